@@ -1,0 +1,242 @@
+"""Access to resources as plain JSON documents, for the facade and the operator alike.
+
+A thin layer over `kubernetes.aio`: it brings configuration, authentication and
+the connection pool; this adds the paths, the patch content types and errors
+with a meaning. The library never retries POST and PATCH, and neither do we.
+Needs the extra `operator` or `api`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, Self, cast
+
+import aiohttp
+from kubernetes.aio import client, config
+
+from onair_crds.base import GROUP, VERSION, Resource
+from onair_crds.kinds import KINDS
+
+Document = dict[str, Any]
+JsonPatch = list[Document]
+
+REQUEST_TIMEOUT_S = 10.0
+
+
+class Api(NamedTuple):
+    """Where a kind lives: `/api/v1` or `/apis/GROUP/VERSION`, and its plural."""
+
+    prefix: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str | None, name: str = "", subresource: str = "") -> str:
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        parts = [f"{self.prefix}{scope}/{self.plural}", name, subresource]
+        return "/".join(part for part in parts if part)
+
+
+def api_of(kind: type[Resource]) -> Api:
+    """Where a custom resource lives."""
+    return Api(f"/apis/{GROUP}/{VERSION}", kind.plural)
+
+
+CUSTOM = {kind.kind: api_of(kind) for kind in KINDS}
+PODS = Api("/api/v1", "pods")
+SECRETS = Api("/api/v1", "secrets")
+EVENTS = Api("/api/v1", "events")
+NODES = Api("/api/v1", "nodes", namespaced=False)
+LEASES = Api("/apis/coordination.k8s.io/v1", "leases")
+
+
+class ApiError(Exception):
+    """The API server's answer was not success.
+
+    `status` is the HTTP status, `reason` Kubernetes' word (`NotFound`,
+    `Conflict`, `Invalid`, `AlreadyExists` …), `causes` the named fields.
+    """
+
+    def __init__(self, status: int, reason: str, message: str, causes: list[Document] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.causes = causes or []
+
+    @property
+    def not_found(self) -> bool:
+        return self.status == 404
+
+    @property
+    def conflict(self) -> bool:
+        return self.status == 409 and self.reason == "Conflict"
+
+    @property
+    def already_exists(self) -> bool:
+        return self.status == 409 and self.reason == "AlreadyExists"
+
+
+class ApiUnavailable(ApiError):
+    """The API server could not be reached or answered with a failure of its own (5xx, 429)."""
+
+
+class KubeClient:
+    """Requests to one API server. Use as an async context manager."""
+
+    def __init__(self, api_client: client.ApiClient) -> None:
+        self._api = api_client
+
+    @classmethod
+    async def connect(cls, kubeconfig: str | None = None) -> Self:
+        """A client for the given kubeconfig file, else for `KUBECONFIG`, else for the pod it runs in."""
+        configuration = client.Configuration()
+        load: Any = config
+        try:
+            await load.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
+        except config.ConfigException:
+            load.load_incluster_config(client_configuration=configuration)
+        configuration.connection_pool_maxsize = 64
+        return cls(client.ApiClient(configuration))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await cast("Any", self._api).close()
+
+    async def get(self, api: Api, namespace: str | None, name: str) -> Document:
+        return await self._request("GET", api.path(namespace, name))
+
+    async def list(self, api: Api, namespace: str | None, **query: str) -> Document:
+        """The whole list document: `items` and `metadata.resourceVersion`. Query keys as in the Kubernetes API."""
+        return await self._request("GET", api.path(namespace), query=query)
+
+    async def create(self, api: Api, namespace: str | None, document: Document) -> Document:
+        return await self._request("POST", api.path(namespace), document)
+
+    async def replace(self, api: Api, namespace: str | None, name: str, document: Document) -> Document:
+        """Replaces the object; `metadata.resourceVersion` in the document makes it a compare-and-swap."""
+        return await self._request("PUT", api.path(namespace, name), document)
+
+    async def replace_status(
+        self, api: Api, namespace: str | None, name: str, document: Document
+    ) -> Document:
+        """Replaces the status alone; a compare-and-swap where the document carries its resourceVersion."""
+        return await self._request("PUT", api.path(namespace, name, "status"), document)
+
+    async def json_patch(
+        self, api: Api, namespace: str | None, name: str, operations: JsonPatch, subresource: str = ""
+    ) -> Document:
+        """Applies a JSON patch (RFC 6902); a failed `test` or stale resourceVersion raises a conflict."""
+        return await self._request(
+            "PATCH", api.path(namespace, name, subresource), operations, "application/json-patch+json"
+        )
+
+    async def merge_patch(
+        self, api: Api, namespace: str | None, name: str, patch: Document, subresource: str = ""
+    ) -> Document:
+        """Applies a merge patch (RFC 7386); `metadata.resourceVersion` in it makes it a compare-and-swap."""
+        return await self._request(
+            "PATCH", api.path(namespace, name, subresource), patch, "application/merge-patch+json"
+        )
+
+    async def delete(
+        self,
+        api: Api,
+        namespace: str | None,
+        name: str,
+        *,
+        uid: str | None = None,
+        resource_version: str | None = None,
+        grace_period_s: int | None = None,
+    ) -> Document:
+        """Deletes the object; uid and resourceVersion are preconditions."""
+        preconditions = {k: v for k, v in (("uid", uid), ("resourceVersion", resource_version)) if v}
+        options: Document = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        if preconditions:
+            options["preconditions"] = preconditions
+        if grace_period_s is not None:
+            options["gracePeriodSeconds"] = grace_period_s
+        return await self._request("DELETE", api.path(namespace, name), options)
+
+    @asynccontextmanager
+    async def stream(
+        self, api: Api, namespace: str | None, *, timeout_s: float, **query: str
+    ) -> AsyncIterator[AsyncIterator[Document]]:
+        """A watch: yields an iterator of its events (`type`, `object`), ended by the server or the time-out.
+
+        Args:
+            timeout_s: how long no bytes may come before the watch is given up.
+            query: `resourceVersion`, `allowWatchBookmarks` … as in the Kubernetes API.
+        """
+        timeout = aiohttp.ClientTimeout(total=None, connect=REQUEST_TIMEOUT_S, sock_read=timeout_s)
+        response = await self._send("GET", api.path(namespace), None, {**query, "watch": "1"}, None, timeout)
+        try:
+            yield self._lines(response)
+        finally:
+            response.response.close()
+
+    async def _lines(self, response: Any) -> AsyncIterator[Document]:
+        if response.status >= 400:
+            raise _error(response.status, await response.read())
+        try:
+            async for line in response.response.content:
+                if line.strip():
+                    yield json.loads(line)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ApiUnavailable(503, "WatchBroken", str(error) or type(error).__name__) from error
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str | None = None,
+        query: dict[str, str] | None = None,
+    ) -> Document:
+        response = await self._send(method, path, body, query, content_type, REQUEST_TIMEOUT_S)
+        try:
+            payload = await response.read()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "the answer broke off") from error
+        if response.status >= 400:
+            raise _error(response.status, payload)
+        document: Document = json.loads(payload)
+        return document
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        query: dict[str, str] | None,
+        content_type: str | None,
+        timeout: Any,
+    ) -> Any:
+        headers = {"Accept": "application/json"}
+        if content_type or body is not None:
+            headers["Content-Type"] = content_type or "application/json"
+        _, url, headers, _, _ = await self._api.param_serialize(
+            method,
+            path,
+            query_params=list((query or {}).items()),
+            header_params=headers,
+            auth_settings=["BearerToken"],
+        )
+        try:
+            return await self._api.call_api(method, url, headers, body, _request_timeout=timeout)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "no answer in time") from error
+
+
+def _error(status: int, payload: bytes) -> ApiError:
+    try:
+        answer = json.loads(payload)
+        reason, message = str(answer.get("reason", "")), str(answer.get("message", ""))
+        causes = (answer.get("details") or {}).get("causes") or []
+    except ValueError:
+        reason, message, causes = "", payload[:200].decode(errors="replace"), []
+    kind = ApiUnavailable if status >= 500 or status == 429 else ApiError
+    return kind(status, reason, message, causes)

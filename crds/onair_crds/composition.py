@@ -1,0 +1,56 @@
+"""Composition: how a project's picture is produced; one of three keys, none means `scene: {}`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from onair_crds.base import MAX_ID, HttpUrl, Rule, SpecModel
+
+
+class StudioSdkComposition(SpecModel):
+    version: Annotated[str, Field(max_length=64)] | None = None
+    """Renderer version; ignored where rendererUrl is set. Absent means latest."""
+    renderer_url: HttpUrl | None = None
+    """Page to render with; takes priority over version."""
+
+
+class SceneComposition(SpecModel):
+    renderer_url: HttpUrl | None = None
+    """Page to render with instead of the scene compositor."""
+    selected_layout_id: Annotated[str, Field(max_length=MAX_ID)] | None = None
+    """The active scene."""
+    debug: bool | None = None
+    """Draw the outlines and ids of layers."""
+
+
+class ExternalComposition(SpecModel):
+    url: HttpUrl
+    """Page that paints the whole canvas."""
+
+
+class Composition(SpecModel):
+    """How the picture is produced; exactly one key."""
+
+    one_of = ("studioSdk", "scene", "external")
+    rules = [
+        Rule(
+            rule="[has(self.studioSdk), has(self.scene), has(self.external)].exists_one(x, x)",
+            message="exactly one of studioSdk, scene, external must be given",
+        )
+    ]
+
+    studio_sdk: StudioSdkComposition | None = None
+    """Rendered by a page of the studio SDK."""
+    scene: SceneComposition | None = None
+    """Rendered by the scene compositor from the project's layouts."""
+    external: ExternalComposition | None = None
+    """Rendered by a page of the caller's."""
+
+    def url(self, default_renderer_url: str) -> str:
+        """The page to load: the caller's own, or the built-in compositor."""
+        if self.external:
+            return self.external.url
+        member = self.studio_sdk or self.scene
+        return (member.renderer_url if member else None) or default_renderer_url

@@ -1,0 +1,202 @@
+"""Enumerations, each with its two spellings.
+
+A resource holds the Kubernetes form (`Running`), HTTP the wire form
+(`PROJECT_BROADCAST_PHASE_RUNNING`); both come from one class. The zero value
+`…_UNSPECIFIED` of the wire means "the default" and is never stored.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class WireEnum(StrEnum):
+    """An enumeration whose wire form is `<PREFIX>_<MEMBER NAME>`."""
+
+    @classmethod
+    def wire_prefix(cls) -> str:
+        """The prefix of every wire value, without the last underscore."""
+        return _PREFIXES[cls.__name__]
+
+    @property
+    def wire(self) -> str:
+        """The value as HTTP clients write it."""
+        return f"{self.wire_prefix()}_{self.name}"
+
+    @classmethod
+    def unspecified(cls) -> str:
+        """The zero value of the wire, which means "the default"."""
+        return f"{cls.wire_prefix()}_UNSPECIFIED"
+
+    @classmethod
+    def from_wire(cls, value: str) -> Self | None:
+        """The member of a wire value; None for the zero value.
+
+        Raises:
+            ValueError: the value names no member; the text lists those that exist.
+        """
+        if value == cls.unspecified():
+            return None
+        for member in cls:
+            if value == member.wire:
+                return member
+        raise ValueError("must be one of " + ", ".join([cls.unspecified(), *(m.wire for m in cls)]))
+
+
+class BroadcastPhase(WireEnum):
+    """Where a broadcast is between its start and its archive."""
+
+    NOT_RUNNING = "NotRunning"
+    WAITING = "Waiting"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    STOPPING = "Stopping"
+    STOPPED = "Stopped"
+    ARCHIVED = "Archived"
+
+    @property
+    def active(self) -> bool:
+        """On the way to air or on it: a stop has something to end."""
+        return self in _ACTIVE
+
+    @property
+    def ended(self) -> bool:
+        return self in (BroadcastPhase.STOPPED, BroadcastPhase.ARCHIVED)
+
+
+class BroadcastError(WireEnum):
+    """Why a broadcast ended by itself."""
+
+    INTERNAL = "Internal"
+    DURATION_EXCEEDED = "DurationExceeded"
+
+
+class ConnectState(WireEnum):
+    """Whether media bytes flow between the encoder and a peer."""
+
+    CONNECTED = "Connected"
+    DISCONNECTED = "Disconnected"
+
+
+class BroadcastState(StrEnum):
+    """What is wanted of a project: on air or not. A resource's own, without a wire form."""
+
+    RUNNING = "Running"
+    STOPPED = "Stopped"
+
+
+class VideoColorSpace(WireEnum):
+    YUV420 = "YUV420"
+
+
+class AudioChannelLayout(WireEnum):
+    STEREO = "Stereo"
+
+
+class RenderingQuality(WireEnum):
+    STANDARD = "Standard"
+    HIGH = "High"
+
+
+class VideoCodec(WireEnum):
+    H264 = "H264"
+
+
+class VideoCodecProfile(WireEnum):
+    BASELINE = "Baseline"
+    MAIN = "Main"
+    HIGH = "High"
+
+
+class VideoCodecRateControlMode(WireEnum):
+    CBR = "CBR"
+
+
+class AudioCodec(WireEnum):
+    AAC = "AAC"
+
+
+class SourceTriggerAction(WireEnum):
+    IGNORE = "Ignore"
+    OR = "Or"
+
+
+class ObjectAcl(WireEnum):
+    PRIVATE = "Private"
+    PUBLIC_READ = "PublicRead"
+    PUBLIC_READ_WRITE = "PublicReadWrite"
+    AUTHENTICATED_READ = "AuthenticatedRead"
+    BUCKET_OWNER_READ = "BucketOwnerRead"
+    BUCKET_OWNER_FULL_CONTROL = "BucketOwnerFullControl"
+
+
+class Region(WireEnum):
+    """Regions of the interface; the value is the node label `topology.kubernetes.io/region`."""
+
+    US_EAST_1 = "us-east-1"
+    US_EAST_2 = "us-east-2"
+    US_WEST_1 = "us-west-1"
+    US_WEST_2 = "us-west-2"
+    US_CENTRAL_1 = "us-central-1"
+    AP_SOUTHEAST_1 = "ap-southeast-1"
+    CA_EAST_1 = "ca-east-1"
+    EU_CENTRAL_1 = "eu-central-1"
+    EU_WEST_1 = "eu-west-1"
+
+
+class Role(WireEnum):
+    HOST = "Host"
+    COHOST = "Cohost"
+    CONTRIBUTOR = "Contributor"
+    GUEST = "Guest"
+    VIEWER = "Viewer"
+    RENDERER = "Renderer"
+    PLATFORM = "Platform"
+    IMPERSONATE = "Impersonate"
+
+
+class ImageFormat(WireEnum):
+    JPEG = "Jpeg"
+
+
+class LayoutType(WireEnum):
+    SCENELESS = "Sceneless"
+    SCENE = "Scene"
+
+
+class TransitionDirection(WireEnum):
+    LEFT = "Left"
+    RIGHT = "Right"
+    UP = "Up"
+    DOWN = "Down"
+
+
+class TransitionSwipeType(WireEnum):
+    COMBINED = "Combined"
+    SOURCE = "Source"
+    DESTINATION = "Destination"
+
+
+_ACTIVE = (BroadcastPhase.WAITING, BroadcastPhase.STARTING, BroadcastPhase.RUNNING)
+
+_PREFIXES = {
+    "BroadcastPhase": "PROJECT_BROADCAST_PHASE",
+    "BroadcastError": "PROJECT_BROADCAST_ERROR",
+    "ConnectState": "CONNECT_STATE",
+    "VideoColorSpace": "VIDEO_COLOR_SPACE",
+    "AudioChannelLayout": "AUDIO_CHANNEL_LAYOUT",
+    "RenderingQuality": "RENDERING_QUALITY",
+    "VideoCodec": "VIDEO_CODEC",
+    "VideoCodecProfile": "VIDEO_CODEC_PROFILE",
+    "VideoCodecRateControlMode": "VIDEO_CODEC_RATE_CONTROL_MODE",
+    "AudioCodec": "AUDIO_CODEC",
+    "SourceTriggerAction": "SOURCE_TRIGGER_ACTION",
+    "ObjectAcl": "OBJECT_ACL",
+    "Region": "REGION",
+    "Role": "ROLE",
+    "ImageFormat": "IMAGE_FORMAT",
+    "LayoutType": "LAYOUT_TYPE",
+    "TransitionDirection": "TRANSITION_DIRECTION",
+    "TransitionSwipeType": "TRANSITION_SWIPE_TYPE",
+}

@@ -1,0 +1,179 @@
+"""Project: one show: what is rendered, how, where, and whether it is on air."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from onair_crds.base import AnyJson, ImmutableName, PrinterColumn, Resource, ResourceName, SpecModel, Status
+from onair_crds.base import rules as cel
+from onair_crds.composition import Composition
+from onair_crds.enums import BroadcastError, BroadcastPhase, BroadcastState, SourceTriggerAction
+from onair_crds.rendering import Encoding, Rendering
+
+DEFAULT_MAX_DURATION_MS = 172_800_000
+MAX_MAX_DURATION_MS = 604_800_000
+
+Timestamp = Annotated[str, Field(max_length=40, json_schema_extra={"format": "date-time"})]
+
+
+class HostedWebRtc(SpecModel):
+    enabled: bool = True
+    """Whether the project has a hosted WebRTC room."""
+
+
+class WebRtc(SpecModel):
+    hosted: HostedWebRtc | None = None
+    """A WebRTC room hosted by this installation."""
+
+
+class Location(SpecModel):
+    """A point on Earth; the show runs in the nearest region that has room."""
+
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    """Degrees north."""
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+    """Degrees east."""
+
+
+class SourceTrigger(SpecModel):
+    """What the project does when the source starts or stops."""
+
+    start: SourceTriggerAction = SourceTriggerAction.IGNORE
+    """Or starts the broadcast when this source starts."""
+    stop: SourceTriggerAction = SourceTriggerAction.IGNORE
+    """Or stops the broadcast when this source stops."""
+
+
+class ProjectSource(SpecModel):
+    source_id: ResourceName
+    """Name of a Source of the same collection."""
+    trigger: SourceTrigger | None = None
+    """What this source's start and stop do to the broadcast."""
+
+
+class BroadcastWanted(SpecModel):
+    """Whether the show is wanted on air."""
+
+    state: BroadcastState = BroadcastState.STOPPED
+    """Running puts the show on air, Stopped ends it."""
+    id: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=40,
+                json_schema_extra=cel(
+                    (
+                        "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                        "must be lower-case letters, digits and '-', at most 40",
+                    )
+                ),
+            ),
+        ]
+        | None
+    ) = None
+    """Names one run. A new id is a new run; the same id never runs twice. Absent: the operator
+    makes one up, and a new run needs Stopped in between."""
+
+
+class ProjectSpec(SpecModel):
+    collection_id: ImmutableName
+    """Collection that owns the project; cannot be changed."""
+    metadata: AnyJson = None
+    """Any JSON value of the caller's."""
+    rendering: Rendering = Rendering()
+    """The canvas that the composition is rendered on."""
+    encoding: Encoding = Encoding()
+    """How the programme is encoded, once for all destinations."""
+    composition: Composition | None = None
+    """How the picture is produced. Absent means the scene compositor."""
+    max_duration: Annotated[int, Field(ge=1, le=MAX_MAX_DURATION_MS)] = DEFAULT_MAX_DURATION_MS
+    """A broadcast ends with the error DurationExceeded after this many milliseconds."""
+    webrtc: WebRtc | None = None
+    """The project's WebRTC room."""
+    location: Location | None = None
+    """Where the broadcast should run: near its sources and people."""
+    sources: Annotated[
+        list[ProjectSource],
+        Field(
+            max_length=100,
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["sourceId"]},
+        ),
+    ] = []
+    """Live sources of the collection that take part in this project."""
+    broadcast: BroadcastWanted = BroadcastWanted()
+    """Whether the show is wanted on air."""
+
+
+class BroadcastStatus(SpecModel):
+    """One run of the show."""
+
+    id: Annotated[str, Field(max_length=40)]
+    """Id of the run."""
+    epoch: Annotated[int, Field(ge=0)] = 0
+    """Counts the encoder pods of this run; an encoder of a lower epoch is refused."""
+    phase: BroadcastPhase
+    """Where the run is between its start and its archive."""
+    requested: Timestamp | None = None
+    """When the run was first seen to be wanted."""
+    start: Timestamp | None = None
+    """When the first frame was encoded."""
+    stop: Timestamp | None = None
+    """When the run had ended."""
+    error: BroadcastError | None = None
+    """Why the run ended by itself."""
+    region: Annotated[str, Field(max_length=63)] | None = None
+    """Region of the encoder's node."""
+    datacenter: Annotated[str, Field(max_length=63)] | None = None
+    """Zone of the encoder's node."""
+    encoder: Annotated[str, Field(max_length=64)] | None = None
+    """uid of the encoder pod."""
+    pod: Annotated[str, Field(max_length=253)] | None = None
+    """Name of the encoder pod."""
+    node: Annotated[str, Field(max_length=253)] | None = None
+    """Node of the encoder pod."""
+    stop_observed: bool | None = None
+    """A wanted Stopped was seen since this run began, so Running without an id means a new one."""
+
+
+class DestinationCounts(SpecModel):
+    connected: Annotated[int, Field(ge=0)]
+    """Enabled destinations that media flows to."""
+    total: Annotated[int, Field(ge=0)]
+    """Enabled destinations."""
+    summary: Annotated[str, Field(max_length=32)]
+    """connected/total, for `kubectl get`."""
+
+
+class ProjectStatus(Status):
+    broadcast: BroadcastStatus | None = None
+    """The current or last run."""
+    previous: BroadcastStatus | None = None
+    """The run before that, archived."""
+    destinations: DestinationCounts | None = None
+    """How many destinations are reached."""
+
+
+class Project(Resource):
+    """One show. It is on air while spec.broadcast.state is Running."""
+
+    kind = "Project"
+    plural = "projects"
+    short_names = ["show"]
+    spec_model = ProjectSpec
+    status_model = ProjectStatus
+    columns = [
+        PrinterColumn(name="Phase", path=".status.broadcast.phase"),
+        PrinterColumn(name="Region", path=".status.broadcast.region"),
+        PrinterColumn(name="Destinations", path=".status.destinations.summary"),
+        PrinterColumn(name="Started", path=".status.broadcast.start", type="date"),
+        PrinterColumn(name="Ready", path=".status.conditions[?(@.type=='Ready')].status", wide=True),
+        PrinterColumn(name="Reason", path=".status.conditions[?(@.type=='Ready')].reason", wide=True),
+        PrinterColumn(name="Encoder", path=".status.broadcast.pod", wide=True),
+        PrinterColumn(name="Age", path=".metadata.creationTimestamp", type="date"),
+    ]
+
+    spec: ProjectSpec
+    status: ProjectStatus = ProjectStatus()
