@@ -110,7 +110,7 @@ class KubeClient:
         return await self._request("GET", api.path(namespace, name))
 
     async def list(self, api: Api, namespace: str | None, **query: str) -> Document:
-        """The whole list document: `items` and `metadata.resourceVersion`. Query keys as in the Kubernetes API."""
+        """The whole list document: `items` and `metadata.resourceVersion`."""
         return await self._request("GET", api.path(namespace), query=query)
 
     async def create(self, api: Api, namespace: str | None, document: Document) -> Document:
@@ -213,7 +213,7 @@ class KubeClient:
         body: Any,
         query: dict[str, str] | None,
         content_type: str | None,
-        timeout: Any,
+        deadline: Any,
     ) -> Any:
         headers = {"Accept": "application/json"}
         if content_type or body is not None:
@@ -226,7 +226,7 @@ class KubeClient:
             auth_settings=["BearerToken"],
         )
         try:
-            return await self._api.call_api(method, url, headers, body, _request_timeout=timeout)
+            return await self._api.call_api(method, url, headers, body, _request_timeout=deadline)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "no answer in time") from error
 

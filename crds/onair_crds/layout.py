@@ -67,8 +67,8 @@ class Transition(SpecModel):
     one_of = ("cut", "crossfade", "fadeToColor", "swipe", "stinger")
     rules = [
         Rule(
-            rule="[has(self.cut), has(self.crossfade), has(self.fadeToColor), has(self.swipe), has(self.stinger)]"
-            ".exists_one(x, x)",
+            rule="[has(self.cut), has(self.crossfade), has(self.fadeToColor), has(self.swipe),"
+            " has(self.stinger)].exists_one(x, x)",
             message="exactly one of cut, crossfade, fadeToColor, swipe, stinger must be given",
         )
     ]
@@ -118,7 +118,8 @@ class Layer(SpecModel):
 class LayoutSpec(SpecModel):
     rules = [
         Rule(
-            rule="!has(oldSelf.collectionId) || (has(self.collectionId) && self.collectionId == oldSelf.collectionId)",
+            rule="!has(oldSelf.collectionId)"
+            " || (has(self.collectionId) && self.collectionId == oldSelf.collectionId)",
             message="collectionId cannot be changed or removed once set",
         ),
         Rule(

@@ -79,6 +79,8 @@ def _structural(
 
 
 def _to_openapi(node: dict[str, Any]) -> None:
+    if "properties" in node and "default" in node:
+        node["default"] = {}  # the API server then fills in the defaults of the fields within
     if isinstance(node.get("description"), str):
         node["description"] = " ".join(node["description"].split())
     if "const" in node:
