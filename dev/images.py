@@ -1,0 +1,143 @@
+"""Our images, each tagged with a hash of what it is made of, so that an unchanged one is never made again.
+
+The build context is exactly the listed inputs, as a tar archive without dates and owners: a file
+that is not listed cannot find its way into an image.
+"""
+
+import hashlib
+import io
+import os
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from base_images import ensure_base, has_image
+from engine import ensure_engine
+from mediamtx import ensure_program
+from progress import Step, last_words, output_of, run_logged, step
+from settings import CACHE, ROOT
+
+NAMES = ("mediamtx", "redis", "encoder", "api", "operator")
+KEPT_TAGS = 3
+IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
+INPUTS = {
+    "mediamtx": ["images/mediamtx"],
+    "redis": ["images/redis"],
+    "registry": ["images/registry"],
+    "encoder": ["images/encoder", "requirements/encoder.txt", "crds/onair_crds", "crds/manifests"],
+    "api": ["images/api", "requirements/api.txt", "crds/onair_crds", "crds/manifests", "api/onair_api"],
+    "operator": [
+        "images/operator",
+        "requirements/operator.txt",
+        "crds/onair_crds",
+        "crds/manifests",
+        "operator/onair_operator",
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Image:
+    """One of our images as it is to be now."""
+
+    name: str
+    tag: str
+    context: bytes
+
+    @property
+    def repository(self) -> str:
+        return f"onair/{self.name}"
+
+    @property
+    def reference(self) -> str:
+        return f"{self.repository}:{self.tag}"
+
+
+def files_of(inputs: list[str]) -> list[Path]:
+    """All files of the inputs in a stable order."""
+    found = []
+    for each in inputs:
+        path = ROOT / each
+        found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sorted(file for file in found if not IGNORED.intersection(file.parts))
+
+
+def image(name: str) -> Image:
+    """Reads the inputs of an image and computes its tag."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for file in files_of(INPUTS[name]):
+            entry = tarfile.TarInfo(str(file.relative_to(ROOT)))
+            entry.size = file.stat().st_size
+            entry.mode = 0o755 if os.access(file, os.X_OK) else 0o644
+            with file.open("rb") as content:
+                tar.addfile(entry, content)
+    context = archive.getvalue()
+    return Image(name, hashlib.sha256(context).hexdigest()[:12], context)
+
+
+def build(current: Step, wanted: Image) -> None:
+    """Builds an image from its inputs with the classic builder, which every engine has."""
+    ensure_base(current)
+    context = CACHE / f"context-{wanted.name}-{wanted.tag}.tar"
+    context.parent.mkdir(parents=True, exist_ok=True)
+    context.write_bytes(wanted.context)
+    if wanted.name == "mediamtx":
+        with tarfile.open(context, "a") as tar:
+            tar.add(ensure_program(current, wanted.tag), "mediamtx")
+    dockerfile = f"images/{wanted.name}/Dockerfile"
+    command = ["docker", "build", "--network", "host", "--label", f"dev.onair.image={wanted.name}"]
+    try:
+        run_logged(
+            current,
+            f"building {wanted.name}",
+            f"image-{wanted.name}",
+            [*command, "--force-rm", "-t", wanted.reference, "-f", dockerfile, "-"],
+            env={"DOCKER_BUILDKIT": "0", "BUILDKIT_PROGRESS": "plain"},
+            stdin=context,
+            try_="read the log; finished layers are kept, so trying again is cheap",
+        )
+    finally:
+        context.unlink()
+    forget_old(wanted.repository)
+
+
+def forget_old(repository: str) -> None:
+    """Removes all but the newest few tags of a repository."""
+    listed = output_of(["docker", "image", "ls", "--format", "{{.Tag}}", repository])
+    for tag in listed.split()[KEPT_TAGS:]:
+        output_of(["docker", "image", "rm", f"{repository}:{tag}"])
+
+
+def size_of(wanted: Image) -> str:
+    """The size of an image for people."""
+    size = output_of(["docker", "image", "inspect", "--format", "{{.Size}}", wanted.reference])
+    mb = int(size or 0) / 1e6
+    return f"{mb / 1000:.1f} GB" if mb >= 1000 else f"{mb:.0f} MB"
+
+
+def ensure_image(current: Step, name: str) -> tuple[Image, bool]:
+    """Returns the image, and whether it had to be built."""
+    wanted = image(name)
+    if has_image(wanted.reference):
+        return wanted, False
+    build(current, wanted)
+    return wanted, True
+
+
+def images_step(label: str, names: tuple[str, ...] = NAMES) -> list[Image]:
+    """Builds what changed."""
+    with step(label, "images") as current:
+        ensure_engine(current)
+        results = [ensure_image(current, name) for name in names]
+        shown = [f"{wanted.name} {size_of(wanted)}" for wanted, _ in results if wanted.name != "redis"]
+        current.detail = " · ".join(shown)
+        if not any(built for _, built in results):
+            current.outcome = "cached"
+    return [wanted for wanted, _ in results]
+
+
+if __name__ == "__main__":
+    with last_words():
+        images_step("[1/1]", tuple(sys.argv[1:]) or NAMES)

@@ -1,0 +1,87 @@
+"""A registry of this machine's own: pods pull `localhost:<port>/onair/...`, pushes skip what is there."""
+
+import time
+import urllib.error
+import urllib.request
+
+from images import Image, ensure_image
+from progress import Failed, Step, output_of, run_logged, succeeds
+from settings import REGISTRY_PORT
+
+CONTAINER = "onair-registry"
+VOLUME = "onair-registry"
+HOST = f"localhost:{REGISTRY_PORT}"
+MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+START_TIMEOUT_S = 30
+
+
+def ensure_registry(current: Step) -> None:
+    """Starts the registry, or a new one when its image or port changed; the data is in a volume."""
+    if answers():
+        return
+    wanted, _ = ensure_image(current, "registry")
+    inspected = "{{.Config.Image}} {{(index (index .HostConfig.PortBindings `5000/tcp`) 0).HostPort}}"
+    existing = output_of(["docker", "inspect", "--format", inspected, CONTAINER])
+    if existing != f"{wanted.reference} {REGISTRY_PORT}":
+        output_of(["docker", "rm", "--force", CONTAINER])
+        publish = f"127.0.0.1:{REGISTRY_PORT}:5000"
+        create = ["docker", "create", "--name", CONTAINER, "--publish", publish]
+        run_logged(
+            current,
+            "making the registry",
+            "registry",
+            [*create, "--volume", f"{VOLUME}:/var/lib/registry", wanted.reference],
+        )
+    run_logged(
+        current,
+        "starting the registry",
+        "registry",
+        ["docker", "start", CONTAINER],
+        try_=f"if port {REGISTRY_PORT} is taken, choose another with ONAIR_REGISTRY_PORT",
+    )
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not answers():
+        if time.monotonic() > deadline:
+            raise Failed(f"no registry answers on {HOST}", f"docker logs {CONTAINER}")
+        time.sleep(0.1)
+
+
+def connect_to(network: str) -> None:
+    """Puts the registry onto the network of the nodes, where its name is its container's."""
+    if network not in output_of(
+        ["docker", "inspect", "--format", "{{.NetworkSettings.Networks}}", CONTAINER]
+    ):
+        output_of(["docker", "network", "connect", network, CONTAINER])
+
+
+def answers() -> bool:
+    """Whether a registry answers on our port."""
+    return head("/v2/", "*/*")
+
+
+def head(path: str, accept: str) -> bool:
+    """Whether a HEAD request to the registry succeeds."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{REGISTRY_PORT}{path}", method="HEAD", headers={"Accept": accept}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=2):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def reference_for_pods(image: Image) -> str:
+    """The name under which pods use an image."""
+    return f"{HOST}/{image.reference}"
+
+
+def push(current: Step, image: Image) -> None:
+    """Uploads an image unless the registry has its tag."""
+    if head(f"/v2/{image.repository}/manifests/{image.tag}", MANIFEST):
+        return
+    target = reference_for_pods(image)
+    if not succeeds(["docker", "tag", image.reference, target]):
+        raise Failed(f"{image.reference} is not there", "run `make images`")
+    run_logged(current, f"pushing {image.name}", f"push-{image.name}", ["docker", "push", target])
+    output_of(["docker", "image", "rm", "--no-prune", target])

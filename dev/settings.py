@@ -1,0 +1,42 @@
+"""Names, folders and ports of the local environment. Each can be changed by an environment variable."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build/logs"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair"
+KIND_NODE = ROOT / "images/kind-node"
+KIND_NODE_OUT = Path(os.environ.get("KIND_NODE_OUT") or CACHE / "kind-node")
+
+CLUSTER = os.environ.get("ONAIR_CLUSTER", "onair")
+KUBECONFIG = CACHE / f"{CLUSTER}.kubeconfig"
+RELEASE = "onair"
+NAMESPACE = "onair-system"
+
+REGISTRY_PORT = int(os.environ.get("ONAIR_REGISTRY_PORT", "5001"))
+"""Where this machine pushes to; nodes pull from the same name, see registry.py."""
+
+NODE_PORTS = {
+    30080: int(os.environ.get("ONAIR_API_PORT", "8080")),
+    30935: int(os.environ.get("ONAIR_RTMP_PORT", "1935")),
+    30888: int(os.environ.get("ONAIR_HLS_PORT", "8888")),
+    30997: int(os.environ.get("ONAIR_MEDIAMTX_API_PORT", "9997")),
+    30554: int(os.environ.get("ONAIR_RTSP_PORT", "8554")),
+}
+"""NodePort of a service (dev/values.yaml) to the port of 127.0.0.1 where it is reached."""
+
+NODES = [
+    ("control-plane", {}),
+    ("worker", {"topology.kubernetes.io/region": "us-east-1", "topology.kubernetes.io/zone": "us-east-1a"}),
+    (
+        "worker",
+        {"topology.kubernetes.io/region": "eu-central-1", "topology.kubernetes.io/zone": "eu-central-1a"},
+    ),
+]
+"""Role and labels of each node."""
+
+
+def url() -> str:
+    """Where the HTTP API of the local cluster answers."""
+    return f"http://localhost:{NODE_PORTS[30080]}"
