@@ -15,7 +15,7 @@ from settings import LOGS, ROOT
 HEARTBEAT_S = 1.0 if sys.stdout.isatty() else 15.0
 
 
-class Failed(Exception):  # noqa: N818
+class Failed(Exception):
     """A step cannot be done: why, what to try, and where the log is."""
 
     def __init__(self, why: str, try_: str = "", log: Path | None = None) -> None:

@@ -1,5 +1,6 @@
 """The programs that the local environment needs: those of this machine, or built from their modules."""
 
+import functools
 import os
 import re
 import shutil
@@ -50,6 +51,7 @@ def ensure(current: Step, names: tuple[str, ...]) -> None:
     )
 
 
+@functools.cache
 def program(name: str) -> str:
     """The path of a program that `ensure` made sure of."""
     path = find(name)

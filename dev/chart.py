@@ -1,0 +1,145 @@
+"""The Helm chart in the local cluster; installed again only when it, its values or an image changed."""
+
+import hashlib
+import json
+import time
+import urllib.error
+import urllib.request
+
+import registry
+from cluster import ENV, kubectl
+from images import Image, files_of
+from progress import Failed, Step, output_of, run_logged, step
+from settings import LOGS, NAMESPACE, RELEASE, ROOT, url
+from tools import program
+
+CHART = ROOT / "charts/onair"
+VALUES = ROOT / "dev/values.yaml"
+INSTANCE = "app.kubernetes.io/instance"
+READY_TIMEOUT_S = 180
+ANSWER_TIMEOUT_S = 30
+
+
+def settings_for(images: list[Image]) -> list[str]:
+    """The options of helm that name our images."""
+    options = []
+    for image in images:
+        repository, _, tag = registry.reference_for_pods(image).rpartition(":")
+        options += ["--set-string", f"images.{image.name}.repository={repository}"]
+        options += ["--set-string", f"images.{image.name}.tag={tag}"]
+    return options
+
+
+def fingerprint(images: list[Image]) -> str:
+    """Changes with any file of the chart, its values or an image."""
+    digest = hashlib.sha256(" ".join(settings_for(images)).encode())
+    for file in files_of(["charts/onair", "dev/values.yaml"]):
+        digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def release() -> dict[str, str]:
+    """What helm knows of the release: `status`, and as `description` the fingerprint that `install` gave."""
+    status = output_of([program("helm"), "status", RELEASE, "-n", NAMESPACE, "-o", "json"], env=ENV).strip()
+    info: dict[str, str] = json.loads(status)["info"] if status else {}
+    return info
+
+
+def unlock(current: Step) -> None:
+    """Forgets an upgrade that was interrupted: helm would refuse every later one."""
+    if release().get("status", "").startswith("pending"):
+        current.doing = "forgetting an interrupted upgrade"
+        selector = f"owner=helm,name={RELEASE},status in (pending-install,pending-upgrade,pending-rollback)"
+        kubectl("delete", "secret", "-n", NAMESPACE, "-l", selector)
+
+
+def install(current: Step, images: list[Image], description: str) -> None:
+    """Applies the resource definitions (helm never updates those) and the chart."""
+    unlock(current)
+    if (CHART / "crds").is_dir():
+        apply = [program("kubectl"), "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds")]
+        run_logged(current, "applying the resource definitions", "crds", apply, env=ENV)
+    command = [
+        program("helm"),
+        "upgrade",
+        "--install",
+        RELEASE,
+        str(CHART),
+        "-n",
+        NAMESPACE,
+        "--create-namespace",
+    ]
+    options = ["-f", str(VALUES), *settings_for(images), "--description", description]
+    try:
+        run_logged(
+            current,
+            "installing the chart",
+            "chart",
+            [*command, *options, "--wait", "--timeout", f"{READY_TIMEOUT_S}s"],
+            env=ENV,
+            try_=f"kubectl get pods -n {NAMESPACE}; build/logs/pods.log has their state and events",
+        )
+    except Failed:
+        report_pods()
+        raise
+
+
+def report_pods() -> None:
+    """Writes down what kubectl says about pods that do not become ready."""
+    parts = [
+        kubectl("get", "pods", "-A", "-o", "wide"),
+        kubectl("describe", "pods", "-n", NAMESPACE, timeout_s=30),
+        kubectl(
+            "logs", "-n", NAMESPACE, "--tail=50", "--prefix", "-l", f"app.kubernetes.io/instance={RELEASE}"
+        ),
+    ]
+    (LOGS / "pods.log").write_text("\n\n".join(parts))
+
+
+def wait_ready(current: Step) -> int:
+    """Waits until every Deployment is available; returns how many pods there are."""
+    current.doing = "waiting for the pods"
+    command = ["wait", "--for=condition=Available", "deployment", "--all", "-n", NAMESPACE]
+    if not kubectl(*command, f"--timeout={READY_TIMEOUT_S}s", timeout_s=READY_TIMEOUT_S + 10):
+        report_pods()
+        raise Failed(f"a Deployment of {NAMESPACE} is not available", "see build/logs/pods.log")
+    return len(kubectl("get", "pods", "-n", NAMESPACE, "-o", "name").split())
+
+
+def wait_for_answer(current: Step) -> None:
+    """Waits until the HTTP API can be reached from here."""
+    current.doing = f"waiting for {url()}"
+    deadline = time.monotonic() + ANSWER_TIMEOUT_S
+    while not answers():
+        if time.monotonic() > deadline:
+            raise Failed(
+                f"nothing answers on {url()}", "the port may be taken: choose another with ONAIR_API_PORT"
+            )
+        time.sleep(0.2)
+
+
+def answers() -> bool:
+    """Whether anything that speaks HTTP answers; which status does not matter."""
+    try:
+        urllib.request.urlopen(f"{url()}/healthz", timeout=2).close()
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def chart_step(label: str, images: list[Image]) -> None:
+    """Our programs in the cluster, ready."""
+    with step(label, "chart") as current:
+        if not (CHART / "Chart.yaml").exists():
+            raise Failed("charts/onair/Chart.yaml is missing", "get a whole checkout")
+        wanted = fingerprint(images)
+        known = release()
+        if known.get("status") == "deployed" and known.get("description") == wanted:
+            current.outcome = "unchanged"
+        else:
+            install(current, images, wanted)
+        pods = wait_ready(current)
+        wait_for_answer(current)
+        current.detail = f"onair installed, {pods} pods ready"

@@ -1,0 +1,244 @@
+"""The local cluster: made once, found again, started again after a stop, made anew when it stays dead."""
+
+import datetime as dt
+import hashlib
+import json
+import os
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import registry
+from base_images import NODE_BUILT, ensure_node, write
+from engine import ensure_engine
+from images import Image
+from progress import Failed, Step, last_words, output_of, run_logged, step, succeeds
+from settings import CACHE, CLUSTER, KIND_NODE, KIND_NODE_OUT, KUBECONFIG, NODE_PORTS, NODES
+from tools import program
+
+MARK = CACHE / f"{CLUSTER}.cluster"
+REVIVE_S = 90
+INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
+CERTS_D = "/etc/containerd/certs.d"
+ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}
+
+
+def config() -> str:
+    """What kind is told, as JSON (which is YAML)."""
+    ports = [
+        {"containerPort": inside, "hostPort": outside, "listenAddress": "127.0.0.1"}
+        for inside, outside in NODE_PORTS.items()
+    ]
+    nodes: list[dict[str, object]] = [{"role": role, "labels": labels} for role, labels in NODES]
+    nodes[0]["extraPortMappings"] = ports
+    patch = f'[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "{CERTS_D}"\n'
+    wanted = {
+        "kind": "Cluster",
+        "apiVersion": "kind.x-k8s.io/v1alpha4",
+        "nodes": nodes,
+        "containerdConfigPatches": [patch],
+    }
+    return json.dumps(wanted, indent=1)
+
+
+def fingerprint(node_image: str) -> str:
+    """Tells clusters of another shape or node image from the wanted one."""
+    identity = output_of(["docker", "image", "inspect", "--format", "{{.Id}}", node_image])
+    return hashlib.sha256(f"{config()}{identity}".encode()).hexdigest()[:12]
+
+
+def containers() -> list[dict[str, str]]:
+    """Name, id, state and time of start of each node; the control plane first."""
+    mine = f"label=io.x-k8s.kind.cluster={CLUSTER}"
+    names = output_of(["docker", "ps", "--all", "--filter", mine, "--format", "{{.Names}}"]).split()
+    if not names:
+        return []
+    shape = '{"id":"{{.Id}}","name":"{{.Name}}","state":"{{.State.Status}}","started":"{{.State.StartedAt}}"}'
+    lines = output_of(["docker", "inspect", "--format", shape, *sorted(names)]).splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def node_names() -> list[str]:
+    """The names of the node containers."""
+    return [node["name"].lstrip("/") for node in containers()]
+
+
+def kubectl(*arguments: str, timeout_s: float = 10) -> str:
+    """What kubectl prints for this cluster, empty on any failure."""
+    return output_of([program("kubectl"), *arguments], timeout_s=timeout_s, env=ENV)
+
+
+def delete(current: Step, why: str) -> None:
+    """Removes the cluster's containers; their images and the registry stay."""
+    MARK.unlink(missing_ok=True)
+    delete_command = [program("kind"), "delete", "cluster", "--name", CLUSTER]
+    run_logged(current, f"deleting the cluster ({why})", "cluster-delete", delete_command, env=ENV)
+
+
+def create(current: Step, node_image: str) -> None:
+    """Makes the cluster; the mark is written last, so that half a cluster is known as such."""
+    for name, least in INOTIFY.items():
+        file = Path("/proc/sys", name.replace(".", "/"))
+        if os.access(file, os.W_OK) and int(file.read_text()) < least:
+            file.write_text(str(least))
+    wanted = CACHE / f"{CLUSTER}.kind.json"
+    write(wanted, config())
+    command: list[str | Path] = [
+        program("kind"),
+        "create",
+        "cluster",
+        "--name",
+        CLUSTER,
+        "--image",
+        node_image,
+        "--retain",
+    ]
+    run_logged(
+        current,
+        "creating the cluster",
+        "cluster",
+        [*command, "--image", node_image, "--config", wanted, "--kubeconfig", KUBECONFIG, "--wait", "180s"],
+        try_="make down, then again; a taken port can be changed, see `make help`",
+    )
+    write(MARK, json.dumps({"id": containers()[0]["id"], "fingerprint": fingerprint(node_image)}))
+
+
+def marked(nodes: list[dict[str, str]], node_image: str) -> bool:
+    """Whether these nodes are a whole cluster of the wanted shape."""
+    if len(nodes) != len(NODES) or not MARK.exists():
+        return False
+    mark: dict[str, str] = json.loads(MARK.read_text())
+    return mark["id"] == nodes[0]["id"] and mark["fingerprint"] == fingerprint(node_image)
+
+
+def revive(current: Step) -> bool:
+    """Starts what is stopped; whether all nodes report within REVIVE_S."""
+    stopped = [node["name"].lstrip("/") for node in containers() if node["state"] != "running"]
+    if stopped:
+        current.doing = "starting the nodes again"
+        if not succeeds(["docker", "start", *stopped]):
+            return False
+    if not KUBECONFIG.exists():
+        output_of(
+            [program("kind"), "export", "kubeconfig", "--name", CLUSTER, "--kubeconfig", str(KUBECONFIG)]
+        )
+    deadline = time.monotonic() + REVIVE_S
+    current.doing = "waiting for the nodes"
+    while not nodes_report():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.5)
+    return True
+
+
+def nodes_report() -> bool:
+    """Whether the API answers, and each node is Ready by word of a kubelet that runs since the last start.
+
+    A node that was cut off stays Ready in the API for a while; its Lease tells.
+    """
+    template = '{range .items[*]}{.metadata.name} {.spec.renewTime}{"\\n"}{end}'
+    leases = kubectl("get", "leases", "-n", "kube-node-lease", "-o", f"jsonpath={template}")
+    renewed = dict(line.split() for line in leases.splitlines() if len(line.split()) == 2)
+    for node in containers():
+        moment = renewed.get(node["name"].lstrip("/"))
+        if moment is None or parse_time(moment) < parse_time(node["started"]):
+            return False
+    conditions = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}'
+    return set(kubectl("get", "nodes", "-o", f"jsonpath={conditions}").split()) == {"True"}
+
+
+def parse_time(text: str) -> dt.datetime:
+    """An RFC 3339 time with any number of decimals, as Docker and Kubernetes write it."""
+    return dt.datetime.fromisoformat(text[:19]).replace(tzinfo=dt.UTC)
+
+
+def connect(current: Step, node_image: str) -> None:
+    """What a start of the containers forgets: routes between the nodes, and the way to the registry."""
+    if node_image == NODE_BUILT:
+        run_logged(current, "routes between the nodes", "routes", [KIND_NODE / "routes", CLUSTER], env=ENV)
+    registry.ensure_registry(current)
+    registry.connect_to("kind")
+    folder = f"{CERTS_D}/{registry.HOST}"
+    hosts = f'[host."http://{registry.CONTAINER}:5000"]'
+    for node in node_names():
+        script = f"mkdir -p '{folder}' && echo '{hosts}' > '{folder}/hosts.toml'"
+        if not succeeds(["docker", "exec", node, "sh", "-c", script]):
+            raise Failed(f"node {node} cannot be told of the registry", "make down, then again")
+
+
+def load(current: Step, images: list[Image]) -> None:
+    """Brings the images onto the nodes where pods run, so that no pod waits for one."""
+    for image in images:
+        registry.push(current, image)
+    current.doing = "pulling the images onto the nodes"
+    workers = [name for name in node_names() if "control-plane" not in name]
+    with ThreadPoolExecutor() as pool:
+        for problem in pool.map(lambda node: pull_all(node, images), workers):
+            if problem:
+                raise Failed(problem, "try again; `docker logs onair-registry` may tell more")
+
+
+def pull_all(node: str, images: list[Image]) -> str:
+    """Pulls what a node does not have; returns what went wrong."""
+    ctr = ["docker", "exec", node, "ctr", "--namespace", "k8s.io", "images"]
+    present = output_of([*ctr, "ls", "-q"]).split()
+    for image in images:
+        reference = registry.reference_for_pods(image)
+        pull = [*ctr, "pull", "--hosts-dir", CERTS_D, reference]
+        if reference not in present and not succeeds(pull, timeout_s=300):
+            return f"{node} could not pull {reference}"
+    return ""
+
+
+def cluster_step(label: str, images: list[Image]) -> None:
+    """A cluster that answers and has the images."""
+    with step(label, "cluster") as current:
+        ensure_engine(current)
+        node_image = ensure_node(current)
+        nodes = containers()
+        current.outcome = "there"
+        if nodes and not marked(nodes, node_image):
+            delete(current, "unfinished, or of another shape")
+            nodes = []
+        elif nodes and not revive(current):
+            delete(current, f"it did not come back within {REVIVE_S} s")
+            nodes = []
+        if not nodes:
+            create(current, node_image)
+            current.outcome = ""
+        connect(current, node_image)
+        load(current, images)
+        version = kubectl("get", "nodes", "-o", "jsonpath={.items[0].status.nodeInfo.kubeletVersion}")
+        current.detail = f'kind "{CLUSTER}" ({len(NODES)} nodes, Kubernetes {version.lstrip("v")})'
+
+
+def down() -> None:
+    """Removes the cluster; images, tools and the registry's data stay."""
+    with step("[1/1]", "down") as current:
+        ensure_engine(current)
+        if containers():
+            delete(current, "asked for")
+            current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
+        else:
+            current.detail = f'no cluster "{CLUSTER}"'
+        output_of(["docker", "rm", "--force", registry.CONTAINER])
+
+
+def clean() -> None:
+    """Removes the cluster, our images, the registry's data and what the build folder holds."""
+    down()
+    for name in output_of(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"]).split():
+        if name.startswith("onair/"):
+            output_of(["docker", "image", "rm", name])
+    output_of(["docker", "volume", "rm", registry.VOLUME])
+    shutil.rmtree(Path("build"), ignore_errors=True)
+
+
+if __name__ == "__main__":
+    with last_words():
+        if "clean" in sys.argv:
+            clean()
+        else:
+            down()

@@ -1,0 +1,28 @@
+"""Prints what a shell needs to use the local environment: `eval "$(make env)"`."""
+
+import base64
+import shlex
+
+from cluster import kubectl
+from progress import Failed, last_words
+from settings import KUBECONFIG, NAMESPACE, url
+
+SECRET = "onair-demo-api-key"  # noqa: S105
+
+
+def variables() -> dict[str, str]:
+    """The address of the API, a key for it, and the cluster's kubeconfig."""
+    encoded = kubectl("get", "secret", SECRET, "-n", NAMESPACE, "-o", "jsonpath={.data.apiKey}").strip()
+    if not encoded:
+        raise Failed(f"Secret {SECRET} in {NAMESPACE} cannot be read", "run `make up`")
+    return {
+        "ONAIR_URL": url(),
+        "ONAIR_API_KEY": base64.b64decode(encoded).decode(),
+        "KUBECONFIG": str(KUBECONFIG),
+    }
+
+
+if __name__ == "__main__":
+    with last_words():
+        for name, value in variables().items():
+            print(f"export {name}={shlex.quote(value)}")
