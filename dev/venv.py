@@ -1,4 +1,4 @@
-"""Makes .venv from requirements/dev.txt, every package checked against its hash; nothing to do when it fits."""
+"""Makes .venv from requirements/dev.txt, each package checked against its hash; skipped when it fits."""
 
 import hashlib
 import shutil

@@ -1,0 +1,101 @@
+# The front door. `make help` lists what it offers; the work is done in dev/.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help up env down demo test test-unit test-integration test-e2e bench lint format generate verify \
+        images tools lock clean venv
+
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+# Variables of the local environment for one command
+WITH_ENV = variables="$$($(PYTHON) dev/environment.py)" && eval "$$variables" &&
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z0-9-]+:.*## / { gsub(/\$$\$$/, "$$"); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\nVariables\n'
+	@printf '  %-23s %s\n' 'ARGS=...' 'passed on to pytest and to the demo, e.g. ARGS="-k placement" or ARGS=--keep' \
+	  'ONAIR_CLUSTER' 'name of the cluster (onair)' \
+	  'ONAIR_API_PORT' 'port of the HTTP API on this machine (8080)' \
+	  'ONAIR_RTMP_PORT' 'port of the test receiver for RTMP (1935)' \
+	  'ONAIR_HLS_PORT' 'port of the test receiver for HLS (8888)' \
+	  'ONAIR_RTSP_PORT' 'port of the test receiver for RTSP (8554)' \
+	  'ONAIR_MEDIAMTX_API_PORT' "port of the test receiver's own API (9997)" \
+	  'ONAIR_REGISTRY_PORT' 'port of the local registry (5001)'
+
+##@ Run it
+
+up: ## Tools, images, a local cluster and the chart; seconds when they are there
+	@$(PYTHON) dev/up.py
+
+env: ## Print what a shell needs: eval "$$(make env)"
+	@$(PYTHON) dev/environment.py
+
+demo: venv ## Put a show on air and look at the picture (ARGS=--keep leaves it on)
+	@$(PYTHON) dev/up.py --of 6
+	@$(WITH_ENV) $(BIN)/python dev/demo.py $(ARGS)
+
+down: ## Delete the cluster; images and tools stay
+	@$(PYTHON) dev/cluster.py
+
+##@ Test it
+
+test: lint verify up ## Everything but the benchmarks
+	@$(PYTHON) dev/tools.py control-plane
+	@$(WITH_ENV) $(BIN)/pytest tests/unit tests/integration tests/e2e $(ARGS)
+
+test-unit: venv ## Pure functions and single programs
+	@$(BIN)/pytest tests/unit $(ARGS)
+
+test-integration: venv ## With a real API server, etcd and Redis, without a cluster
+	@$(PYTHON) dev/tools.py control-plane
+	@$(BIN)/pytest tests/integration $(ARGS)
+
+test-e2e: venv up ## Shows in the local cluster
+	@$(WITH_ENV) $(BIN)/pytest tests/e2e $(ARGS)
+
+bench: venv up ## Measure latency, capacity and cost in the local cluster
+	@$(WITH_ENV) $(BIN)/pytest tests/bench $(ARGS)
+
+lint: venv ## ruff, mypy and the direction of imports
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports >build/lint-imports.log 2>&1 || { cat build/lint-imports.log; exit 1; }
+	@echo "lint     ruff, mypy and imports are fine"
+
+verify: venv ## Check that generated files and lock files are fresh
+	@mkdir -p build && rm -rf build/verify
+	@$(BIN)/python -m onair_crds generate build/verify/manifests >/dev/null
+	@diff -ru crds/manifests build/verify/manifests || { echo "crds/manifests is stale: run make generate"; exit 1; }
+	@$(PYTHON) dev/lock.py --check
+	@echo "verify   generated files and lock files are fresh"
+
+##@ Change it
+
+format: venv ## Let ruff format and fix what it can
+	@$(BIN)/ruff check --fix --quiet || true
+	@$(BIN)/ruff format
+
+generate: venv ## Write crds/manifests from the models in crds/onair_crds
+	@$(BIN)/python -m onair_crds generate crds/manifests
+
+lock: venv ## Pin and hash the Python packages (ARGS=--upgrade for the newest)
+	@$(BIN)/python dev/lock.py $(ARGS)
+
+images: ## Build the images whose inputs changed
+	@$(PYTHON) dev/images.py
+
+tools: ## Find or build kind, helm, kubectl, etcd and kube-apiserver
+	@$(PYTHON) dev/tools.py
+
+clean: ## Delete the cluster, our images, the local registry and build/; tools stay
+	@$(PYTHON) dev/cluster.py clean
+
+venv:
+	@mkdir -p build
+	@$(PYTHON) dev/venv.py
