@@ -134,6 +134,12 @@ class BroadcastStatus(SpecModel):
     """Name of the encoder pod."""
     node: Annotated[str, Field(max_length=253)] | None = None
     """Node of the encoder pod."""
+    claimed: Timestamp | None = None
+    """When the present epoch began."""
+    stop_requested: Timestamp | None = None
+    """When the run was told to end."""
+    losses: Annotated[int, Field(ge=0)] | None = None
+    """Encoders lost since the run was last Running."""
     stop_observed: bool | None = None
     """A wanted Stopped was seen since this run began, so Running without an id means a new one."""
 

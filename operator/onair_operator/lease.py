@@ -1,0 +1,140 @@
+"""Leader election by a Lease: one operator writes, the others wait in-process.
+
+Who loses the Lease stops writing and campaigns again without ending: a
+container that exits would meet the kubelet's restart back-off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from onair_crds.client import LEASES, ApiError, ApiUnavailable, Document, KubeClient
+from onair_operator.settings import LeaderElectionSettings
+
+log = structlog.get_logger()
+
+
+class LeaderElection:
+    def __init__(
+        self, client: KubeClient, namespace: str, identity: str, settings: LeaderElectionSettings
+    ) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._identity = identity
+        self._settings = settings
+        self._seen: tuple[str, str] | None = None
+        self._seen_at = 0.0
+        self._renewed_at = 0.0
+        self.leading = False
+
+    async def campaign(self, lead: Callable[[], Awaitable[None]]) -> None:
+        """Runs `lead` while this process holds the Lease, again and again; ends only when cancelled."""
+        while True:
+            await self._until_elected()
+            log.info("leader.elected", identity=self._identity)
+            self.leading = True
+            work = asyncio.ensure_future(lead())
+            renewal = asyncio.ensure_future(self._until_lost())
+            try:
+                await asyncio.wait({work, renewal}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                self.leading = False
+                for task in (work, renewal):
+                    task.cancel()
+                await asyncio.gather(work, renewal, return_exceptions=True)
+            if not work.cancelled() and (error := work.exception()):
+                raise error
+            log.warning("leader.lost", identity=self._identity)
+
+    async def _until_elected(self) -> None:
+        while True:
+            if await self._try():
+                return
+            await asyncio.sleep(self._settings.renew_interval_s / 2)
+
+    async def _until_lost(self) -> None:
+        # A margin, so that this process stops writing before another may begin.
+        limit_s = self._settings.lease_duration_s * 0.75
+        while True:
+            await asyncio.sleep(self._settings.renew_interval_s)
+            try:
+                async with asyncio.timeout(limit_s - (time.monotonic() - self._renewed_at)):
+                    held = await self._try()
+            except TimeoutError:
+                return
+            if not held and time.monotonic() - self._renewed_at > limit_s:
+                return
+            if not held and self._seen and self._seen[0] not in ("", self._identity):
+                return
+
+    async def _try(self) -> bool:
+        """Takes or renews the Lease; says whether this process holds it now."""
+        started = time.monotonic()
+        try:
+            lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
+            if not self._may_take(lease):
+                return False
+            await self._client.replace(LEASES, self._namespace, self._settings.lease_name, self._held(lease))
+        except ApiUnavailable as error:
+            log.debug("lease.unavailable", error=error.message)
+            return False
+        except ApiError as error:
+            if not error.not_found:
+                log.debug("lease.contended", error=error.message)
+                return False
+            return await self._create(started)
+        self._renewed_at = started
+        self._seen = (self._identity, "")
+        return True
+
+    async def _create(self, started: float) -> bool:
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+        document = self._held({**lease, "metadata": {"name": self._settings.lease_name}, "spec": {}})
+        try:
+            await self._client.create(LEASES, self._namespace, document)
+        except ApiError:
+            return False
+        self._renewed_at = started
+        return True
+
+    def _may_take(self, lease: Document) -> bool:
+        """Ours, given back, or seen unchanged for longer than its duration by our own clock."""
+        spec = lease["spec"]
+        holder, renewed = spec.get("holderIdentity") or "", spec.get("renewTime") or ""
+        if (holder, renewed) != self._seen:
+            self._seen, self._seen_at = (holder, renewed), time.monotonic()
+        if holder in ("", self._identity):
+            return True
+        duration_s = spec.get("leaseDurationSeconds") or self._settings.lease_duration_s
+        return time.monotonic() - self._seen_at > float(duration_s)
+
+    def _held(self, lease: Document) -> Document:
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        before = lease["spec"]
+        changed = before.get("holderIdentity") != self._identity
+        return {
+            **lease,
+            "spec": {
+                **before,
+                "holderIdentity": self._identity,
+                "leaseDurationSeconds": max(1, round(self._settings.lease_duration_s)),
+                "renewTime": now,
+                "acquireTime": now if changed else before.get("acquireTime", now),
+                "leaseTransitions": int(before.get("leaseTransitions") or 0) + int(changed),
+            },
+        }
+
+    async def release(self) -> None:
+        """Gives the Lease back, so that the next one need not wait for it to run out."""
+        try:
+            lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
+            if lease["spec"].get("holderIdentity") == self._identity:
+                lease["spec"]["holderIdentity"] = ""
+                await self._client.replace(LEASES, self._namespace, self._settings.lease_name, lease)
+        except ApiError as error:
+            log.debug("lease.not-released", error=error.message)

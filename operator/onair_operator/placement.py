@@ -1,0 +1,62 @@
+"""Where an encoder runs: the configured regions from near to far, as node affinity. Pure."""
+
+from __future__ import annotations
+
+from math import asin, cos, radians, sin, sqrt
+from typing import Any
+
+from onair_crds.project import Location
+from onair_operator.settings import RegionSettings
+
+REGION_LABEL = "topology.kubernetes.io/region"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+EARTH_RADIUS_KM = 6371.0
+
+
+def distance_km(a: Location, b: RegionSettings) -> float:
+    """Great-circle distance by the haversine formula."""
+    phi_a, phi_b = radians(a.latitude), radians(b.latitude)
+    d_phi, d_lambda = phi_b - phi_a, radians(b.longitude - a.longitude)
+    h = sin(d_phi / 2) ** 2 + cos(phi_a) * cos(phi_b) * sin(d_lambda / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * asin(sqrt(min(1.0, h)))
+
+
+def regions_by_distance(location: Location | None, regions: list[RegionSettings]) -> list[RegionSettings]:
+    """The nearest first; without a location in the order of the configuration."""
+    if location is None:
+        return list(regions)
+    return sorted(regions, key=lambda region: distance_km(location, region))
+
+
+def node_affinity(ranked: list[RegionSettings]) -> dict[str, Any]:
+    """Any of the regions, the nearest by far preferred.
+
+    Weights halve with each rank: the scheduler scales the best node to 100 and
+    doubles it, which outweighs how full a node is or whether it has the image.
+    """
+    if not ranked:
+        return {}
+    required = {
+        "nodeSelectorTerms": [
+            {
+                "matchExpressions": [
+                    {"key": REGION_LABEL, "operator": "In", "values": [region.name for region in ranked]}
+                ]
+            }
+        ]
+    }
+    preferred = [
+        {
+            "weight": max(1, 100 >> rank),
+            "preference": {
+                "matchExpressions": [{"key": REGION_LABEL, "operator": "In", "values": [region.name]}]
+            },
+        }
+        for rank, region in enumerate(ranked)
+    ]
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": required,
+            "preferredDuringSchedulingIgnoredDuringExecution": preferred,
+        }
+    }

@@ -1,0 +1,162 @@
+"""Builds the encoder pod and its identity Secret. Pure: no I/O, the same input gives the same object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_crds.program import CONTROL_PORT, METRICS_PORT
+from onair_crds.project import Project
+from onair_operator.cost import Cost, cost_of
+from onair_operator.naming import IDENTITY_TYPE, encoder_labels, owner_reference, pod_name
+from onair_operator.placement import node_affinity, regions_by_distance
+from onair_operator.settings import EncoderSettings, OperatorSettings
+
+Document = dict[str, Any]
+
+BROWSER_UID = 1000
+ENCODER_UID = 1001
+SHARED_GID = 2000
+
+
+def encoder_pod(project: Project, broadcast: str, epoch: int, settings: OperatorSettings) -> Document:
+    """The pod of one run and epoch: browser and encoder, without Kubernetes credentials."""
+    name = pod_name(project.name, broadcast, epoch)
+    encoder = settings.encoder
+    cost = cost_of(project.spec.rendering, encoder.cost)
+    spec: Document = {
+        "hostname": f"encoder-{epoch}",
+        "restartPolicy": "Always",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": encoder.termination_grace_period_s,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsGroup": SHARED_GID,
+            "fsGroup": SHARED_GID,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_browser(encoder, cost), _encoder(encoder, cost, name, epoch)],
+        "volumes": _volumes(name),
+        "affinity": node_affinity(regions_by_distance(project.spec.location, settings.regions)),
+        "nodeSelector": encoder.node_selector,
+        "tolerations": encoder.tolerations,
+        "imagePullSecrets": [{"name": secret} for secret in encoder.image_pull_secrets],
+    }
+    if encoder.priority_class_name:
+        spec["priorityClassName"] = encoder.priority_class_name
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "labels": {**encoder.labels, **encoder_labels(project.name, broadcast, epoch)},
+            "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
+            "ownerReferences": [owner_reference(project, controller=True)],
+        },
+        "spec": spec,
+    }
+
+
+def identity_secret(project: Project, broadcast: str, epoch: int, data: dict[str, str]) -> Document:
+    """The Secret that gives a pod its certificate and the operator's public key; `data` is PEM text."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": IDENTITY_TYPE,
+        "immutable": True,
+        "metadata": {
+            "name": pod_name(project.name, broadcast, epoch),
+            "labels": encoder_labels(project.name, broadcast, epoch),
+            "ownerReferences": [owner_reference(project)],
+        },
+        "stringData": data,
+    }
+
+
+def _locked_down(uid: int) -> Document:
+    return {
+        "runAsUser": uid,
+        "readOnlyRootFilesystem": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def _resources(millicores: int, memory_mib: int) -> Document:
+    # No CPU limit: a burst of the page must not make frames late while the node has time to spare.
+    return {
+        "requests": {"cpu": f"{millicores}m", "memory": f"{memory_mib}Mi"},
+        "limits": {"memory": f"{memory_mib * 3}Mi"},
+    }
+
+
+def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
+    return {
+        "name": "browser",
+        "image": encoder.image,
+        "imagePullPolicy": encoder.image_pull_policy,
+        "args": ["browser"],
+        "env": [
+            {"name": "ONAIR_MAX_WIDTH", "value": str(encoder.max_width)},
+            {"name": "ONAIR_MAX_HEIGHT", "value": str(encoder.max_height)},
+        ],
+        "resources": _resources(cost.browser_millicores, cost.browser_memory_mib),
+        # Chromium still runs with --no-sandbox, so nothing needs more than the runtime's own profile.
+        "securityContext": _locked_down(BROWSER_UID),
+        "volumeMounts": [
+            {"name": "browser-tmp", "mountPath": "/tmp"},  # noqa: S108
+            {"name": "x11", "mountPath": "/tmp/.X11-unix"},  # noqa: S108
+            {"name": "pulse", "mountPath": "/run/onair/pulse"},
+            {"name": "control", "mountPath": "/run/onair/browser"},
+        ],
+    }
+
+
+def _encoder(encoder: EncoderSettings, cost: Cost, name: str, epoch: int) -> Document:
+    return {
+        "name": "encoder",
+        "image": encoder.image,
+        "imagePullPolicy": encoder.image_pull_policy,
+        "args": ["encoder"],
+        "env": [
+            {"name": "ONAIR_POD_NAME", "value": name},
+            {"name": "ONAIR_EPOCH", "value": str(epoch)},
+            {"name": "ONAIR_MAX_WIDTH", "value": str(encoder.max_width)},
+            {"name": "ONAIR_MAX_HEIGHT", "value": str(encoder.max_height)},
+            {"name": "ONAIR_POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        ],
+        "ports": [
+            {"name": "control", "containerPort": CONTROL_PORT},
+            {"name": "metrics", "containerPort": METRICS_PORT},
+        ],
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "metrics"}, "periodSeconds": 5},
+        "livenessProbe": {
+            "httpGet": {"path": "/healthz", "port": "metrics"},
+            "periodSeconds": 10,
+            "failureThreshold": 6,
+            "timeoutSeconds": 5,
+        },
+        "resources": _resources(cost.encoder_millicores, cost.encoder_memory_mib),
+        "securityContext": _locked_down(ENCODER_UID),
+        "volumeMounts": [
+            {"name": "encoder-tmp", "mountPath": "/tmp"},  # noqa: S108
+            {"name": "x11", "mountPath": "/tmp/.X11-unix"},  # noqa: S108
+            {"name": "pulse", "mountPath": "/run/onair/pulse"},
+            {"name": "control", "mountPath": "/run/onair/browser"},
+            {"name": "program", "mountPath": "/run/onair/program"},
+            {"name": "identity", "mountPath": "/run/onair/identity", "readOnly": True},
+        ],
+    }
+
+
+def _volumes(name: str) -> list[Document]:
+    memory: Document = {"medium": "Memory", "sizeLimit": "16Mi"}
+    return [
+        {"name": "browser-tmp", "emptyDir": {"sizeLimit": "1Gi"}},
+        {"name": "encoder-tmp", "emptyDir": {"sizeLimit": "1Gi"}},
+        {"name": "x11", "emptyDir": memory},
+        {"name": "pulse", "emptyDir": memory},
+        {"name": "control", "emptyDir": memory},
+        {"name": "program", "emptyDir": memory},
+        {"name": "identity", "secret": {"secretName": name, "defaultMode": 0o440}},
+    ]

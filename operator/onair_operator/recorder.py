@@ -1,0 +1,70 @@
+"""Kubernetes Events on a project: they tell its story and never hold up its work."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import secrets
+
+import structlog
+
+from onair_crds.base import API_VERSION, MAX_TEXT
+from onair_crds.client import EVENTS, ApiError, Document, KubeClient
+from onair_crds.project import Project
+from onair_operator.actions import Event
+
+log = structlog.get_logger()
+
+
+class Recorder:
+    def __init__(self, client: KubeClient, namespace: str, instance: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._instance = instance
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def record(self, project: Project, event: Event) -> None:
+        """Sends the event in the background."""
+        log.info("event", project=project.name, reason=event.reason, message=event.message)
+        task = asyncio.create_task(self._send(self._document(project, event)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send(self, document: Document) -> None:
+        try:
+            await self._client.create(EVENTS, self._namespace, document)
+        except ApiError as error:
+            log.warning("event.not-recorded", reason=document["reason"], error=error.message)
+
+    def _document(self, project: Project, event: Event) -> Document:
+        now = dt.datetime.now(dt.UTC)
+        second = now.isoformat(timespec="seconds").replace("+00:00", "Z")
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {
+                "name": f"{project.name}.{secrets.token_hex(8)}",
+                "namespace": self._namespace,
+            },
+            "involvedObject": {
+                "apiVersion": API_VERSION,
+                "kind": "Project",
+                "name": project.name,
+                "namespace": self._namespace,
+                "uid": project.uid,
+            },
+            "type": "Warning" if event.warning else "Normal",
+            "reason": event.reason,
+            "message": event.message[:MAX_TEXT],
+            "eventTime": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "firstTimestamp": second,
+            "lastTimestamp": second,
+            "count": 1,
+            "action": event.reason,
+            "reportingComponent": "onair-operator",
+            "reportingInstance": self._instance,
+            "source": {"component": "onair-operator"},
+        }
+
+    async def drain(self) -> None:
+        await asyncio.gather(*self._tasks, return_exceptions=True)

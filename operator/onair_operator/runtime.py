@@ -1,0 +1,101 @@
+"""One operator process: connects the parts, leads or waits, ends in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+
+import structlog
+
+from onair_crds.client import ApiError, KubeClient
+from onair_operator.apply import Applier
+from onair_operator.fleet import Fleet
+from onair_operator.health import Health
+from onair_operator.identity import OperatorKey
+from onair_operator.lease import LeaderElection
+from onair_operator.reconcile import Reconciler
+from onair_operator.recorder import Recorder
+from onair_operator.settings import OperatorSettings
+from onair_operator.signing_key import signing_key
+from onair_operator.store import Store
+from onair_operator.watching import Watching
+from onair_operator.work_queue import WorkQueue
+
+log = structlog.get_logger()
+
+START_RETRY_S = 1.0
+
+
+async def run(settings: OperatorSettings, stop: asyncio.Event, kubeconfig: str | None = None) -> None:
+    """Runs an operator until `stop` is set."""
+    async with await KubeClient.connect(kubeconfig) as client:
+        await _Runtime(client, settings, stop).run()
+
+
+class _Runtime:
+    def __init__(self, client: KubeClient, settings: OperatorSettings, stop: asyncio.Event) -> None:
+        self._client = client
+        self._settings = settings
+        self._stop = stop
+        self._identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}-{secrets.token_hex(3)}"
+        self._store = Store()
+        self._queue = WorkQueue()
+        self._fleet: Fleet | None = None
+        self._watching = Watching(client, self._store, self._queue, settings.show_namespace, self._forget_pod)
+        self._election = LeaderElection(
+            client, settings.release_namespace, self._identity, settings.leader_election
+        )
+
+    def _forget_pod(self, uid: str) -> None:
+        if self._fleet:
+            self._fleet.drop(uid)
+
+    async def run(self) -> None:
+        health = Health(lambda: self._watching.synced)
+        await health.start(self._settings.health_port)
+        tasks = [
+            asyncio.create_task(self._watching.run(self._settings.resync_interval_s, self._stop)),
+            asyncio.create_task(self._election.campaign(self._lead)),
+        ]
+        stopping = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({*tasks, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._stop.set()
+            tasks[1].cancel()
+            stopping.cancel()
+            results = await asyncio.gather(*tasks, stopping, return_exceptions=True)
+            await self._election.release()
+            await health.stop()
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+
+    async def _lead(self) -> None:
+        """Lists afresh, connects to the encoders that run, and only then judges and acts."""
+        key = await self._key_and_list()
+        queue = self._queue
+        fleet = self._fleet = Fleet(key, lambda project: queue.add(f"project/{project}"))
+        recorder = Recorder(self._client, self._settings.show_namespace, self._identity)
+        applier = Applier(self._client, self._store, fleet, recorder, queue, key, self._settings)
+        reconciler = Reconciler(self._client, self._store, queue, fleet, applier, self._settings)
+        try:
+            await reconciler.run()
+        finally:
+            self._fleet = None
+            queue.clear()
+            await fleet.close()
+            await recorder.drain()
+
+    async def _key_and_list(self) -> OperatorKey:
+        while True:
+            try:
+                key = await signing_key(self._client, self._settings.release_namespace)
+                await self._watching.resync()
+            except ApiError as error:
+                log.warning("start.waits", error=error.message)
+                await asyncio.sleep(START_RETRY_S)
+            else:
+                return key

@@ -1,0 +1,120 @@
+"""Settings of the operator: one tree, in the order of the chart's values.
+
+Read from the YAML file that `ONAIR_CONFIG` names; environment variables
+`ONAIR_…` (nested with `__`) come before it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, use_attribute_docstrings=True
+    )
+
+
+class RegionSettings(Part):
+    """A region that encoders may run in; `name` is the node label `topology.kubernetes.io/region`."""
+
+    name: str
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+
+
+class CostSettings(Part):
+    """Requests of an encoder pod: base + perShare × (pixels/s relative to 1280×720@30) × step^complexity."""
+
+    base_millicores: int = 200
+    """What browser and agent take for any picture."""
+    share_millicores: int = 550
+    """What 1280×720@30 takes on top (measured: 0.55 core in all)."""
+    complexity_step: float = 1.25
+    """Factor for each step of rendering.complexity."""
+    browser_memory_mib: int = 640
+    encoder_memory_mib: int = 256
+
+
+class EncoderSettings(Part):
+    image: str = "onair/encoder:dev"
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
+    image_pull_secrets: list[str] = []
+    priority_class_name: str | None = None
+    node_selector: dict[str, str] = {}
+    tolerations: list[dict[str, Any]] = []
+    termination_grace_period_s: int = 15
+    """How long a pod may take to end its streams."""
+    max_width: int = 3840
+    """Width of the X screen, pixels: the largest canvas that a warm browser can render."""
+    max_height: int = 2160
+    labels: dict[str, str] = {}
+    cost: CostSettings = CostSettings()
+
+
+class BroadcastSettings(Part):
+    retention_s: int = 86_400
+    """A stopped run becomes Archived after this time."""
+    stop_grace_s: float = 10.0
+    """An encoder that has not ended its streams after this time is deleted."""
+    max_losses: int = 5
+    """Encoders lost in a row, without a frame between, before the run ends with the error Internal."""
+
+
+class LeaderElectionSettings(Part):
+    lease_name: str = "onair-operator"
+    lease_duration_s: float = 8.0
+    """A Lease that was not renewed for this long may be taken over."""
+    renew_interval_s: float = 2.0
+
+
+class OperatorSettings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="ONAIR_",
+        env_nested_delimiter="__",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        extra="ignore",
+    )
+
+    show_namespace: str = "shows"
+    """Namespace of shows, their Secrets and encoder pods."""
+    release_namespace: str = "onair-system"
+    """Namespace of the operator's own Lease and signing key."""
+    renderer_url: str = "http://onair-api.onair-system.svc/renderer"
+    """Page of the built-in compositor, for scene and studioSdk compositions without an own page."""
+    regions: list[RegionSettings] = []
+    """Regions that encoders run in, the default first. None: any node, without a region."""
+    encoder: EncoderSettings = EncoderSettings()
+    broadcast: BroadcastSettings = BroadcastSettings()
+    leader_election: LeaderElectionSettings = LeaderElectionSettings()
+    resync_interval_s: float = 60.0
+    """How often everything is listed and compared, so that nothing a watch missed stays missed."""
+    health_port: int = 8080
+    """Port of /healthz, /readyz and /metrics."""
+    log_level: str = "INFO"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
+        if path := os.environ.get("ONAIR_CONFIG"):
+            sources.append(YamlConfigSettingsSource(settings_cls, yaml_file=path))
+        return tuple(sources)

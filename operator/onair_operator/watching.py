@@ -1,0 +1,160 @@
+"""Feeds the store and the queue: kopf's watches, and a periodic list that catches what they missed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import kopf
+import structlog
+from prometheus_client import Counter
+
+from onair_crds.base import GROUP, VERSION
+from onair_crds.client import CUSTOM, NODES, PODS, SECRETS, Api, ApiError, Document, KubeClient
+from onair_operator.store import Store
+from onair_operator.work_queue import WorkQueue
+
+log = structlog.get_logger()
+
+WATCHED: dict[str, Api] = {**CUSTOM, "Pod": PODS, "Secret": SECRETS, "Node": NODES}
+CORRECTIONS = Counter("onair_operator_resync_corrections_total", "Objects that a watch had missed.")
+WATCH_RESTARTS = Counter("onair_operator_watch_restarts_total", "Times that kopf was started again.")
+
+
+class Watching:
+    def __init__(
+        self,
+        client: KubeClient,
+        store: Store,
+        queue: WorkQueue,
+        namespace: str,
+        pod_gone: Callable[[str], None],
+        started: Callable[[], None],
+    ) -> None:
+        """`started` is called whenever kopf is up: it has then put its signal handlers over ours."""
+        self._client = client
+        self._store = store
+        self._queue = queue
+        self._namespace = namespace
+        self._pod_gone = pod_gone
+        self._started = started
+        self.synced = False
+
+    def event(self, kind: str, type_: str | None, document: Document) -> bool:
+        """Takes one event of a watch; says whether it was news."""
+        keys = self._store.keys_of(kind, document)
+        if type_ == "DELETED":
+            uid = document["metadata"]["uid"]
+            news = self._store.remove(kind, document["metadata"]["name"], uid)
+            if kind == "Pod":
+                self._pod_gone(uid)
+        else:
+            news = self._store.put(kind, document)
+        if news and not (kind == "Node" and type_ == "MODIFIED"):
+            for key in keys:
+                self._queue.add(key)
+        return news
+
+    async def resync(self) -> int:
+        """Lists everything, takes what is newer and forgets what is gone; gives the number of corrections."""
+        corrections = 0
+        for kind, api in WATCHED.items():
+            listed = await self._client.list(api, self._namespace if api.namespaced else None)
+            alive = set()
+            for item in listed["items"]:
+                alive.add(item["metadata"]["uid"])
+                item.setdefault("kind", kind)
+                corrections += self.event(kind, None, item)
+            version = int(listed["metadata"]["resourceVersion"])
+            for entry in self._store.all(kind):
+                if entry.uid not in alive and entry.version <= version:
+                    corrections += self.event(kind, "DELETED", entry.document)
+        self.synced = True
+        return corrections
+
+    async def run(self, interval_s: float, stop: asyncio.Event) -> None:
+        """Keeps kopf's watches running until told to stop; a dead watch or operator is started again."""
+        while not stop.is_set():
+            kopf_stop = asyncio.Event()
+            watches = asyncio.create_task(self._watch(kopf_stop))
+            audit = asyncio.create_task(self._audit(interval_s))
+            stopping = asyncio.create_task(stop.wait())
+            await asyncio.wait({watches, audit, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            kopf_stop.set()
+            for task in (audit, stopping):
+                task.cancel()
+            outcome = await asyncio.gather(watches, audit, stopping, return_exceptions=True)
+            if not stop.is_set():
+                WATCH_RESTARTS.inc()
+                log.warning("watches.restarted", error=str(outcome[0] or outcome[1]))
+                await asyncio.sleep(1.0)
+
+    async def _watch(self, stop: asyncio.Event) -> None:
+        ready = asyncio.Event()
+        operator = asyncio.create_task(
+            kopf.operator(
+                registry=self._registry(),
+                settings=_kopf_settings(),
+                namespaces=[self._namespace],
+                standalone=True,
+                stop_flag=stop,
+                ready_flag=ready,
+            )
+        )
+        try:
+            waiting = asyncio.create_task(ready.wait())
+            await asyncio.wait({operator, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            self._started()
+            await operator
+        finally:
+            operator.cancel()
+
+    async def _audit(self, interval_s: float) -> None:
+        """Compares with a list now and then; corrections twice in a row mean that a watch is dead."""
+        suspicious = False
+        while True:
+            try:
+                corrections = await self.resync()
+            except ApiError as error:
+                log.warning("resync.failed", error=error.message)
+                await asyncio.sleep(2.0)
+                continue
+            CORRECTIONS.inc(corrections)
+            if corrections and suspicious:
+                log.error("watches.dead", corrections=corrections)
+                return
+            suspicious = corrections > 0
+            # What the list finds first the watch may bring a moment later: look again soon.
+            await asyncio.sleep(5.0 if suspicious else interval_s)
+
+    def _registry(self) -> kopf.OperatorRegistry:
+        registry = kopf.OperatorRegistry()
+        for kind, api in WATCHED.items():
+            self._register(registry, kind, api)
+        kopf.on.login(registry=registry)(login)
+        return registry
+
+    def _register(self, registry: kopf.OperatorRegistry, kind: str, api: Api) -> None:
+        group, version = (GROUP, VERSION) if kind in CUSTOM else ("", "v1")
+
+        @kopf.on.event(group, version, api.plural, registry=registry, id=f"watch-{api.plural}")
+        async def _(event: Any, **_: Any) -> None:
+            self.event(kind, event["type"], dict(event["object"]))
+
+
+def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
+    """The pod's service account, else the kubeconfig; never the clients that happen to be installed."""
+    return kopf.login_with_service_account(**kwargs) or kopf.login_with_kubeconfig(**kwargs)
+
+
+def _kopf_settings() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.scanning.disabled = True
+    settings.watching.server_timeout = 240
+    settings.watching.client_timeout = 300
+    settings.watching.connect_timeout = 5
+    settings.watching.reconnect_backoff = 0.2
+    return settings
