@@ -31,11 +31,13 @@ def configure_logs(level: str) -> None:
 async def serve(settings: OperatorSettings) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    task = asyncio.create_task(run(settings, stop))
-    # kopf sets its own handlers when it starts and so would take ours away; it is told to stop by us.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    await task
+
+    def handle_signals() -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+
+    handle_signals()
+    await run(settings, stop, watches_started=handle_signals)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import secrets
 import socket
+from collections.abc import Callable
 
 import structlog
 
@@ -28,14 +29,25 @@ log = structlog.get_logger()
 START_RETRY_S = 1.0
 
 
-async def run(settings: OperatorSettings, stop: asyncio.Event, kubeconfig: str | None = None) -> None:
-    """Runs an operator until `stop` is set."""
+async def run(
+    settings: OperatorSettings,
+    stop: asyncio.Event,
+    kubeconfig: str | None = None,
+    watches_started: Callable[[], None] = lambda: None,
+) -> None:
+    """Runs an operator until `stop` is set; `watches_started` is called whenever the watches are up."""
     async with await KubeClient.connect(kubeconfig) as client:
-        await _Runtime(client, settings, stop).run()
+        await _Runtime(client, settings, stop, watches_started).run()
 
 
 class _Runtime:
-    def __init__(self, client: KubeClient, settings: OperatorSettings, stop: asyncio.Event) -> None:
+    def __init__(
+        self,
+        client: KubeClient,
+        settings: OperatorSettings,
+        stop: asyncio.Event,
+        watches_started: Callable[[], None],
+    ) -> None:
         self._client = client
         self._settings = settings
         self._stop = stop
@@ -43,7 +55,9 @@ class _Runtime:
         self._store = Store()
         self._queue = WorkQueue()
         self._fleet: Fleet | None = None
-        self._watching = Watching(client, self._store, self._queue, settings.show_namespace, self._forget_pod)
+        self._watching = Watching(
+            client, self._store, self._queue, settings.show_namespace, self._forget_pod, watches_started
+        )
         self._election = LeaderElection(
             client, settings.release_namespace, self._identity, settings.leader_election
         )
