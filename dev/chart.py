@@ -7,8 +7,8 @@ import urllib.error
 import urllib.request
 
 import registry
-from cluster import ENV, kubectl
 from images import Image, files_of
+from nodes import ENV, kubectl, pods_report
 from progress import Failed, Step, output_of, run_logged, step
 from settings import LOGS, NAMESPACE, RELEASE, ROOT, url
 from tools import program
@@ -97,12 +97,14 @@ def report_pods() -> None:
 
 
 def wait_ready(current: Step) -> int:
-    """Waits until every Deployment is available; returns how many pods there are."""
+    """Waits until every pod is ready; returns how many there are."""
     current.doing = "waiting for the pods"
-    command = ["wait", "--for=condition=Available", "deployment", "--all", "-n", NAMESPACE]
-    if not kubectl(*command, f"--timeout={READY_TIMEOUT_S}s", timeout_s=READY_TIMEOUT_S + 10):
-        report_pods()
-        raise Failed(f"a Deployment of {NAMESPACE} is not available", "see build/logs/pods.log")
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while not pods_report(NAMESPACE):
+        if time.monotonic() > deadline:
+            report_pods()
+            raise Failed(f"pods of {NAMESPACE} do not become ready", "see build/logs/pods.log")
+        time.sleep(0.5)
     return len(kubectl("get", "pods", "-n", NAMESPACE, "-o", "name").split())
 
 

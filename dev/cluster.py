@@ -1,6 +1,5 @@
 """The local cluster: made once, found again, started again after a stop, made anew when it stays dead."""
 
-import datetime as dt
 import hashlib
 import json
 import os
@@ -14,15 +13,15 @@ import registry
 from base_images import NODE_BUILT, ensure_node, write
 from engine import ensure_engine
 from images import Image
+from nodes import ENV, containers, kubectl, node_names, nodes_report, pods_report
 from progress import Failed, Step, last_words, output_of, run_logged, step, succeeds
-from settings import CACHE, CLUSTER, KIND_NODE, KIND_NODE_OUT, KUBECONFIG, NODE_PORTS, NODES
+from settings import CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_PORTS, NODES
 from tools import program
 
 MARK = CACHE / f"{CLUSTER}.cluster"
 REVIVE_S = 90
 INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
 CERTS_D = "/etc/containerd/certs.d"
-ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}
 
 
 def config() -> str:
@@ -47,27 +46,6 @@ def fingerprint(node_image: str) -> str:
     """Tells clusters of another shape or node image from the wanted one."""
     identity = output_of(["docker", "image", "inspect", "--format", "{{.Id}}", node_image])
     return hashlib.sha256(f"{config()}{identity}".encode()).hexdigest()[:12]
-
-
-def containers() -> list[dict[str, str]]:
-    """Name, id, state and time of start of each node; the control plane first."""
-    mine = f"label=io.x-k8s.kind.cluster={CLUSTER}"
-    names = output_of(["docker", "ps", "--all", "--filter", mine, "--format", "{{.Names}}"]).split()
-    if not names:
-        return []
-    shape = '{"id":"{{.Id}}","name":"{{.Name}}","state":"{{.State.Status}}","started":"{{.State.StartedAt}}"}'
-    lines = output_of(["docker", "inspect", "--format", shape, *sorted(names)]).splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def node_names() -> list[str]:
-    """The names of the node containers."""
-    return [node["name"].lstrip("/") for node in containers()]
-
-
-def kubectl(*arguments: str, timeout_s: float = 10) -> str:
-    """What kubectl prints for this cluster, empty on any failure."""
-    return output_of([program("kubectl"), *arguments], timeout_s=timeout_s, env=ENV)
 
 
 def delete(current: Step, why: str) -> None:
@@ -133,27 +111,6 @@ def revive(current: Step) -> bool:
     return True
 
 
-def nodes_report() -> bool:
-    """Whether the API answers, and each node is Ready by word of a kubelet that runs since the last start.
-
-    A node that was cut off stays Ready in the API for a while; its Lease tells.
-    """
-    template = '{range .items[*]}{.metadata.name} {.spec.renewTime}{"\\n"}{end}'
-    leases = kubectl("get", "leases", "-n", "kube-node-lease", "-o", f"jsonpath={template}")
-    renewed = dict(line.split() for line in leases.splitlines() if len(line.split()) == 2)
-    for node in containers():
-        moment = renewed.get(node["name"].lstrip("/"))
-        if moment is None or parse_time(moment) < parse_time(node["started"]):
-            return False
-    conditions = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}'
-    return set(kubectl("get", "nodes", "-o", f"jsonpath={conditions}").split()) == {"True"}
-
-
-def parse_time(text: str) -> dt.datetime:
-    """An RFC 3339 time with any number of decimals, as Docker and Kubernetes write it."""
-    return dt.datetime.fromisoformat(text[:19]).replace(tzinfo=dt.UTC)
-
-
 def connect(current: Step, node_image: str) -> None:
     """What a start of the containers forgets: routes between the nodes, and the way to the registry."""
     if node_image == NODE_BUILT:
@@ -192,6 +149,16 @@ def pull_all(node: str, images: list[Image]) -> str:
     return ""
 
 
+def wait_for_system(current: Step) -> None:
+    """Waits until services have addresses and names: the last thing that comes after a start."""
+    current.doing = "waiting for kube-system"
+    deadline = time.monotonic() + REVIVE_S
+    while not pods_report("kube-system"):
+        if time.monotonic() > deadline:
+            raise Failed("the pods of kube-system do not become ready", "make down, then again")
+        time.sleep(0.5)
+
+
 def cluster_step(label: str, images: list[Image]) -> None:
     """A cluster that answers and has the images."""
     with step(label, "cluster") as current:
@@ -210,6 +177,7 @@ def cluster_step(label: str, images: list[Image]) -> None:
             current.outcome = ""
         connect(current, node_image)
         load(current, images)
+        wait_for_system(current)
         version = kubectl("get", "nodes", "-o", "jsonpath={.items[0].status.nodeInfo.kubeletVersion}")
         current.detail = f'kind "{CLUSTER}" ({len(NODES)} nodes, Kubernetes {version.lstrip("v")})'
 
@@ -233,6 +201,7 @@ def clean() -> None:
         if name.startswith("onair/"):
             output_of(["docker", "image", "rm", name])
     output_of(["docker", "volume", "rm", registry.VOLUME])
+    output_of(["docker", "image", "prune", "--force"], timeout_s=300)
     shutil.rmtree(Path("build"), ignore_errors=True)
 
 

@@ -3,7 +3,7 @@
 import base64
 import shlex
 
-from cluster import kubectl
+from nodes import kubectl
 from progress import Failed, last_words
 from settings import KUBECONFIG, NAMESPACE, url
 

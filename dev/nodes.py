@@ -1,0 +1,79 @@
+"""What the nodes and pods of the local cluster report, by word of kubelets that run now.
+
+After a stop the API still holds what was true before it: a node Ready, a pod running. So a report
+counts only when it is newer than the last start of the node's container.
+"""
+
+import datetime as dt
+import json
+from typing import Any
+
+from progress import output_of
+from settings import CLUSTER, KIND_NODE_OUT, KUBECONFIG
+from tools import program
+
+ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}
+
+
+def containers() -> list[dict[str, str]]:
+    """Name, id, state and time of start of each node; the control plane first."""
+    mine = f"label=io.x-k8s.kind.cluster={CLUSTER}"
+    names = output_of(["docker", "ps", "--all", "--filter", mine, "--format", "{{.Names}}"]).split()
+    if not names:
+        return []
+    shape = '{"id":"{{.Id}}","name":"{{.Name}}","state":"{{.State.Status}}","started":"{{.State.StartedAt}}"}'
+    lines = output_of(["docker", "inspect", "--format", shape, *sorted(names)]).splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def node_names() -> list[str]:
+    """The names of the node containers."""
+    return [node["name"].lstrip("/") for node in containers()]
+
+
+def kubectl(*arguments: str, timeout_s: float = 10) -> str:
+    """What kubectl prints for this cluster, empty on any failure."""
+    return output_of([program("kubectl"), *arguments], timeout_s=timeout_s, env=ENV)
+
+
+def nodes_report() -> bool:
+    """Whether the API answers, and each node is Ready by word of a kubelet that runs since the last start.
+
+    A node that was cut off stays Ready in the API for a while; its Lease tells.
+    """
+    template = '{range .items[*]}{.metadata.name} {.spec.renewTime}{"\\n"}{end}'
+    leases = kubectl("get", "leases", "-n", "kube-node-lease", "-o", f"jsonpath={template}")
+    renewed = dict(line.split() for line in leases.splitlines() if len(line.split()) == 2)
+    for node in containers():
+        moment = renewed.get(node["name"].lstrip("/"))
+        if moment is None or parse_time(moment) < parse_time(node["started"]):
+            return False
+    conditions = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}'
+    return set(kubectl("get", "nodes", "-o", f"jsonpath={conditions}").split()) == {"True"}
+
+
+def parse_time(text: str) -> dt.datetime:
+    """An RFC 3339 time with any number of decimals, as Docker and Kubernetes write it."""
+    return dt.datetime.fromisoformat(text[:19]).replace(tzinfo=dt.UTC)
+
+
+def pods_report(namespace: str) -> bool:
+    """Whether every pod of a namespace is ready, in containers that started after their node did."""
+    started = {node["name"].lstrip("/"): parse_time(node["started"]) for node in containers()}
+    listed = kubectl("get", "pods", "-n", namespace, "-o", "json").strip()
+    pods = json.loads(listed)["items"] if listed else []
+    wanted = [pod for pod in pods if pod["status"].get("phase") != "Succeeded"]
+    wanted = [pod for pod in wanted if "deletionTimestamp" not in pod["metadata"]]
+    return bool(wanted) and all(is_settled(pod, started) for pod in wanted)
+
+
+def is_settled(pod: dict[str, Any], started: dict[str, dt.datetime]) -> bool:
+    """Whether all containers of one pod are ready and younger than the start of its node."""
+    node = started.get(pod["spec"].get("nodeName", ""))
+    containers = pod["status"].get("containerStatuses", [])
+    running = [container["state"].get("running") for container in containers if container["ready"]]
+    return (
+        node is not None
+        and len(running) == len(pod["spec"]["containers"])
+        and all(state and parse_time(state["startedAt"]) >= node for state in running)
+    )
