@@ -15,7 +15,7 @@ from pathlib import Path
 from base_images import ensure_base, has_image
 from engine import ensure_engine
 from mediamtx import ensure_program
-from progress import Step, last_words, output_of, run_logged, step
+from progress import Failed, Step, last_words, output_of, run_logged, step
 from settings import CACHE, ROOT
 
 NAMES = ("mediamtx", "redis", "encoder", "api", "operator")
@@ -65,6 +65,8 @@ def files_of(inputs: list[str]) -> list[Path]:
 
 def image(name: str) -> Image:
     """Reads the inputs of an image and computes its tag."""
+    if not (ROOT / f"images/{name}/Dockerfile").exists():
+        raise Failed(f"images/{name}/Dockerfile is missing", "get a whole checkout")
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for file in files_of(INPUTS[name]):
