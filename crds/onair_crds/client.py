@@ -182,9 +182,12 @@ class KubeClient:
         if response.status >= 400:
             raise _error(response.status, await response.read())
         try:
-            async for line in response.response.content:
-                if line.strip():
-                    yield json.loads(line)
+            rest = b""  # aiohttp refuses lines above 128 KiB, and a resource may have 1.5 MiB
+            async for chunk in response.response.content.iter_any():
+                *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+                for line in lines:
+                    if line.strip():
+                        yield json.loads(line)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ApiUnavailable(503, "WatchBroken", str(error) or type(error).__name__) from error
 
