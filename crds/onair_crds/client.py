@@ -106,6 +106,11 @@ class KubeClient:
     async def __aexit__(self, *_: object) -> None:
         await cast("Any", self._api).close()
 
+    @property
+    def configuration(self) -> Any:
+        """Server, certificates and token as `kubernetes.aio` loaded them."""
+        return self._api.configuration
+
     async def get(self, api: Api, namespace: str | None, name: str) -> Document:
         return await self._request("GET", api.path(namespace, name))
 

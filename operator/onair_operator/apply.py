@@ -87,7 +87,7 @@ class Applier:
         if present:
             finalizers.append(BROADCAST_FINALIZER)
         patch = {"metadata": {"resourceVersion": version, "finalizers": finalizers}}
-        return await self._patched(
+        return self._took(
             "Project", await self._client.merge_patch(CUSTOM["Project"], self._namespace, project.name, patch)
         )
 
@@ -110,12 +110,15 @@ class Applier:
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
             {"op": "add", "path": "/status", "value": status},
         ]
-        return await self._patched(
+        return self._took(
             kind, await self._client.json_patch(CUSTOM[kind], self._namespace, name, operations, "status")
         )
 
-    async def _patched(self, kind: str, document: Document) -> str:
-        self._store.put(kind, document)
+    def _took(self, kind: str, document: Document) -> str:
+        """Takes a write's response into the store and looks again: its echo will be no news."""
+        if self._store.put(kind, document):
+            for key in self._store.keys_of(kind, document):
+                self._queue.add(key)
         return str(document["metadata"]["resourceVersion"])
 
     async def _create_pod(self, project: Project, action: actions.CreatePod) -> None:
@@ -138,7 +141,7 @@ class Applier:
             labels = created["metadata"].get("labels") or {}
             if labels.get(PROJECT_LABEL) != document["metadata"]["labels"][PROJECT_LABEL]:
                 raise
-        self._store.put(kind, created)
+        self._took(kind, created)
 
     async def _delete(
         self, api: Api, kind: str, name: str, uid: str | None = None, grace_s: int | None = None
@@ -152,7 +155,7 @@ class Applier:
                 self._store.remove(kind, name, uid)
             return
         if deleted.get("kind") == kind and "deletionTimestamp" in deleted["metadata"]:
-            self._store.put(kind, deleted)
+            self._took(kind, deleted)
 
     async def _push(self, project: Project, action: actions.PushProgram) -> None:
         follower = self._fleet.follower(action.pod_uid)
@@ -179,6 +182,4 @@ class Applier:
         metadata: Document = {"ownerReferences": [*present, owner]}
         if version or entry:
             metadata["resourceVersion"] = str(entry.version) if entry else version
-        await self._patched(
-            kind, await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata})
-        )
+        self._took(kind, await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata}))

@@ -133,8 +133,22 @@ class Watching:
         registry = kopf.OperatorRegistry()
         for kind, api in WATCHED.items():
             self._register(registry, kind, api)
-        kopf.on.login(registry=registry)(login)
+        kopf.on.login(registry=registry)(self._login)
         return registry
+
+    def _login(self, **kwargs: Any) -> kopf.ConnectionInfo | None:
+        """The pod's service account, else the client's own credentials; never what happens to be installed."""
+        if account := kopf.login_with_service_account(**kwargs):
+            return account
+        loaded = self._client.configuration
+        return kopf.ConnectionInfo(
+            server=loaded.host,
+            ca_path=loaded.ssl_ca_cert,
+            insecure=not loaded.verify_ssl,
+            certificate_path=loaded.cert_file,
+            private_key_path=loaded.key_file,
+            token=loaded.api_key.get("BearerToken", "").removeprefix("Bearer ") or None,
+        )
 
     def _register(self, registry: kopf.OperatorRegistry, kind: str, api: Api) -> None:
         group, version = (GROUP, VERSION) if kind in CUSTOM else ("", "v1")
@@ -142,11 +156,6 @@ class Watching:
         @kopf.on.event(group, version, api.plural, registry=registry, id=f"watch-{api.plural}")
         async def _(event: Any, **_: Any) -> None:
             self.event(kind, event["type"], dict(event["object"]))
-
-
-def login(**kwargs: Any) -> kopf.ConnectionInfo | None:
-    """The pod's service account, else the kubeconfig; never the clients that happen to be installed."""
-    return kopf.login_with_service_account(**kwargs) or kopf.login_with_kubeconfig(**kwargs)
 
 
 def _kopf_settings() -> kopf.OperatorSettings:

@@ -1,0 +1,227 @@
+"""Builders of worlds: a project and its surroundings, as the operator would observe them."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from typing import Any
+
+from onair_crds.collection import Collection
+from onair_crds.destination import Destination
+from onair_crds.program import DestinationState, EncoderStatus
+from onair_crds.project import Project
+from onair_operator.actions import (
+    Action,
+    Adopt,
+    CreatePod,
+    DeletePod,
+    Event,
+    PushProgram,
+    SetFinalizer,
+    WriteDestinationStatus,
+    WriteStatus,
+)
+from onair_operator.naming import BROADCAST_FINALIZER, pod_name
+from onair_operator.observed import EncoderView, NodeView, Observed, PodView, SecretView, format_time
+from onair_operator.plan import make_plan
+from onair_operator.settings import OperatorSettings, RegionSettings
+from onair_operator.wanted import digest, wanted_program
+
+NOW = dt.datetime(2026, 5, 1, 12, 0, tzinfo=dt.UTC)
+SETTINGS = OperatorSettings(
+    regions=[
+        RegionSettings(name="us-east-1", latitude=39.0, longitude=-77.5),
+        RegionSettings(name="eu-central-1", latitude=50.1, longitude=8.7),
+    ]
+)
+OWNED = {"ownerReferences": [{"uid": "uid-show"}]}
+
+
+def collection(**metadata: Any) -> Collection:
+    return Collection.model_validate(
+        {
+            "metadata": {
+                "name": "sunday",
+                "uid": "uid-sunday",
+                "generation": 1,
+                "resourceVersion": "1",
+                **metadata,
+            },
+            "spec": {"owner": {"serviceId": "studio", "serviceUserId": "anna"}},
+        }
+    )
+
+
+def project(
+    state: str = "Running", id: str | None = None, status: dict[str, Any] | None = None, **extra: Any
+) -> Project:
+    metadata = {
+        "name": "show",
+        "uid": "uid-show",
+        "generation": 3,
+        "resourceVersion": "10",
+        "ownerReferences": [{"uid": "uid-sunday"}],
+        **extra.pop("metadata", {}),
+    }
+    broadcast = {"state": state, **({"id": id} if id else {})}
+    spec = {
+        "collectionId": "sunday",
+        "composition": {"external": {"url": "https://graphics.example/stage"}},
+        "broadcast": broadcast,
+        **extra,
+    }
+    return Project.model_validate({"metadata": metadata, "spec": spec, "status": status or {}})
+
+
+def run(phase: str, id: str = "run", epoch: int = 1, **extra: Any) -> dict[str, Any]:
+    """A status.broadcast in the given phase."""
+    return {
+        "id": id,
+        "epoch": epoch,
+        "phase": phase,
+        "pod": pod_name("show", id, epoch),
+        "claimed": format_time(NOW - dt.timedelta(minutes=1)),
+        **extra,
+    }
+
+
+def on_air(**extra: Any) -> dict[str, Any]:
+    return run(
+        "Running",
+        **{
+            "encoder": "uid-pod-1",
+            "start": format_time(NOW - dt.timedelta(seconds=30)),
+            "node": "node-eu",
+            "region": "eu-central-1",
+            "datacenter": "eu-central-1a",
+            **extra,
+        },
+    )
+
+
+def held(**metadata: Any) -> dict[str, Any]:
+    return {"finalizers": [BROADCAST_FINALIZER], **metadata}
+
+
+def pod(epoch: int = 1, id: str = "run", **extra: Any) -> PodView:
+    return PodView(
+        **{
+            "name": pod_name("show", id, epoch),
+            "uid": f"uid-pod-{epoch}",
+            "broadcast": id,
+            "epoch": epoch,
+            "phase": "Running",
+            "deleting": False,
+            "created": NOW - dt.timedelta(minutes=1),
+            "node": "node-eu",
+            "ip": "10.0.0.9",
+            **extra,
+        }
+    )
+
+
+def destination(name: str = "main", **spec: Any) -> Destination:
+    status = spec.pop("status", {})
+    return Destination.model_validate(
+        {
+            "metadata": {
+                "name": name,
+                "uid": f"uid-{name}",
+                "generation": 1,
+                "resourceVersion": "5",
+                **OWNED,
+            },
+            "spec": {
+                "projectId": "show",
+                "address": {"rtmpPush": {"url": "rtmp://media.example/live"}},
+                **spec,
+            },
+            "status": status,
+        }
+    )
+
+
+def secret(name: str = "key", type: str = "onair.dev/credentials", **data: str) -> SecretView:
+    encoded = {k: base64.b64encode(v.encode()).decode() for k, v in data.items()}
+    return SecretView(
+        name=name, uid=f"uid-{name}", type=type, created=NOW - dt.timedelta(hours=1), data=encoded
+    )
+
+
+def encoder(phase: str = "running", id: str = "run", epoch: int = 1, **extra: Any) -> EncoderView:
+    connected = extra.pop("connected", True)
+    status = EncoderStatus(
+        **{
+            "phase": phase,
+            "broadcast": id,
+            "epoch": epoch,
+            "first_frame": format_time(NOW - dt.timedelta(seconds=30)) if phase == "running" else None,
+            **extra,
+        }
+    )
+    return EncoderView(f"uid-pod-{epoch}", connected, status)
+
+
+def delivering(name: str = "main", connect: str = "Connected", error: str | None = None) -> DestinationState:
+    since = format_time(NOW - dt.timedelta(seconds=20))
+    return DestinationState(id=name, connect=connect, since=since, last_error=error)
+
+
+def world(show: Project, **extra: Any) -> Observed:
+    pods = tuple(extra.pop("pods", ()))
+    views = extra.pop("encoders", ())
+    return Observed(
+        **{
+            "project": show,
+            "collection": collection(),
+            "destinations": tuple(extra.pop("destinations", ())),
+            "pods": pods,
+            "secrets": {s.name: s for s in extra.pop("secrets", ())},
+            "nodes": {"node-eu": NodeView("eu-central-1", "eu-central-1a")},
+            "encoders": {view.pod_uid: view for view in views},
+            **extra,
+        }
+    )
+
+
+def plan(observed: Observed, now: dt.datetime = NOW) -> list[Action]:
+    return make_plan(observed, now, SETTINGS)
+
+
+def settled(observed: Observed) -> Observed:
+    """The world after the plan's status writes, pushes and ownerships have been carried out."""
+    show, destinations, encoders = observed.project, list(observed.destinations), dict(observed.encoders)
+    for action in plan(observed):
+        match action:
+            case WriteStatus():
+                show = show.model_copy(update={"status": action.status})
+            case WriteDestinationStatus():
+                destinations = [
+                    d.model_copy(update={"status": action.status}) if d.name == action.name else d
+                    for d in destinations
+                ]
+            case SetFinalizer():
+                finalizers = [BROADCAST_FINALIZER] if action.present else []
+                show = show.model_copy(update={"metadata": {**show.metadata, "finalizers": finalizers}})
+            case PushProgram():
+                view = encoders.get(action.pod_uid)
+                program = wanted_program(
+                    observed, action_broadcast(observed, show), SETTINGS, stop=action.program.stop
+                )
+                encoders[action.pod_uid] = EncoderView(
+                    action.pod_uid, True, view.status if view else None, digest(program)
+                )
+            case Adopt() | CreatePod() | DeletePod() | Event():
+                pass
+    return Observed(
+        **{
+            **vars(observed),
+            "project": show,
+            "destinations": tuple(destinations),
+            "encoders": encoders,
+        }
+    )
+
+
+def action_broadcast(observed: Observed, show: Project) -> Any:
+    return show.status.broadcast or observed.broadcast
