@@ -51,8 +51,9 @@ def fingerprint(node_image: str) -> str:
 def delete(current: Step, why: str) -> None:
     """Removes the cluster's containers; their images and the registry stay."""
     MARK.unlink(missing_ok=True)
-    delete_command = [program("kind"), "delete", "cluster", "--name", CLUSTER]
-    run_logged(current, f"deleting the cluster ({why})", "cluster-delete", delete_command, env=ENV)
+    KUBECONFIG.unlink(missing_ok=True)
+    remove = ["docker", "rm", "--force", "--volumes", *node_names()]
+    run_logged(current, f"deleting the cluster ({why})", "cluster-delete", remove)
 
 
 def create(current: Step, node_image: str) -> None:
