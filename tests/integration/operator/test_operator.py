@@ -145,8 +145,12 @@ async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: Cluster) -> Non
         pod = await cluster.pod("show-first-1")
         status = await cluster.phase("Waiting")
         assert (status["broadcast"]["id"], status["broadcast"]["epoch"]) == ("first", 1)
-        project = await cluster.get("Project", "show")
-        assert project is not None
+
+        async def adopted() -> Document | None:
+            project = await cluster.get("Project", "show")
+            return project if project and project["metadata"].get("ownerReferences") else None
+
+        project = await until("the project is its collection's", adopted)
         assert project["metadata"]["finalizers"] == ["onair.dev/broadcast"]
         assert [o["kind"] for o in project["metadata"]["ownerReferences"]] == ["Collection"]
         assert pod["metadata"]["ownerReferences"][0]["uid"] == project["metadata"]["uid"]
