@@ -8,7 +8,7 @@ import urllib.request
 
 import registry
 from images import Image, files_of
-from nodes import ENV, kubectl, pods_report
+from nodes import ENV, kubectl, pods_ready
 from progress import Failed, Step, output_of, run_logged, step
 from settings import LOGS, NAMESPACE, RELEASE, ROOT, url
 from tools import program
@@ -100,12 +100,12 @@ def wait_ready(current: Step) -> int:
     """Waits until every pod is ready; returns how many there are."""
     current.doing = "waiting for the pods"
     deadline = time.monotonic() + READY_TIMEOUT_S
-    while not pods_report(NAMESPACE):
+    while not (count := pods_ready(NAMESPACE)):
         if time.monotonic() > deadline:
             report_pods()
             raise Failed(f"pods of {NAMESPACE} do not become ready", "see build/logs/pods.log")
         time.sleep(0.5)
-    return len(kubectl("get", "pods", "-n", NAMESPACE, "-o", "name").split())
+    return count
 
 
 def wait_for_answer(current: Step) -> None:

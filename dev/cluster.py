@@ -13,7 +13,7 @@ import registry
 from base_images import NODE_BUILT, ensure_node, write
 from engine import ensure_engine
 from images import Image
-from nodes import ENV, containers, kubectl, node_names, nodes_report, pods_report
+from nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
 from progress import Failed, Step, last_words, output_of, run_logged, step, succeeds
 from settings import CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_PORTS, NODES
 from tools import program
@@ -154,7 +154,7 @@ def wait_for_system(current: Step) -> None:
     """Waits until services have addresses and names: the last thing that comes after a start."""
     current.doing = "waiting for kube-system"
     deadline = time.monotonic() + REVIVE_S
-    while not pods_report("kube-system"):
+    while not pods_ready("kube-system"):
         if time.monotonic() > deadline:
             raise Failed("the pods of kube-system do not become ready", "make down, then again")
         time.sleep(0.5)

@@ -57,14 +57,14 @@ def parse_time(text: str) -> dt.datetime:
     return dt.datetime.fromisoformat(text[:19]).replace(tzinfo=dt.UTC)
 
 
-def pods_report(namespace: str) -> bool:
-    """Whether every pod of a namespace is ready, in containers that started after their node did."""
+def pods_ready(namespace: str) -> int:
+    """The number of pods of a namespace when all are ready, in containers younger than their node; else 0."""
     started = {node["name"].lstrip("/"): parse_time(node["started"]) for node in containers()}
     listed = kubectl("get", "pods", "-n", namespace, "-o", "json").strip()
     pods = json.loads(listed)["items"] if listed else []
     wanted = [pod for pod in pods if pod["status"].get("phase") != "Succeeded"]
     wanted = [pod for pod in wanted if "deletionTimestamp" not in pod["metadata"]]
-    return bool(wanted) and all(is_settled(pod, started) for pod in wanted)
+    return len(wanted) if all(is_settled(pod, started) for pod in wanted) else 0
 
 
 def is_settled(pod: dict[str, Any], started: dict[str, dt.datetime]) -> bool:
