@@ -18,7 +18,7 @@ from mediamtx import ensure_program
 from progress import Failed, Step, last_words, output_of, run_logged, step
 from settings import CACHE, ROOT
 
-NAMES = ("mediamtx", "redis", "encoder", "api", "operator")
+NAMES = ("encoder", "api", "operator", "mediamtx", "redis")
 KEPT_TAGS = 3
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 INPUTS = {

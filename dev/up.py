@@ -7,7 +7,7 @@ from chart import chart_step
 from cluster import cluster_step
 from images import images_step
 from progress import last_words
-from settings import CACHE, CLUSTER
+from settings import CACHE, CLUSTER, url
 from tools import tools_step
 
 
@@ -35,6 +35,8 @@ def main() -> None:
         cluster_step(labels[2], images)
         if options.until == "chart":
             chart_step(labels[3], images)
+            if options.of == len(labels):
+                print(f'api docs {url()}/docs     shell  eval "$(make env)"     next  make demo')
 
 
 if __name__ == "__main__":
