@@ -7,6 +7,7 @@ that is not listed cannot find its way into an image.
 import hashlib
 import io
 import os
+import re
 import sys
 import tarfile
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ INPUTS = {
     "mediamtx": ["images/mediamtx"],
     "redis": ["images/redis"],
     "registry": ["images/registry"],
-    "encoder": ["images/encoder", "requirements/encoder.txt", "crds/onair_crds", "crds/manifests"],
+    "encoder": ["images/encoder", "requirements/encoder.txt", "crds/onair_crds"],
     "api": ["images/api", "requirements/api.txt", "crds/onair_crds", "crds/manifests", "api/onair_api"],
     "operator": [
         "images/operator",
@@ -106,9 +107,10 @@ def build(current: Step, wanted: Image) -> None:
 
 
 def forget_old(repository: str) -> None:
-    """Removes all but the newest few tags of a repository."""
+    """Removes all but the newest few tags that we gave; others' tags stay."""
     listed = output_of(["docker", "image", "ls", "--format", "{{.Tag}}", repository])
-    for tag in listed.split()[KEPT_TAGS:]:
+    ours = [tag for tag in listed.split() if re.fullmatch(r"[0-9a-f]{12}", tag)]
+    for tag in ours[KEPT_TAGS:]:
         output_of(["docker", "image", "rm", f"{repository}:{tag}"])
 
 
