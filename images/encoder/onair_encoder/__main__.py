@@ -1,0 +1,24 @@
+"""`python -m onair_encoder browser|encoder|agent`: process 1 of each container, and the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+
+def main() -> None:
+    """Imports only what the wanted process needs: process 1 is to be there at once."""
+    match sys.argv[1:]:
+        case ["browser"]:
+            from onair_encoder.browser_container import run
+        case ["encoder"]:
+            from onair_encoder.encoder_container import run
+        case ["agent"]:
+            from onair_encoder.agent_process import run
+        case _:
+            sys.exit("usage: python -m onair_encoder browser|encoder|agent")
+    asyncio.run(run())
+
+
+if __name__ == "__main__":
+    main()

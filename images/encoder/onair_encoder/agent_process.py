@@ -1,0 +1,27 @@
+"""The agent as a process: its interfaces around it, ended by SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+
+from onair_encoder.agent import Agent
+from onair_encoder.control_api import ControlApi
+from onair_encoder.places import IDENTITY, PROGRAM_FILE, epoch, pod_name
+from onair_encoder.probes import start_probes
+from onair_encoder.supervise import terminated
+
+
+async def run() -> None:
+    stop = terminated()
+    agent = Agent(epoch(), PROGRAM_FILE)
+    work = asyncio.create_task(agent.run())
+    runners = [await ControlApi(agent, IDENTITY, pod_name()).start(), await start_probes(agent)]
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    work.cancel()
+    results = await asyncio.gather(work, return_exceptions=True)
+    for runner in runners:
+        await runner.cleanup()
+    for result in results:
+        if isinstance(result, Exception):
+            raise result

@@ -1,0 +1,24 @@
+"""When to try again: full jitter, so that many that failed together do not come back together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+FIRST_S, LONGEST_S = 0.5, 30.0
+
+
+class Backoff:
+    """`uniform` draws between two numbers, as `random.uniform` does."""
+
+    def __init__(self, uniform: Callable[[float, float], float]) -> None:
+        self._uniform = uniform
+        self._limit_s = FIRST_S
+
+    def next_s(self) -> float:
+        """The next wait, drawn up to a limit that doubles from 0.5 s to 30 s."""
+        wait_s = self._uniform(0, self._limit_s)
+        self._limit_s = min(self._limit_s * 2, LONGEST_S)
+        return wait_s
+
+    def reset(self) -> None:
+        self._limit_s = FIRST_S

@@ -1,0 +1,58 @@
+"""The agent's side of the browser's socket: says which page is wanted, hears what is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+
+from onair_encoder.logs import log
+from onair_encoder.places import BROWSER_SOCKET
+
+RETRY_S = 0.1
+
+
+class BrowserClient:
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self.loaded = False
+        self.error: str | None = None
+        self._changed = changed
+        self._wanted: dict[str, object] | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    def want(self, url: str, width: int, height: int) -> None:
+        """Asks for a page at a size; asking again changes nothing."""
+        wanted: dict[str, object] = {"url": url, "width": width, "height": height}
+        if wanted == self._wanted:
+            return
+        self._wanted, self.loaded = wanted, False
+        self._send()
+
+    def _send(self) -> None:
+        if self._writer and self._wanted:
+            self._writer.write(json.dumps(self._wanted).encode() + b"\n")
+
+    async def run(self) -> None:
+        """Keeps the connection, whatever becomes of the browser's container."""
+        while True:
+            try:
+                reader, self._writer = await asyncio.open_unix_connection(BROWSER_SOCKET)
+                self._send()
+                while line := await reader.readline():
+                    self._heard(json.loads(line))
+            except (OSError, ValueError) as error:
+                log("browser.unreachable", error=str(error))
+            self._writer = None
+            if self.loaded:
+                self.loaded, self.error = False, "the browser is being restarted"
+                self._changed()
+            await asyncio.sleep(RETRY_S)
+
+    def _heard(self, state: dict[str, object]) -> None:
+        if self._wanted is None or state["url"] != self._wanted["url"]:
+            return
+        error = state["error"]
+        before = (self.loaded, self.error)
+        self.loaded, self.error = bool(state["loaded"]), str(error) if error else None
+        if (self.loaded, self.error) != before:
+            self._changed()

@@ -1,0 +1,168 @@
+"""Process 1 of the container `browser`: X server, sound server and Chromium, and a socket to steer them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import tempfile
+from typing import Any
+
+from onair_encoder.cdp import CdpClosed
+from onair_encoder.chromium import Chromium, PageError
+from onair_encoder.logs import log
+from onair_encoder.places import BROWSER_SOCKET, DISPLAY, PULSE_SOCKET, SINK, X_SOCKET, max_size
+from onair_encoder.supervise import Child, reap_orphans, terminated, wait_for_path
+
+HEALTH_INTERVAL_S = 1.0
+RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
+
+
+def x_server() -> Child:
+    width, height = max_size()
+    command = ["Xvfb", DISPLAY, "-screen", "0", f"{width}x{height}x24"]
+    options = ["-nolisten", "tcp", "-ac", "-nocursor", "+extension", "MIT-SHM"]
+
+    async def clean() -> None:
+        for leftover in (str(X_SOCKET), "/tmp/.X0-lock"):  # noqa: S108
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(leftover)  # noqa: PTH108
+
+    return Child("xvfb", [*command, *options], before=clean, quiet=True)
+
+
+def sound_server() -> Child:
+    runtime = tempfile.mkdtemp(prefix="pulse-")
+    null_sink = f"module-null-sink sink_name={SINK} rate=48000 channels=2 norewinds=1"
+    protocol = f"module-native-protocol-unix socket={PULSE_SOCKET} auth-anonymous=1"
+    command = [
+        *("pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"),
+        *("--disable-shm=no", "-L", protocol, "-L", null_sink),
+    ]
+
+    async def clean() -> None:
+        with contextlib.suppress(FileNotFoundError):
+            PULSE_SOCKET.unlink()
+
+    return Child(
+        "pulseaudio", command, env={"XDG_RUNTIME_DIR": runtime, "HOME": runtime}, before=clean, quiet=True
+    )
+
+
+class Browser:
+    """Keeps Chromium running on the wanted page, through crashes of either."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, Any] = {"url": "about:blank", "width": 1280, "height": 720}
+        self.loaded: str | None = None
+        self.error: str | None = None
+        self._changed = asyncio.Event()
+        self._listeners: set[asyncio.Event] = set()
+
+    def want(self, request: dict[str, Any]) -> None:
+        if request != self.wanted:
+            self.wanted = request
+            self._tell(None, None)
+            self._changed.set()
+
+    def state(self) -> dict[str, Any]:
+        return {"url": self.wanted["url"], "loaded": self.loaded == self.wanted["url"], "error": self.error}
+
+    def _tell(self, loaded: str | None, error: str | None) -> None:
+        if (loaded, error) != (self.loaded, self.error):
+            self.loaded, self.error = loaded, error
+            for listener in self._listeners:
+                listener.set()
+
+    async def run(self) -> None:
+        while True:
+            await wait_for_path(X_SOCKET)
+            chromium = Chromium(self.wanted["width"], self.wanted["height"])
+            try:
+                await chromium.start()
+                await self._show(chromium)
+            except CdpClosed as error:
+                log("chromium.lost", error=str(error))
+            finally:
+                self._tell(None, "the browser is being restarted" if self.loaded else self.error)
+                await chromium.stop()
+            await asyncio.sleep(0.1)
+
+    async def _show(self, chromium: Chromium) -> None:
+        """Follows what is wanted until the browser is lost.
+
+        Raises:
+            CdpClosed: it is lost.
+        """
+        retry_s = RETRY_MIN_S
+        retry = False
+        self._changed.set()
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), retry_s if retry else HEALTH_INTERVAL_S)
+            if self._changed.is_set() or retry:
+                if self._changed.is_set():
+                    retry_s = RETRY_MIN_S
+                self._changed.clear()
+                retry = not await self._load(chromium)
+                retry_s = min(retry_s * 1.6, RETRY_MAX_S)
+            elif not await chromium.healthy():
+                raise CdpClosed("the page does not answer")
+
+    async def _load(self, chromium: Chromium) -> bool:
+        wanted = dict(self.wanted)
+        await chromium.resize(wanted["width"], wanted["height"])
+        try:
+            await chromium.navigate(wanted["url"])
+        except PageError as error:
+            log("page.failed", error=str(error))
+            self._tell(None, str(error))
+            return False
+        log("page.loaded")
+        self._tell(wanted["url"], None)
+        return True
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client: JSON lines in say what is wanted, JSON lines out say what is."""
+        listener = asyncio.Event()
+        listener.set()
+        self._listeners.add(listener)
+
+        async def tell() -> None:
+            while True:
+                await listener.wait()
+                listener.clear()
+                writer.write(json.dumps(self.state()).encode() + b"\n")
+                await writer.drain()
+
+        telling = asyncio.create_task(tell())
+        try:
+            while line := await reader.readline():
+                self.want(json.loads(line))
+                listener.set()
+        except (ConnectionError, ValueError):
+            pass
+        finally:
+            self._listeners.discard(listener)
+            telling.cancel()
+            writer.close()
+
+
+async def run() -> None:
+    stop = terminated()
+    BROWSER_SOCKET.unlink(missing_ok=True)
+    children = [x_server(), sound_server()]
+    for child in children:
+        child.start()
+    browser = Browser()
+    server = await asyncio.start_unix_server(browser.serve, BROWSER_SOCKET)
+    BROWSER_SOCKET.chmod(0o660)
+    tasks = [asyncio.create_task(browser.run()), asyncio.create_task(reap_orphans())]
+    await stop.wait()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    server.close()
+    for child in children:
+        await child.stop()

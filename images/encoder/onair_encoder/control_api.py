@@ -1,0 +1,97 @@
+"""The agent's control interface over HTTPS: every request carries a token of the operator's."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import jwt
+from aiohttp import web
+from pydantic import ValidationError
+
+from onair_crds.program import CONTROL_AUDIENCE, CONTROL_PORT, Program
+from onair_encoder.agent import Agent, StaleProgram
+
+SCOPES = {"/v1/program": {"program"}, "/v1/status": {"program"}, "/v1/snapshot": {"program", "snapshot"}}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+MAX_PROGRAM = 4 * 1024 * 1024
+
+
+class ControlApi:
+    def __init__(self, agent: Agent, identity: Path, pod: str) -> None:
+        self._agent = agent
+        self._identity = identity
+        self._pod = pod
+        self._key = (identity / "verify.pem").read_text()
+
+    async def start(self) -> web.AppRunner:
+        app = web.Application(middlewares=[self._guard], client_max_size=MAX_PROGRAM)
+        app.router.add_put("/v1/program", self._put_program)
+        app.router.add_get("/v1/status", self._get_status)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        await runner.setup()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._identity / "tls.crt", self._identity / "tls.key")
+        await web.TCPSite(runner, None, CONTROL_PORT, ssl_context=context).start()
+        return runner
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not self._host_is_ours(request.host):
+            # A rendered page shares the loopback and could have a name of its own point there.
+            return web.json_response({"message": "this host is not served"}, status=421)
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        try:
+            claims = jwt.decode(
+                token,
+                self._key,
+                algorithms=["EdDSA"],
+                audience=CONTROL_AUDIENCE,
+                subject=self._pod,
+                options={"require": ["exp", "aud", "sub"]},
+            )
+        except jwt.PyJWTError:
+            return web.json_response({"message": "a token of the operator is required"}, status=401)
+        if claims.get("scope") not in SCOPES.get(request.path, ()):
+            return web.json_response({"message": "the token does not allow this"}, status=403)
+        return await handler(request)
+
+    def _host_is_ours(self, host: str) -> bool:
+        name = host.rsplit(":", 1)[0].strip("[]")
+        if name == self._pod:
+            return True
+        try:
+            return not ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+    async def _put_program(self, request: web.Request) -> web.Response:
+        try:
+            program = Program.model_validate_json(await request.read())
+        except ValidationError as error:
+            # Never the input itself: it holds keys.
+            violations = [
+                {"field": ".".join(map(str, e["loc"])), "description": e["msg"]}
+                for e in error.errors(include_input=False, include_url=False)
+            ]
+            return web.json_response({"message": "not a program", "violations": violations}, status=400)
+        try:
+            await self._agent.take(program)
+        except StaleProgram as error:
+            return web.json_response({"message": str(error)}, status=409)
+        return web.Response(text=self._agent.status().wire(), content_type="application/json")
+
+    async def _get_status(self, request: web.Request) -> web.StreamResponse:
+        if request.query.get("follow") != "1":
+            return web.Response(text=self._agent.status().wire(), content_type="application/json")
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+        await response.prepare(request)
+        version = -1
+        try:
+            while True:
+                await response.write(self._agent.status().wire().encode() + b"\n")
+                version = await self._agent.changed(version)
+        except ConnectionError:
+            return response

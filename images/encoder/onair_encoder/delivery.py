@@ -1,0 +1,51 @@
+"""All destinations of the programme: the wanted ones have a publisher each, and no other has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from onair_crds.program import DestinationState, ProgramDestination
+from onair_encoder.fan_out import FanOut
+from onair_encoder.publisher import KINDS, Publisher
+
+
+class Delivery:
+    def __init__(self, fan_out: FanOut, changed: Callable[[], None]) -> None:
+        self._fan_out = fan_out
+        self._changed = changed
+        self._publishers: dict[str, Publisher] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def want(self, destinations: Sequence[ProgramDestination]) -> None:
+        """Adds, changes and removes publishers; those that stay are not touched."""
+        wanted = {destination.id: destination for destination in destinations}
+        for gone in self._publishers.keys() - wanted.keys():
+            self._end(self._publishers.pop(gone))
+        for id_, destination in wanted.items():
+            known = self._publishers.get(id_)
+            if known and known.update(destination):
+                continue
+            if known:
+                self._end(known)
+            kind = KINDS[destination.type]
+            self._publishers[id_] = kind(destination, self._fan_out, self._changed)
+
+    def _end(self, publisher: Publisher) -> None:
+        task = asyncio.create_task(publisher.finish())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    @property
+    def states(self) -> list[DestinationState]:
+        return [publisher.state for publisher in self._publishers.values()]
+
+    async def finish(self) -> None:
+        """Ends every stream properly."""
+        publishers = list(self._publishers.values())
+        self._publishers.clear()
+        await asyncio.gather(*(p.finish() for p in publishers), *self._ending, return_exceptions=True)
+
+    def abort(self) -> None:
+        for publisher in self._publishers.values():
+            publisher.abort()

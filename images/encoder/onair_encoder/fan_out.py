@@ -1,0 +1,77 @@
+"""Hands every packet of the programme to every subscriber, and a late one what it missed of the GOP."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.timeline import Timeline
+
+MAX_GOP_PACKETS = 4000
+
+
+class Subscriber(Protocol):
+    def packet(self, packet: Packet) -> None:
+        """Takes a packet; must not block."""
+
+
+class FanOut:
+    def __init__(self) -> None:
+        self.frames = 0
+        self.bytes = 0
+        self.last_keyframe_at: float | None = None
+        """Wall clock, seconds."""
+        self._timeline = Timeline()
+        self._subscribers: list[Subscriber] = []
+        self._script: Packet | None = None
+        self._headers: dict[int, Packet] = {}
+        self._gop: list[Packet] = []
+
+    def stream_begins(self) -> None:
+        """ffmpeg has (re)connected."""
+        self._timeline.restart()
+
+    def put(self, packet: Packet) -> None:
+        """Takes a packet of ffmpeg's and hands it on."""
+        packet = self._timeline.place(packet, time.monotonic())
+        if packet.type == SCRIPT:
+            self._script = packet
+            return
+        if packet.type not in (AUDIO, VIDEO):
+            return
+        if packet.header:
+            known = self._headers.get(packet.type)
+            self._headers[packet.type] = packet
+            if known and known.body == packet.body:
+                return
+        else:
+            self._remember(packet)
+        for subscriber in self._subscribers:
+            subscriber.packet(packet)
+
+    def _remember(self, packet: Packet) -> None:
+        self.bytes += len(packet.body)
+        if packet.type == VIDEO:
+            self.frames += 1
+        if packet.keyframe:
+            self.last_keyframe_at = time.time()
+            self._gop.clear()
+        if self._gop or packet.keyframe:
+            self._gop.append(packet)
+            if len(self._gop) > MAX_GOP_PACKETS:
+                self._gop.clear()
+
+    def subscribe(self, subscriber: Subscriber) -> list[Packet]:
+        """Adds a subscriber; gives what it must send first: script data, headers and the GOP so far."""
+        self._subscribers.append(subscriber)
+        first = [p for p in (self._script, self._headers.get(VIDEO), self._headers.get(AUDIO)) if p]
+        return first + self._gop
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        if subscriber in self._subscribers:
+            self._subscribers.remove(subscriber)
+
+    @property
+    def has_media(self) -> bool:
+        return bool(self._gop)

@@ -1,0 +1,71 @@
+"""Reads FLV incrementally: a tag's body is what an RTMP message carries (Adobe FLV 10.1, annex E)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+AUDIO, VIDEO, SCRIPT = 8, 9, 18
+_HEADER = 9 + 4
+_TAG_HEADER = 11
+_AVC, _AAC = 7, 10
+
+
+class FlvError(ValueError):
+    """The bytes are not FLV."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One FLV tag. `timestamp_ms` is the decoding time."""
+
+    type: int
+    timestamp_ms: int
+    body: bytes
+
+    @property
+    def keyframe(self) -> bool:
+        return self.type == VIDEO and self.body[0] >> 4 == 1 and not self.header
+
+    @property
+    def header(self) -> bool:
+        """A codec's configuration rather than media."""
+        if self.type == VIDEO:
+            return self.body[0] & 0x0F == _AVC and self.body[1] == 0
+        return self.type == AUDIO and self.body[0] >> 4 == _AAC and self.body[1] == 0
+
+
+class FlvReader:
+    """Feed it bytes as they come, take whole packets out."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._started = False
+
+    def feed(self, data: bytes) -> Iterator[Packet]:
+        """The packets that are complete now.
+
+        Raises:
+            FlvError: the stream does not begin with an FLV header.
+        """
+        self._buffer += data
+        if not self._started:
+            if len(self._buffer) < _HEADER:
+                return
+            if self._buffer[:3] != b"FLV":
+                raise FlvError("no FLV header")
+            del self._buffer[:_HEADER]
+            self._started = True
+        position = 0
+        buffer = self._buffer
+        while len(buffer) - position >= _TAG_HEADER:
+            size = int.from_bytes(buffer[position + 1 : position + 4], "big")
+            end = position + _TAG_HEADER + size
+            if len(buffer) < end + 4:
+                break
+            time = int.from_bytes(buffer[position + 4 : position + 7], "big") | buffer[position + 7] << 24
+            if size:
+                body = bytes(buffer[position + _TAG_HEADER : end])
+                yield Packet(buffer[position] & 0x1F, time, body)
+            position = end + 4
+        del buffer[:position]

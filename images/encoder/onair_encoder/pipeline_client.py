@@ -1,0 +1,58 @@
+"""Which ffmpeg process 1 is to run, and the socket that its programme comes in by."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from onair_encoder.fan_out import FanOut
+from onair_encoder.flv import FlvError, FlvReader
+from onair_encoder.logs import log
+from onair_encoder.places import MEDIA_SOCKET, SUPERVISOR_SOCKET
+
+READ_SIZE = 256 * 1024
+
+
+async def want_pipeline(command: list[str] | None) -> None:
+    """Tells process 1 which command is to run.
+
+    Raises:
+        OSError: process 1 does not answer.
+    """
+    _, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
+    writer.write(json.dumps(command).encode() + b"\n")
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+
+class ProgramInput:
+    """Takes the programme of whichever ffmpeg connected last."""
+
+    def __init__(self, fan_out: FanOut) -> None:
+        self.streams = 0
+        self._fan_out = fan_out
+        self._current: asyncio.StreamWriter | None = None
+
+    async def listen(self) -> asyncio.Server:
+        MEDIA_SOCKET.unlink(missing_ok=True)
+        return await asyncio.start_unix_server(self._serve, MEDIA_SOCKET, limit=READ_SIZE)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._current:
+            self._current.close()
+        self._current = writer
+        self.streams += 1
+        log("stream.begins", number=self.streams)
+        flv = FlvReader()
+        self._fan_out.stream_begins()
+        put = self._fan_out.put
+        try:
+            while (data := await reader.read(READ_SIZE)) and self._current is writer:
+                for packet in flv.feed(data):
+                    put(packet)
+        except (OSError, FlvError) as error:
+            log("stream.broken", error=str(error))
+        finally:
+            log("stream.ends")
+            writer.close()

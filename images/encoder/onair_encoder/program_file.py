@@ -1,0 +1,31 @@
+"""The programme in the pod's memory: a restarted agent takes it up without asking anyone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from onair_crds.program import Program
+from onair_encoder.logs import log
+
+
+def load(path: Path) -> Program | None:
+    """The programme that was last stored, if any."""
+    try:
+        return Program.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        log("program.unreadable", errors=error.error_count())
+        return None
+
+
+def store(path: Path, program: Program) -> None:
+    """Replaces the stored programme at once; readable by this user alone, for it holds keys."""
+    draft = path.with_suffix(".new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(program.wire())
+    draft.replace(path)

@@ -1,0 +1,308 @@
+"""Publishes to one RTMP or RTMPS server: one connection, from handshake to its end (Adobe RTMP 1.0)."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import socket
+import ssl
+import struct
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from onair_encoder import amf, rtmp_chunks
+from onair_encoder.flv import AUDIO, SCRIPT, Packet
+from onair_encoder.rtmp_chunks import ChunkReader, Message, message_chunks
+
+_HANDSHAKE = 1536
+_SIOCOUTQ = 0x5411
+_TCP_INFO_RTT = 68
+_CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
+_ACK_WINDOW = 2_500_000
+DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
+STREAM_BUFFER_LIMIT = 2**20
+
+
+class RtmpError(Exception):
+    """The connection failed or ended; the text says why, in words a producer understands."""
+
+
+@dataclass(frozen=True)
+class RtmpAddress:
+    """Where to publish. `key` is the stream's name and secret: it is in no text of this class."""
+
+    scheme: str
+    host: str
+    port: int
+    app: str
+    key: str
+
+    @classmethod
+    def of(cls, url: str, key: str | None) -> RtmpAddress:
+        """From a url and a key; without a key the last part of the url's path is one.
+
+        Raises:
+            RtmpError: the url has no host or no application.
+        """
+        parts = urlsplit(url)
+        path = parts.path.strip("/")
+        if key is None:
+            path, _, key = path.rpartition("/")
+        if parts.query:
+            key = f"{key}?{parts.query}"
+        if not parts.hostname or parts.scheme not in DEFAULT_PORTS:
+            raise RtmpError("the url has no server")
+        if not key:
+            raise RtmpError("the url has no stream key")
+        try:
+            port = parts.port or DEFAULT_PORTS[parts.scheme]
+        except ValueError as error:
+            raise RtmpError("the url's port is not a number up to 65535") from error
+        return cls(parts.scheme, parts.hostname, port, path, key)
+
+    @property
+    def server(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
+    def tc_url(self) -> str:
+        return f"{self.scheme}://{self.server}/{self.app}"
+
+    def __repr__(self) -> str:
+        return f"RtmpAddress({self.tc_url!r})"
+
+
+class RtmpConnection:
+    """An open publishing session. Packets are written at once; what TCP has taken is progress."""
+
+    def __init__(self, address: RtmpAddress) -> None:
+        self.address = address
+        self.written = 0
+        self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """Done with the reason when the peer ends the session."""
+        self._chunks = ChunkReader()
+        self._answers: asyncio.Queue[list[Any]] = asyncio.Queue()
+        self._stream = 0
+        self._first_ms: int | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._received = 0
+        self._acknowledged = 0
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
+
+    async def open(self) -> None:
+        """Connects and asks to publish; returns when the server has agreed.
+
+        Raises:
+            RtmpError: with the reason in words.
+        """
+        try:
+            await self._connect()
+            await self._shake_hands()
+        except asyncio.IncompleteReadError as error:
+            raise RtmpError(f"{self.address.server} ended the connection during the handshake") from error
+        except OSError as error:
+            raise RtmpError(in_words(error, self.address)) from error
+        self._reading = asyncio.create_task(self._read())
+        await self._negotiate()
+
+    async def _connect(self) -> None:
+        context = ssl.create_default_context() if self.address.scheme == "rtmps" else None
+        self._reader, self._writer = await asyncio.open_connection(
+            self.address.host,
+            self.address.port,
+            ssl=context,
+            server_hostname=self.address.host if context else None,
+            limit=STREAM_BUFFER_LIMIT,
+        )
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._writer.transport.set_write_buffer_limits(high=64 * 2**20)
+
+    @property
+    def _socket(self) -> socket.socket:
+        found: socket.socket = self._writer.get_extra_info("socket")
+        return found
+
+    async def _shake_hands(self) -> None:
+        ours = b"\0" * 8 + os.urandom(_HANDSHAKE - 8)
+        self._writer.write(b"\x03" + ours)
+        version = await self._reader.readexactly(1)
+        if version != b"\x03":
+            raise RtmpError(f"{self.address.server} does not speak RTMP")
+        theirs = await self._reader.readexactly(_HANDSHAKE)
+        self._writer.write(theirs)
+        await self._reader.readexactly(_HANDSHAKE)
+
+    async def _negotiate(self) -> None:
+        address = self.address
+        self._send(_CONTROL, rtmp_chunks.SET_CHUNK_SIZE, 0, struct.pack(">I", rtmp_chunks.OUT_CHUNK_SIZE))
+        connect = {
+            "app": address.app,
+            "type": "nonprivate",
+            "flashVer": "FMLE/3.0 (compatible; OnAir)",
+            "tcUrl": address.tc_url,
+        }
+        self._command("connect", 1, connect)
+        await self._answer(1)
+        self._send(_CONTROL, rtmp_chunks.WINDOW_ACK_SIZE, 0, struct.pack(">I", _ACK_WINDOW))
+        self._command("releaseStream", 2, None, address.key)
+        self._command("FCPublish", 3, None, address.key)
+        self._command("createStream", 4, None)
+        created = await self._answer(4)
+        self._stream = int(created[-1]) if isinstance(created[-1], float) else 1
+        self._command("publish", 5, None, address.key, "live", stream=self._stream)
+        await self._publish_started()
+
+    def _command(self, name: str, transaction: int, *values: object, stream: int = 0) -> None:
+        body = amf.encode(name, transaction, *values)
+        self._send(_COMMAND, rtmp_chunks.COMMAND_AMF0, stream, body)
+
+    def _send(self, chunk_stream: int, type_: int, stream: int, body: bytes, timestamp_ms: int = 0) -> None:
+        pieces = message_chunks(chunk_stream, type_, stream, timestamp_ms, body)
+        self._writer.writelines(pieces)
+        self.written += sum(map(len, pieces))
+
+    async def _next(self) -> list[Any]:
+        answer = asyncio.create_task(self._answers.get())
+        waited: set[asyncio.Future[Any]] = {answer, self.closed}
+        done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        if answer not in done:
+            answer.cancel()
+            raise RtmpError(self.closed.result())
+        return answer.result()
+
+    async def _answer(self, transaction: int) -> list[Any]:
+        while True:
+            answer = await self._next()
+            if answer[0] == "_error" and answer[1] == transaction:
+                raise RtmpError(f"{self.address.server} refused: {self._described(answer)}")
+            if answer[0] == "_result" and answer[1] == transaction:
+                return answer
+
+    async def _publish_started(self) -> None:
+        while True:
+            answer = await self._next()
+            if answer[0] != "onStatus":
+                continue
+            code = str(answer[-1].get("code", "")) if isinstance(answer[-1], dict) else ""
+            if code == "NetStream.Publish.Start":
+                return
+            if code in ("NetStream.Publish.BadName", "NetStream.Publish.Denied", "NetStream.Publish.BadAuth"):
+                raise RtmpError(f"{self.address.server} refuses the stream key, or it is in use")
+            raise RtmpError(f"{self.address.server} refused: {self._described(answer)}")
+
+    def _described(self, answer: list[Any]) -> str:
+        info = answer[-1] if isinstance(answer[-1], dict) else {}
+        text = str(info.get("description") or info.get("code") or "no reason given")
+        return text.replace(self.address.key, "…")[:200]
+
+    async def _read(self) -> None:
+        reason = "the server closed the connection"
+        try:
+            while data := await self._reader.read(65536):
+                self._received += len(data)
+                for message in self._chunks.feed(data):
+                    self._message(message)
+                self._acknowledge()
+        except (OSError, ValueError) as error:
+            reason = in_words(error, self.address)
+        if not self.closed.done():
+            self.closed.set_result(f"{self.address.server}: {reason}")
+
+    def _acknowledge(self) -> None:
+        if self._received - self._acknowledged >= _ACK_WINDOW // 4:
+            self._acknowledged = self._received
+            body = struct.pack(">I", self._received & 0xFFFFFFFF)
+            self._send(_CONTROL, rtmp_chunks.ACKNOWLEDGEMENT, 0, body)
+
+    def _message(self, message: Message) -> None:
+        match message.type:
+            case rtmp_chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
+                self._send(_CONTROL, rtmp_chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
+            case rtmp_chunks.COMMAND_AMF0:
+                self._answers.put_nowait(amf.decode(message.body) or [""])
+            case rtmp_chunks.COMMAND_AMF3:
+                self._answers.put_nowait(amf.decode(message.body[1:]) or [""])
+
+    def send(self, packet: Packet) -> None:
+        """Writes one packet; times are relative to the first that this connection sent."""
+        if self._first_ms is None and packet.type != SCRIPT and not packet.header:
+            self._first_ms = packet.timestamp_ms
+        time_ms = 0 if self._first_ms is None else max(0, packet.timestamp_ms - self._first_ms)
+        body = packet.body
+        if packet.type == SCRIPT:
+            chunk_stream, time_ms = _DATA, 0
+            body = amf.encode("@setDataFrame") + body
+        else:
+            chunk_stream = _AUDIO if packet.type == AUDIO else _VIDEO
+        self._send(chunk_stream, packet.type, self._stream, body, time_ms)
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait in this process."""
+        return self._writer.transport.get_write_buffer_size()
+
+    @property
+    def taken(self) -> int:
+        """Bytes that the peer's TCP has acknowledged."""
+        try:
+            queued = struct.unpack("i", fcntl.ioctl(self._socket.fileno(), _SIOCOUTQ, b"\0" * 4))[0]
+        except OSError:
+            return 0
+        return int(self.written - self.unsent - queued)
+
+    @property
+    def round_trip_ms(self) -> float:
+        """TCP's smoothed round-trip time."""
+        try:
+            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        except OSError:
+            return 0.0
+        return float(struct.unpack_from("I", info, _TCP_INFO_RTT)[0]) / 1000
+
+    async def finish(self) -> None:
+        """Ends the stream as the protocol has it, then closes."""
+        if self.closed.done():
+            self.abort()
+            return
+        self._command("FCUnpublish", 6, None, self.address.key)
+        self._command("deleteStream", 7, None, self._stream)
+        self._writer.close()
+        try:
+            async with asyncio.timeout(1.0):
+                await self._writer.wait_closed()
+        except (TimeoutError, OSError):
+            self.abort()
+        if self._reading:
+            self._reading.cancel()
+
+    def abort(self) -> None:
+        """Closes at once."""
+        if self._reading:
+            self._reading.cancel()
+        if hasattr(self, "_writer"):
+            self._writer.transport.abort()
+
+
+def in_words(error: Exception, address: RtmpAddress) -> str:
+    """An error of the network as a producer would say it."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            return f"{address.server}: TLS failed: {error.verify_message}"
+        case ssl.SSLError():
+            return f"{address.server}: TLS failed: {error.reason or 'handshake refused'}"
+        case socket.gaierror():
+            return f"{address.host}: name not found"
+        case ConnectionRefusedError():
+            return f"connection refused by {address.server}"
+        case ConnectionResetError() | BrokenPipeError():
+            return f"connection reset by {address.server}"
+        case TimeoutError():
+            return f"no answer from {address.server}"
+        case OSError():
+            return f"{address.server}: {error.strerror or 'network error'}"
+        case _:
+            return "the server's answer was not RTMP"
