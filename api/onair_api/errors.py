@@ -1,0 +1,143 @@
+"""Errors with a meaning, each with its canonical code, HTTP status and google.rpc body.
+
+The table is `operations.md`, "Errors". Everything else is turned into one of
+these in one place: the API server's answers in `kubernetes_errors`, what
+nobody expected in `web/boundary`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
+
+
+class Code(IntEnum):
+    """Canonical RPC codes."""
+
+    INVALID_ARGUMENT = 3
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    UNAUTHENTICATED = 16
+
+    @property
+    def http_status(self) -> int:
+        return _HTTP_STATUS[self]
+
+
+_HTTP_STATUS = {
+    Code.INVALID_ARGUMENT: 400,
+    Code.FAILED_PRECONDITION: 400,
+    Code.UNAUTHENTICATED: 401,
+    Code.PERMISSION_DENIED: 403,
+    Code.NOT_FOUND: 404,
+    Code.UNIMPLEMENTED: 405,
+    Code.ALREADY_EXISTS: 409,
+    Code.ABORTED: 409,
+    Code.RESOURCE_EXHAUSTED: 429,
+    Code.INTERNAL: 500,
+    Code.UNAVAILABLE: 503,
+}
+
+
+class Violation(NamedTuple):
+    """What is wrong with one field of a request: its camelCase path and a sentence without its value."""
+
+    field: str
+    description: str
+
+
+class RpcError(Exception):
+    """A request that is answered with an error; `message` is for people."""
+
+    code: Code = Code.INTERNAL
+
+    def __init__(self, message: str, *, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after_s = retry_after_s
+
+    @property
+    def details(self) -> list[dict[str, Any]]:
+        return []
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.retry_after_s)} if self.retry_after_s is not None else {}
+
+    def body(self) -> dict[str, Any]:
+        return {"code": int(self.code), "message": self.message, "details": self.details}
+
+
+class InvalidArgument(RpcError):
+    """The request is wrong whatever the state; names every field that is."""
+
+    code = Code.INVALID_ARGUMENT
+
+    def __init__(self, *violations: Violation) -> None:
+        self.violations = list(violations)
+        super().__init__(
+            "; ".join(f"{v.field}: {v.description}" if v.field else v.description for v in violations)
+        )
+
+    @property
+    def details(self) -> list[dict[str, Any]]:
+        return [{"@type": BAD_REQUEST, "fieldViolations": [v._asdict() for v in self.violations]}]
+
+
+class FailedPrecondition(RpcError):
+    code = Code.FAILED_PRECONDITION
+
+
+class Unauthenticated(RpcError):
+    code = Code.UNAUTHENTICATED
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"WWW-Authenticate": "Bearer"}
+
+
+class PermissionDenied(RpcError):
+    code = Code.PERMISSION_DENIED
+
+
+class NotFound(RpcError):
+    """Does not exist, or must look so to this caller."""
+
+    code = Code.NOT_FOUND
+
+
+class AlreadyExists(RpcError):
+    code = Code.ALREADY_EXISTS
+
+
+class Aborted(RpcError):
+    """Others changed the resource at the same time, too often; the caller may try again."""
+
+    code = Code.ABORTED
+
+
+class ResourceExhausted(RpcError):
+    code = Code.RESOURCE_EXHAUSTED
+
+
+class Unavailable(RpcError):
+    """Something that this needs is away; the caller may try again."""
+
+    code = Code.UNAVAILABLE
+
+
+class Internal(RpcError):
+    code = Code.INTERNAL
+
+
+class MethodNotAllowed(RpcError):
+    code = Code.UNIMPLEMENTED

@@ -1,0 +1,76 @@
+"""The API server's answers as errors of the interface. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from onair_api.errors import (
+    Aborted,
+    AlreadyExists,
+    Internal,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+    RpcError,
+    Unavailable,
+    Violation,
+)
+from onair_crds.client import ApiError
+
+RETRY_AFTER_S = 2
+
+_KINDS_OF_CAUSE = (
+    "Invalid value|Unsupported value|Required value|Too long|Too many|Too few|Forbidden|Duplicate value"
+)
+_CAUSE = re.compile(rf'^(?:{_KINDS_OF_CAUSE}): (?:(?:"(?:[^"\\]|\\.)*"|[^":]*): )?(?P<said>.+)$', re.DOTALL)
+
+
+def rpc_error(error: ApiError) -> RpcError:
+    """What the caller is told. No answer ever repeats a value: it may be a secret."""
+    if error.status == 422 or error.reason == "Invalid":
+        return InvalidArgument(*violations(error))
+    if error.not_found:
+        return NotFound("the resource does not exist")
+    if error.already_exists:
+        return AlreadyExists("a resource of this name exists already")
+    if error.status == 409:
+        return Aborted("the resource was changed by somebody else at the same time; try again")
+    if error.status == 413 or "too large" in error.message:
+        return InvalidArgument(
+            Violation("", "the resource would be too large to be stored; make metadata smaller")
+        )
+    if error.status == 403 and "exceeded quota" in error.message:
+        return ResourceExhausted(
+            "the installation's quota for such resources is used up", retry_after_s=RETRY_AFTER_S * 15
+        )
+    if error.status in (401, 403):
+        return Internal("this installation may not do that in its Kubernetes cluster; check its RBAC")
+    if error.status == 400:
+        return InvalidArgument(Violation("", "the Kubernetes API refused the resource as malformed"))
+    return Unavailable("the Kubernetes API cannot be reached now; try again", retry_after_s=RETRY_AFTER_S)
+
+
+def violations(error: ApiError) -> list[Violation]:
+    """Every field that the API server named, as paths of the interface."""
+    found = {
+        field_path(str(cause.get("field", ""))): description(str(cause.get("message", "")))
+        for cause in error.causes
+    }
+    return [Violation(field, text) for field, text in found.items()] or [
+        Violation("", "the resource is not valid")
+    ]
+
+
+def field_path(path: str) -> str:
+    """`spec.address.rtmpPush.keySecretRef.name` is `address.rtmpPush.key` over HTTP."""
+    path = path.removeprefix("spec.").removeprefix("spec").replace("<nil>", "")
+    return re.sub(r"SecretRef(\..*)?$", "", path)
+
+
+def description(message: str) -> str:
+    """The sentence of a cause, without the value that Kubernetes repeats before it."""
+    match = _CAUSE.match(message)
+    said = match["said"] if match else message
+    if message.startswith("Required value"):
+        return "is required"
+    return said.strip() or "is not valid"

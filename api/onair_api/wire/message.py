@@ -1,0 +1,163 @@
+"""What HTTP shows of a resource's model: a tree of fields, derived from the model itself.
+
+The interface and the resources differ in a few regular ways, all known here:
+enumerations have a wire form, a secret is inline over HTTP and a reference in
+the resource, and some fields have a default that the resource leaves out.
+Reading, writing, masks and the OpenAPI schemas walk this tree, so none of
+them knows a resource by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import typing
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Annotated, Any
+
+from pydantic.alias_generators import to_camel
+
+from onair_crds.base import SecretKeyRef, SpecModel
+from onair_crds.enums import WireEnum
+from onair_crds.schema import structural_schema
+
+REFERENCE = "SecretRef"
+
+DEFAULTS: dict[tuple[str, str], Any] = {
+    ("StudioSdkComposition", "version"): "latest",
+    ("PushedSource", "enabled"): True,
+    ("HlsPackaging", "segment_duration"): 2000,
+    ("HlsLive", "playlist_count"): 5,
+    ("HlsLive", "file_count"): 10,
+    ("HlsVod", "max_duration"): 0,
+}
+"""Defaults of `operations.md` that are no defaults of the schema: a default inside a one-of would
+make applying another member fail."""
+
+WRITTEN_AS_STRING = {("RateControl", "target_bitrate")}
+"""Integers that responses show as a string (`interface.md`)."""
+
+
+class Kind(Enum):
+    MESSAGE = auto()
+    LIST = auto()
+    ENUM = auto()
+    INTEGER = auto()
+    NUMBER = auto()
+    BOOLEAN = auto()
+    STRING = auto()
+    ANY = auto()
+
+
+@dataclass(frozen=True)
+class WireField:
+    """One field as HTTP shows it."""
+
+    name: str
+    snake_name: str
+    kind: Kind
+    node: dict[str, Any] = field(repr=False)
+    """The structural schema of the field: bounds, description."""
+    default: Any = None
+    """Value in the resource's form that stands for an absent one; None where there is no such."""
+    required: bool = False
+    secret: bool = False
+    """Inline over HTTP, in a Secret named by `<name>SecretRef` in the resource."""
+    as_string: bool = False
+    message: Message | None = None
+    """Of a MESSAGE."""
+    enum: type[WireEnum] | None = None
+    """Of an ENUM."""
+    item: WireField | None = None
+    """Of a LIST."""
+
+    @property
+    def reference(self) -> str:
+        """Name of the field that holds the secret's reference in the resource."""
+        return self.name + REFERENCE
+
+
+@dataclass(frozen=True)
+class Message:
+    """An object as HTTP shows it."""
+
+    name: str
+    fields: dict[str, WireField]
+    one_of: tuple[str, ...] = ()
+    description: str = ""
+
+    @functools.cached_property
+    def by_spelling(self) -> dict[str, WireField]:
+        """Fields by their name in lower case without underscores, for masks."""
+        return {spelling(name): each for name, each in self.fields.items()}
+
+    def only(self, *names: str) -> Message:
+        """The same with the named fields alone: what a request may set."""
+        return Message(self.name, {n: self.fields[n] for n in names}, self.one_of, self.description)
+
+
+def spelling(name: str) -> str:
+    """One spelling for `maxDuration`, `max_duration` and `MAX_DURATION`."""
+    return name.replace("_", "").lower()
+
+
+@functools.cache
+def message_of(model: type[SpecModel]) -> Message:
+    """The tree of one model."""
+    return _message(model, structural_schema(model))
+
+
+def _message(model: type[SpecModel], node: dict[str, Any]) -> Message:
+    fields = {}
+    for snake_name, info in model.model_fields.items():
+        annotation = _bare(info.annotation)
+        if annotation is SecretKeyRef:
+            continue
+        name = info.alias or to_camel(snake_name)
+        reference = model.model_fields.get(f"{snake_name}_secret_ref")
+        default = None if info.is_required() else info.get_default(call_default_factory=True)
+        fields[name] = _field(
+            name,
+            annotation,
+            node["properties"][name],
+            snake_name=snake_name,
+            default=DEFAULTS.get((model.__name__, snake_name), _plain(default)),
+            required=reference.is_required() if reference else info.is_required(),
+            secret=reference is not None,
+            as_string=(model.__name__, snake_name) in WRITTEN_AS_STRING,
+        )
+    return Message(model.__name__, fields, model.one_of, node.get("description", ""))
+
+
+def _field(name: str, annotation: Any, node: dict[str, Any], **rest: Any) -> WireField:
+    make = functools.partial(WireField, name=name, node=node, **{"snake_name": name, **rest})
+    if typing.get_origin(annotation) is list:
+        item = _field(name, _bare(typing.get_args(annotation)[0]), node.get("items", {}))
+        return make(kind=Kind.LIST, item=item)
+    if isinstance(annotation, type) and issubclass(annotation, SpecModel):
+        return make(kind=Kind.MESSAGE, message=_message(annotation, node))
+    if isinstance(annotation, type) and issubclass(annotation, WireEnum):
+        return make(kind=Kind.ENUM, enum=annotation)
+    return make(kind=_SCALARS.get(annotation, Kind.ANY))
+
+
+_SCALARS = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.NUMBER, str: Kind.STRING}
+
+
+def _bare(annotation: Any) -> Any:
+    """The type without `None` and without what `Annotated` adds."""
+    while True:
+        origin = typing.get_origin(annotation)
+        if origin is Annotated:
+            annotation = typing.get_args(annotation)[0]
+        elif origin in (typing.Union, types.UnionType):
+            annotation = next(a for a in typing.get_args(annotation) if a is not type(None))
+        else:
+            return annotation
+
+
+def _plain(default: Any) -> Any:
+    if isinstance(default, SpecModel):
+        return default.manifest()
+    return default.value if isinstance(default, Enum) else default

@@ -1,0 +1,133 @@
+"""From a request's JSON to the resource's form, collecting what is wrong with every field.
+
+Types and enumerations are judged here; bounds, required fields and one-ofs by
+the models afterwards (`validation`), since a mask merges in between.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final
+
+import orjson
+
+from onair_api.errors import Violation
+from onair_api.wire.message import Kind, Message, WireField
+
+INTEGER_TEXT = re.compile(r"[+-]?[0-9]{1,19}")
+NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
+
+
+class Absent:
+    """The type of ABSENT."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+"""A field that is not there, is null, or has the zero value of its enumeration: all mean the default."""
+
+
+class Reading:
+    """Converts values; `violations` holds what could not be."""
+
+    def __init__(self, metadata_bytes: int) -> None:
+        self.violations: list[Violation] = []
+        self._metadata_bytes = metadata_bytes
+
+    def message(self, message: Message, body: dict[str, Any], path: str = "") -> dict[str, Any]:
+        """The known fields of an object; unknown ones are ignored, as in proto JSON."""
+        result = {}
+        for field in message.fields.values():
+            value = self.field(field, given(field, body), joined(path, field.name))
+            if value is not ABSENT:
+                result[field.name] = value
+        return result
+
+    def field(self, field: WireField, value: Any, path: str) -> Any:
+        """One value, or ABSENT; a wrong one is ABSENT too and is noted."""
+        if value is None or value is ABSENT:
+            return ABSENT
+        match field.kind:
+            case Kind.MESSAGE:
+                return self._message(field, value, path)
+            case Kind.LIST:
+                return self._list(field, value, path)
+            case Kind.ENUM:
+                return self._enum(field, value, path)
+            case Kind.INTEGER:
+                return self._integer(value, path)
+            case Kind.NUMBER:
+                return self._number(value, path)
+            case Kind.BOOLEAN:
+                return value if isinstance(value, bool) else self._wrong(path, "must be true or false")
+            case Kind.STRING:
+                return self._string(field, value, path)
+            case Kind.ANY:
+                return self._any(value, path)
+
+    def _wrong(self, path: str, description: str) -> Absent:
+        self.violations.append(Violation(path, description))
+        return ABSENT
+
+    def _message(self, field: WireField, value: Any, path: str) -> Any:
+        if not isinstance(value, dict) or field.message is None:
+            return self._wrong(path, "must be an object")
+        return self.message(field.message, value, path)
+
+    def _list(self, field: WireField, value: Any, path: str) -> Any:
+        if not isinstance(value, list) or field.item is None:
+            return self._wrong(path, "must be an array")
+        items = [self.field(field.item, item, f"{path}[{i}]") for i, item in enumerate(value)]
+        return [item for item in items if item is not ABSENT]
+
+    def _enum(self, field: WireField, value: Any, path: str) -> Any:
+        if field.enum is None or not isinstance(value, str):
+            return self._wrong(path, "must be a string that names a value of the enumeration")
+        try:
+            member = field.enum.from_wire(value)
+        except ValueError as error:
+            return self._wrong(path, str(error))
+        return ABSENT if member is None else member.value
+
+    def _integer(self, value: Any, path: str) -> Any:
+        if isinstance(value, str) and INTEGER_TEXT.fullmatch(value):
+            return int(value)
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        return self._wrong(path, "must be an integer, as a number or a string")
+
+    def _number(self, value: Any, path: str) -> Any:
+        if isinstance(value, str) and NUMBER_TEXT.fullmatch(value):
+            value = float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return int(value) if float(value).is_integer() and abs(value) < 2**53 else value
+        return self._wrong(path, "must be a finite number")
+
+    def _string(self, field: WireField, value: Any, path: str) -> Any:
+        if not isinstance(value, str):
+            return self._wrong(path, "must be a string")
+        if "\0" in value:
+            return self._wrong(path, "must not contain NUL characters")
+        if value == "" and not field.required:
+            return ABSENT
+        return value
+
+    def _any(self, value: Any, path: str) -> Any:
+        if len(orjson.dumps(value)) > self._metadata_bytes:
+            return self._wrong(path, f"must be at most {self._metadata_bytes} bytes as JSON")
+        return value
+
+
+def given(field: WireField, body: dict[str, Any]) -> Any:
+    """What a body has for a field, in either spelling of proto JSON; ABSENT where it has nothing."""
+    return body.get(field.name, body.get(field.snake_name, ABSENT))
+
+
+def joined(path: str, name: str) -> str:
+    """A dotted path, one level deeper."""
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,87 @@
+"""What a model says about a resource, in words of the interface. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from onair_api.errors import InvalidArgument, Violation
+from onair_api.wire.message import REFERENCE
+from onair_crds.base import SpecModel
+
+
+def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violation] = ()) -> None:
+    """Judges a whole spec.
+
+    Args:
+        found: what reading the request has found already; it comes first, and
+            where it speaks of a field, or of one inside, the model is not asked.
+
+    Raises:
+        InvalidArgument: names every wrong field.
+    """
+    wrong = {v.field: v for v in found}
+    try:
+        model.model_validate(spec)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False, include_context=True, include_input=False):
+            violation = _violation(detail)
+            if not any(
+                known == violation.field or known.startswith(violation.field + ".") for known in wrong
+            ):
+                wrong[violation.field] = violation
+    if wrong:
+        raise InvalidArgument(*wrong.values())
+
+
+def _violation(detail: ErrorDetails) -> Violation:
+    path = ""
+    for part in detail["loc"]:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += ("." if path else "") + part.removesuffix(REFERENCE)
+    return Violation(path, sentence(detail))
+
+
+def sentence(detail: ErrorDetails) -> str:
+    """What is wrong and what would be right; never the value, which may be a secret."""
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing":
+            return "is required"
+        case "greater_than_equal":
+            return (
+                f"must be at least {context['ge']:g}"
+                if _short(context["ge"])
+                else f"must be at least {context['ge']}"
+            )
+        case "less_than_equal":
+            return (
+                f"must be at most {context['le']:g}"
+                if _short(context["le"])
+                else f"must be at most {context['le']}"
+            )
+        case "multiple_of":
+            return (
+                "must be even"
+                if context["multiple_of"] == 2
+                else f"must be a multiple of {context['multiple_of']}"
+            )
+        case "string_too_long":
+            return f"must be at most {context['max_length']} characters"
+        case "string_too_short":
+            return "must not be empty"
+        case "too_long":
+            return f"must have at most {context['max_length']} items"
+        case _:
+            text = re.sub(r"^Value error, ", "", detail["msg"])
+            return text[:1].lower() + text[1:]
+
+
+def _short(bound: float) -> bool:
+    return isinstance(bound, float) and abs(bound) < 100_000
