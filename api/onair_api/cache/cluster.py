@@ -1,0 +1,106 @@
+"""The facade's view of its namespaces, kept fresh: all reflectors and the reads that go past the cache."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+from dataclasses import dataclass, field
+
+import structlog
+
+from onair_api.cache.kinds import BY_KIND, WATCHED
+from onair_api.cache.reflector import Reflector
+from onair_api.cache.view import Entry, View
+from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS
+from onair_api.settings import Settings
+from onair_crds.client import Api, ApiError, KubeClient
+
+log = structlog.get_logger()
+
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """Whether reads are worth their name, and why not."""
+
+    ready: bool
+    waiting_for: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
+
+
+class Cluster:
+    def __init__(self, client: KubeClient, settings: Settings) -> None:
+        self.client = client
+        self.view = View()
+        self._settings = settings
+        self._reflectors = [
+            Reflector(client, self.view, each, self.namespace(each.kind), settings.cache) for each in WATCHED
+        ]
+        self._tasks: list[asyncio.Task[None]] = []
+        for each in self._reflectors:
+            CACHE_AGE.labels(each.kind).set_function(functools.partial(getattr, each, "age_s"))
+            CACHE_OBJECTS.labels(each.kind).set_function(functools.partial(self.view.size, each.kind))
+
+    def start(self) -> None:
+        """Starts to fill the view and to follow the cluster."""
+        self._tasks = [asyncio.create_task(r.run(), name=f"reflector-{r.kind}") for r in self._reflectors]
+        for task in self._tasks:
+            task.add_done_callback(_ended)
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def filled(self, *kinds: str) -> None:
+        """Returns when the kinds (all, if none is named) were listed once."""
+        await asyncio.gather(*(r.synced.wait() for r in self._reflectors if not kinds or r.kind in kinds))
+
+    @property
+    def alive(self) -> bool:
+        """False when a reflector died, which only an error in this program does: restart it."""
+        return not any(task.done() for task in self._tasks)
+
+    def freshness(self) -> Freshness:
+        waiting = [r.kind for r in self._reflectors if not r.synced.is_set()]
+        stale = [r.kind for r in self._reflectors if r.age_s > self._settings.cache.stale_after_s]
+        return Freshness(not waiting and not stale and self.alive, waiting, stale)
+
+    def namespace(self, kind: str) -> str:
+        """The one namespace that objects of this kind live in."""
+        in_release = BY_KIND[kind].in_release_namespace
+        return self._settings.release_namespace if in_release else self._settings.show_namespace
+
+    def api(self, kind: str) -> Api:
+        return BY_KIND[kind].api
+
+    async def get(self, kind: str, name: str) -> Entry | None:
+        """An object. What the view lacks is asked of the API server: another replica may just have made it.
+
+        Raises:
+            ApiError: the API server did not answer.
+        """
+        entry = self.view.get(kind, name)
+        if entry is not None or not NAME.fullmatch(name):
+            return entry
+        return await self.fetch(kind, name)
+
+    async def fetch(self, kind: str, name: str) -> Entry | None:
+        """The object as the API server has it now."""
+        try:
+            document = await self.client.get(self.api(kind), self.namespace(kind), name)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            if known := self.view.get(kind, name):
+                self.view.remove(kind, name, known.uid)
+            return None
+        entry = self.view.put(kind, document)
+        return None if entry is None or entry.deleting else entry
+
+
+def _ended(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()):
+        log.error("cache.reflector_died", reflector=task.get_name(), error=type(error).__name__)

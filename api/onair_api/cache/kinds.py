@@ -1,0 +1,74 @@
+"""What the facade watches: which kind, where, and by what its objects are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from onair_crds.client import CUSTOM, SECRETS, Api, Document
+
+COLLECTION = "Collection"
+PROJECT = "Project"
+SOURCE = "Source"
+DESTINATION = "Destination"
+LAYOUT = "Layout"
+CREDENTIALS = "Credentials"
+SIGNING_KEY = "SigningKey"
+API_KEY = "ApiKey"
+
+CREDENTIALS_TYPE = "onair.dev/credentials"
+SIGNING_KEY_TYPE = "onair.dev/signing-key"
+API_KEY_TYPE = "onair.dev/api-key"
+
+IndexKey = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One list and watch."""
+
+    kind: str
+    api: Api
+    index: Callable[[Document], IndexKey]
+    """What the object belongs to; `View.children` finds it by this."""
+    in_release_namespace: bool = False
+    query: dict[str, str] = field(default_factory=dict)
+
+
+def _by(*path: str) -> Callable[[Document], IndexKey]:
+    def index(document: Document) -> IndexKey:
+        value: Any = document.get("spec")
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        return (str(value),)
+
+    return index
+
+
+def _owner(document: Document) -> IndexKey:
+    owner = (document.get("spec") or {}).get("owner") or {}
+    return str(owner.get("serviceId")), str(owner.get("serviceUserId"))
+
+
+def _alone(document: Document) -> IndexKey:
+    return ()
+
+
+def _secrets(kind: str, type_: str, *, in_release_namespace: bool) -> Watched:
+    query = {"fieldSelector": f"type={type_}"}
+    return Watched(kind, SECRETS, _alone, in_release_namespace, query)
+
+
+WATCHED = (
+    Watched(COLLECTION, CUSTOM[COLLECTION], _owner),
+    Watched(PROJECT, CUSTOM[PROJECT], _by("collectionId")),
+    Watched(SOURCE, CUSTOM[SOURCE], _by("collectionId")),
+    Watched(DESTINATION, CUSTOM[DESTINATION], _by("projectId")),
+    Watched(LAYOUT, CUSTOM[LAYOUT], _by("projectId")),
+    _secrets(CREDENTIALS, CREDENTIALS_TYPE, in_release_namespace=False),
+    _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, in_release_namespace=True),
+    _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
+)
+
+BY_KIND = {each.kind: each for each in WATCHED}

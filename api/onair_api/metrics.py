@@ -1,0 +1,27 @@
+"""What Prometheus reads at /metrics."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+REQUESTS = Counter("onair_api_requests_total", "Answered requests.", ["method", "route", "status"])
+LATENCY = Histogram(
+    "onair_api_request_duration_seconds",
+    "Time from a request's head to its answer's end.",
+    ["route"],
+    buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+CACHE_AGE = Gauge(
+    "onair_api_cache_age_seconds", "Seconds since the cache was known to follow the cluster.", ["kind"]
+)
+CACHE_OBJECTS = Gauge("onair_api_cache_objects", "Objects in the cache.", ["kind"])
+WATCH_RESTARTS = Counter(
+    "onair_api_watch_restarts_total", "Watches that broke, or were too old to go on.", ["kind", "reason"]
+)
+WATCH_EVENTS = Counter("onair_api_watch_events_total", "Events of the watches.", ["kind", "type"])
+WRITE_CONFLICTS = Counter(
+    "onair_api_write_conflicts_total", "Writes that were applied again to a newer version.", ["kind"]
+)
+TOKEN_VERIFICATIONS = Counter(
+    "onair_api_token_verifications_total", "Signatures verified, that is, not found in the cache."
+)

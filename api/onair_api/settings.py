@@ -1,0 +1,134 @@
+"""Settings of the facade: one tree, in the order of the chart's values.
+
+Read from the YAML file that `ONAIR_CONFIG` names; environment variables
+`ONAIR_…` (nested with `__`) come before it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+
+MAX_TOKEN_DURATION_MS = 604_800_000
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+        extra="forbid",
+    )
+
+
+class ListenSettings(Part):
+    host: str = "0.0.0.0"  # noqa: S104 - a pod's own address is not known before it runs
+    """Address to listen on. Default: all of the pod's."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8080
+    """TCP port of the interface, the probes and the metrics; 0 takes a free one."""
+    backlog: Annotated[int, Field(ge=1)] = 2048
+    """Connections that may wait to be accepted."""
+    shutdown_grace_s: Annotated[float, Field(ge=0)] = 10.0
+    """Seconds that running requests get after SIGTERM; keep it below the pod's grace period."""
+
+
+class CorsSettings(Part):
+    origins: list[str] = ["*"]
+    """Origins of browsers that may call. `*` is any: no cookies are used, so nothing is lent to a page."""
+    max_age_s: Annotated[int, Field(ge=0)] = 7200
+    """Seconds that a browser may keep the answer to a preflight (Chromium's own cap)."""
+
+
+class LimitSettings(Part):
+    body_bytes: Annotated[int, Field(ge=1024)] = 1_048_576
+    """Largest request body; a resource cannot be larger in etcd (1.5 MiB) with its managed fields."""
+    metadata_bytes: Annotated[int, Field(ge=1024, le=1_048_576)] = 262_144
+    """Largest `metadata` of a resource as JSON; leaves room for the rest of the resource."""
+    request_metadata_bytes: Annotated[int, Field(ge=0, le=65_536)] = 16_384
+    """Largest `requestMetadata`; it travels in an annotation (all of them: 256 KiB)."""
+    json_depth: Annotated[int, Field(ge=8, le=200)] = 64
+    """Deepest nesting of a body; far above any real one and below any parser's limit."""
+
+
+class TokenSettings(Part):
+    issuer: str = "onair"
+    """`iss` of access tokens; tokens of another issuer are refused."""
+    default_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
+    """Life of a token that asks for none (`interface.md`: 172800000)."""
+    cache_size: Annotated[int, Field(ge=0)] = 10_000
+    """Verified tokens kept, by hash, until they expire: an RSA verification costs more than a request."""
+
+
+class CacheSettings(Part):
+    stale_after_s: Annotated[float, Field(gt=0)] = 30.0
+    """A cache without a working watch for this long makes /readyz fail; reads go on."""
+    watch_timeout_s: Annotated[int, Field(ge=10)] = 290
+    """The API server ends each watch after this long, so that connections move between its replicas."""
+    inactivity_s: Annotated[float, Field(ge=1)] = 80.0
+    """A watch without a byte for this long is dead; bookmarks come every minute."""
+    backoff_initial_s: Annotated[float, Field(gt=0)] = 0.2
+    """First pause after a watch or list failed; doubles with full jitter."""
+    backoff_max_s: Annotated[float, Field(gt=0)] = 5.0
+    """Longest such pause: how late the facade may notice that the API server is back."""
+
+
+class RedisSettings(Part):
+    url: str | None = None
+    """`redis://…` for custom events between replicas. Absent: nothing that needs it is offered."""
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="ONAIR_",
+        env_nested_delimiter="__",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        extra="forbid",
+    )
+
+    listen: ListenSettings = ListenSettings()
+    public_url: str = "http://localhost:8080"
+    """Address that clients reach the interface at; used in links and in the OpenAPI document."""
+    show_namespace: str = "shows"
+    """Namespace of shows and their Secrets."""
+    release_namespace: str = ""
+    """Namespace of signing keys and API keys. Default: the pod's own, from POD_NAMESPACE."""
+    cors: CorsSettings = CorsSettings()
+    limits: LimitSettings = LimitSettings()
+    tokens: TokenSettings = TokenSettings()
+    cache: CacheSettings = CacheSettings()
+    redis: RedisSettings = RedisSettings()
+    log_level: str = "INFO"
+    """Least level that is logged: DEBUG, INFO, WARNING or ERROR."""
+
+    @model_validator(mode="after")
+    def _default_namespace(self) -> Settings:
+        self.release_namespace = (
+            self.release_namespace or os.environ.get("POD_NAMESPACE", "") or "onair-system"
+        )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
+        if path := os.environ.get("ONAIR_CONFIG"):
+            sources.append(YamlConfigSettingsSource(settings_cls, yaml_file=path))
+        return tuple(sources)
