@@ -1,0 +1,97 @@
+"""Secrets of a destination: an immutable Secret per version, referenced by the resource.
+
+The Secret is written first; one compare-and-swap of the resource then switches
+address and reference together, so an old key never reaches a new address. What
+the caller did not name keeps its reference (the mask's rules), also when only
+the url changes: who may change the url may read the key anyway.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import structlog
+
+from onair_api.cache.cluster import NAME, Cluster
+from onair_api.cache.kinds import CREDENTIALS, CREDENTIALS_TYPE
+from onair_api.cache.view import Entry
+from onair_api.wire.message import Kind, Message
+from onair_api.writes.identifiers import new_id
+from onair_crds.client import SECRETS, ApiError, Document
+
+log = structlog.get_logger()
+
+DESTINATION_LABEL = "onair.dev/destination"
+
+
+class Credentials:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def values(self, message: Message, part: dict[str, Any]) -> dict[str, str]:
+        """The secrets that an address member (`rtmpPush` …) refers to; what cannot be read is left out."""
+        found = {}
+        for field in message.fields.values():
+            reference = part.get(field.reference) if field.secret else None
+            if isinstance(reference, dict) and (value := await self._value(reference)) is not None:
+                found[field.name] = value
+        return found
+
+    async def _value(self, reference: dict[str, Any]) -> str | None:
+        secret = await self._secret(str(reference.get("name")))
+        encoded = (secret.document.get("data") or {}).get(reference.get("key")) if secret else None
+        try:
+            return base64.b64decode(encoded).decode() if encoded is not None else None
+        except (binascii.Error, ValueError):
+            return None
+
+    async def _secret(self, name: str) -> Entry | None:
+        """The Secret, if it is one that shows may use; another replica may just have made it."""
+        cluster = self._cluster
+        known = cluster.view.get(CREDENTIALS, name)
+        if known or not NAME.fullmatch(name):
+            return known
+        try:
+            document = await cluster.client.get(SECRETS, cluster.namespace(CREDENTIALS), name)
+        except ApiError:
+            return None
+        return cluster.view.put(CREDENTIALS, document) if document.get("type") == CREDENTIALS_TYPE else None
+
+    async def store(self, values: dict[str, str], destination: str) -> str:
+        """Writes a new Secret; gives its name."""
+        name = f"destination-{new_id()}"
+        labels = {"app.kubernetes.io/managed-by": "onair-api", DESTINATION_LABEL: destination}
+        document: Document = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": CREDENTIALS_TYPE,
+            "immutable": True,
+            "metadata": {"name": name, "labels": labels},
+            "data": {k: base64.b64encode(v.encode()).decode() for k, v in values.items()},
+        }
+        cluster = self._cluster
+        created = await cluster.client.create(
+            cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), document
+        )
+        cluster.view.put(CREDENTIALS, created)
+        log.info("credentials.stored", secret=name, destination=destination)
+        return name
+
+    async def discard(self, name: str) -> None:
+        """Takes a Secret back that no resource came to name. The operator sweeps what stays behind."""
+        cluster = self._cluster
+        try:
+            await cluster.client.delete(cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name)
+        except ApiError as error:
+            log.warning("credentials.left_behind", secret=name, error=type(error).__name__)
+            return
+        if known := cluster.view.get(CREDENTIALS, name):
+            cluster.view.remove(CREDENTIALS, name, known.uid)
+
+
+def inline_secrets(message: Message, part: dict[str, Any]) -> dict[str, str]:
+    """Takes the secret values out of an address member; they are in no resource at any time."""
+    names = [f.name for f in message.fields.values() if f.secret and f.kind is Kind.STRING]
+    return {name: part.pop(name) for name in names if name in part}

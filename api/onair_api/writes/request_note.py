@@ -1,0 +1,58 @@
+"""What a write over HTTP leaves on the object for the events that it causes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from onair_api.cache.view import CREATED
+from onair_api.errors import InvalidArgument, Violation
+
+REQUEST = "onair.dev/request"
+"""Annotation: nonce of the request, session id of its sender, its requestMetadata."""
+
+
+@dataclass(frozen=True)
+class RequestNote:
+    session_id: str | None = None
+    metadata: dict[str, Any] | None = None
+
+    def annotations(self) -> dict[str, str]:
+        """The annotation of one write; the nonce tells this write from what comes later."""
+        note: dict[str, Any] = {"nonce": secrets.token_hex(8)}
+        if self.session_id:
+            note["sessionId"] = self.session_id
+        if self.metadata is not None:
+            note["requestMetadata"] = self.metadata
+        return {REQUEST: orjson.dumps(note).decode()}
+
+
+def request_metadata(body: dict[str, Any], limit_bytes: int) -> dict[str, Any] | None:
+    """The caller's `requestMetadata`.
+
+    Raises:
+        InvalidArgument: it is no object, or too large to travel with the event.
+    """
+    value = body.get("requestMetadata")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise InvalidArgument(Violation("requestMetadata", "must be an object"))
+    if len(orjson.dumps(value)) > limit_bytes:
+        raise InvalidArgument(Violation("requestMetadata", f"must be at most {limit_bytes} bytes as JSON"))
+    return value
+
+
+class CreationClock:
+    """Times of creation that never repeat within this process, so lists keep their order."""
+
+    def __init__(self) -> None:
+        self._last = dt.datetime.min.replace(tzinfo=dt.UTC)
+
+    def annotations(self, now: dt.datetime) -> dict[str, str]:
+        self._last = max(now, self._last + dt.timedelta(microseconds=1))
+        return {CREATED: self._last.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}

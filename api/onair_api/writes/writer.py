@@ -1,0 +1,195 @@
+"""Writes of resources: every change is a compare-and-swap, tried again on what is newest."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+import structlog
+
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.view import Entry
+from onair_api.errors import Aborted, NotFound
+from onair_api.metrics import WRITE_CONFLICTS
+from onair_api.writes.identifiers import new_id
+from onair_api.writes.json_patch import annotation_changes, compare_and_swap, spec_changes
+from onair_api.writes.request_note import CreationClock, RequestNote
+from onair_crds.base import API_VERSION
+from onair_crds.client import ApiError, Document
+
+log = structlog.get_logger()
+
+ATTEMPTS = 16
+PAUSE_S = 0.01
+LONGEST_PAUSE_S = 0.5
+
+Change = Callable[[Entry], Awaitable[dict[str, Any]]]
+"""Works out the wanted spec from a version of the object; called again on a newer one after a conflict."""
+
+Permit = Callable[[Entry], None]
+
+
+class Writer:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._clock = CreationClock()
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def create(
+        self,
+        kind: str,
+        spec: dict[str, Any],
+        note: RequestNote,
+        *,
+        owner: Entry | None = None,
+        name: str | None = None,
+    ) -> Entry:
+        """Creates an object, under a new id if none is given.
+
+        Raises:
+            ApiError: the API server refused it or did not answer.
+        """
+        metadata: Document = {
+            "name": name or new_id(),
+            "annotations": {**note.annotations(), **self._clock.annotations(dt.datetime.now(dt.UTC))},
+        }
+        if owner:
+            metadata["ownerReferences"] = [owner_reference(owner)]
+        document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+        cluster = self._cluster
+        created = await cluster.client.create(cluster.api(kind), cluster.namespace(kind), document)
+        log.info("resource.created", kind=kind, name=metadata["name"])
+        entry = cluster.view.put(kind, created)
+        if entry is None:
+            raise NotFound(f"{kind} {metadata['name']} was deleted at once")
+        return entry
+
+    async def update(self, kind: str, name: str, change: Change, note: RequestNote) -> tuple[Entry, Entry]:
+        """Changes an object's spec; gives the versions before and after, the same one if nothing changed.
+
+        Raises:
+            NotFound: there is no such object any more.
+            Aborted: others changed it each time, `ATTEMPTS` times.
+            ApiError: the API server refused the change or did not answer.
+        """
+        async with self._lock(kind, name):
+            before = self._cluster.view.get(kind, name) or await self._newest(kind, name)
+            for attempt in range(ATTEMPTS):
+                operations = spec_changes(before.spec, await change(before))
+                if not operations:
+                    return before, before
+                operations += annotation_changes(before.document, note.annotations())
+                after = await self._try(before, operations)
+                if after:
+                    log.info("resource.updated", kind=kind, name=name)
+                    return before, after
+                WRITE_CONFLICTS.labels(kind).inc()
+                if attempt:
+                    await asyncio.sleep(random.uniform(0, min(PAUSE_S * 2**attempt, LONGEST_PAUSE_S)))  # noqa: S311
+                before = await self._newest(kind, name)
+        raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times meanwhile; try again")
+
+    async def delete(self, entry: Entry, note: RequestNote, permit: Permit | None = None) -> bool:
+        """Deletes an object; False when it goes on until somebody's finalizer is done.
+
+        Args:
+            permit: raises where this version must not be deleted; asked again about a newer one, so nothing
+                is deleted for reasons that do not hold any more.
+
+        Raises:
+            NotFound: it is gone, or another took its name.
+            Aborted: others changed it each time, `ATTEMPTS` times.
+        """
+        async with self._lock(entry.kind, entry.name):
+            for _ in range(ATTEMPTS):
+                if permit:
+                    permit(entry)
+                gone = await self._delete(entry, note)
+                if gone is not None:
+                    log.info("resource.deleted", kind=entry.kind, name=entry.name, finished=gone)
+                    return gone
+                newest = await self._newest(entry.kind, entry.name)
+                if newest.uid != entry.uid:
+                    raise NotFound(f"{entry.kind} {entry.name} does not exist")
+                entry = newest
+        raise Aborted(f"{entry.kind} {entry.name} was changed by others meanwhile; try again")
+
+    async def _delete(self, entry: Entry, note: RequestNote) -> bool | None:
+        """Deletes this version: gone, going, or (None) not at this version any more."""
+        cluster, kind, name = self._cluster, entry.kind, entry.name
+        noted = await self._try(entry, annotation_changes(entry.document, note.annotations()))
+        if noted is None:
+            return None
+        try:
+            answer = await cluster.client.delete(
+                cluster.api(kind),
+                cluster.namespace(kind),
+                name,
+                uid=noted.uid,
+                resource_version=str(noted.version),
+            )
+        except ApiError as error:
+            if error.status == 409:
+                return None
+            if not error.not_found:
+                raise
+            answer = {}
+        if answer.get("kind") == kind:
+            cluster.view.put(kind, answer)
+            return False
+        cluster.view.remove(kind, name, entry.uid)
+        return True
+
+    async def _try(self, entry: Entry, operations: list[Document]) -> Entry | None:
+        """One compare-and-swap; None when the object is not at this version any more."""
+        cluster, kind, name = self._cluster, entry.kind, entry.name
+        try:
+            document = await cluster.client.json_patch(
+                cluster.api(kind),
+                cluster.namespace(kind),
+                name,
+                compare_and_swap(entry.document, operations),
+            )
+        except ApiError as error:
+            if error.not_found:
+                cluster.view.remove(kind, name, entry.uid)
+                raise NotFound(f"{kind} {name} does not exist") from error
+            if error.conflict or await self._outdated(entry, error):
+                return None
+            raise
+        updated = cluster.view.put(kind, document)
+        if updated is None:
+            raise NotFound(f"{kind} {name} does not exist")
+        return updated
+
+    async def _outdated(self, entry: Entry, error: ApiError) -> bool:
+        """Whether a patch was refused as invalid because it was meant for an older version.
+
+        The API server applies the operations first and compares the version after.
+        """
+        if error.status != 422 or error.causes:
+            return False
+        newest = await self._cluster.fetch(entry.kind, entry.name)
+        return newest is None or newest.version != entry.version
+
+    async def _newest(self, kind: str, name: str) -> Entry:
+        entry = await self._cluster.fetch(kind, name)
+        if entry is None:
+            raise NotFound(f"{kind} {name} does not exist")
+        return entry
+
+    def _lock(self, kind: str, name: str) -> asyncio.Lock:
+        """Writers of one object in this process take turns, so only other processes cause conflicts."""
+        lock = self._locks.get((kind, name))
+        if lock is None:
+            lock = self._locks[kind, name] = asyncio.Lock()
+        return lock
+
+
+def owner_reference(owner: Entry) -> Document:
+    """Lets the garbage collector take the child with its owner."""
+    return {"apiVersion": API_VERSION, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
