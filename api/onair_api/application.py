@@ -1,0 +1,105 @@
+"""The application: its parts, connected, and its life from start to end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import structlog
+from fastapi import FastAPI
+
+from onair_api.auth.api_keys import ApiKeys
+from onair_api.auth.service import Authentication
+from onair_api.auth.signing_keys import SigningKeys
+from onair_api.auth.tokens import Tokens
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import SIGNING_KEY
+from onair_api.live.broadcast.service import Broadcasts
+from onair_api.live.collection.service import Collections
+from onair_api.live.destination.service import Destinations
+from onair_api.live.project.service import Projects
+from onair_api.live.router import router as live
+from onair_api.services import Services
+from onair_api.settings import Settings
+from onair_api.web import answers, openapi, pages
+from onair_api.web.boundary import Boundary
+from onair_api.web.cors import Cors
+from onair_api.writes.credentials import Credentials
+from onair_api.writes.writer import Writer
+from onair_crds.client import ApiError, KubeClient
+
+log = structlog.get_logger()
+
+KEY_RETRY_S = 2.0
+
+
+def create_app(settings: Settings, client: KubeClient) -> FastAPI:
+    """The facade over one cluster. It answers probes at once and fills its cache as it runs."""
+    services = connect(settings, client)
+    app = FastAPI(
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan(services),
+    )
+    app.state.services = services
+    answers.install(app)
+    app.include_router(live)
+    pages.install(app)
+    openapi.install(app, settings)
+    app.add_middleware(Cors, api=app, settings=settings.cors)
+    app.add_middleware(Boundary)
+    return app
+
+
+def connect(settings: Settings, client: KubeClient) -> Services:
+    """Builds every part; nothing runs yet."""
+    cluster = Cluster(client, settings)
+    writer, credentials = Writer(cluster), Credentials(cluster)
+    keys, api_keys = SigningKeys(cluster), ApiKeys(cluster.view)
+    tokens = Tokens(keys, settings.tokens)
+    projects = Projects(cluster, writer, credentials, settings.limits)
+    return Services(
+        settings=settings,
+        cluster=cluster,
+        keys=keys,
+        api_keys=api_keys,
+        tokens=tokens,
+        authentication=Authentication(tokens, keys, api_keys, settings.tokens),
+        collections=Collections(cluster, writer, credentials, projects, settings.limits),
+        projects=projects,
+        destinations=Destinations(cluster, writer, credentials, settings.limits),
+        broadcasts=Broadcasts(cluster, writer),
+    )
+
+
+def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        services.cluster.start()
+        first_key = asyncio.create_task(_ensure_key(services))
+        try:
+            yield
+        finally:
+            first_key.cancel()
+            await asyncio.gather(first_key, return_exceptions=True)
+            await services.cluster.stop()
+            log.info("api.stopped")
+
+    return lifespan
+
+
+async def _ensure_key(services: Services) -> None:
+    """Makes the first signing key once it is known that there is none; waits for the API server."""
+    await services.cluster.filled(SIGNING_KEY)
+    while True:
+        try:
+            await services.keys.ensure()
+        except ApiError as error:
+            log.warning("signing_key.not_created", status=error.status, reason=error.reason)
+            await asyncio.sleep(KEY_RETRY_S)
+        else:
+            return

@@ -1,0 +1,75 @@
+"""HTTP operations of broadcasts."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from onair_api.auth.caller import caller_of
+from onair_api.auth.roles import Operation
+from onair_api.services import services_of
+from onair_api.web.answers import Json
+from onair_api.web.documented import operation
+from onair_api.web.query import flag
+
+router = APIRouter(
+    prefix="/live/v2/collection/{collectionId}/project/{projectId}/broadcast", tags=["broadcasts"]
+)
+
+IDS = ("collectionId", "projectId")
+NO_ROOMS = "Accepted for clients that send it; this version has no WebRTC rooms."
+
+START = operation(
+    Operation.START_PROJECT_BROADCAST,
+    "Put a project on air",
+    path=IDS,
+    query={"webrtcStart": NO_ROOMS},
+    response="StartBroadcastResponse",
+)
+STOP = operation(
+    Operation.STOP_PROJECT_BROADCAST,
+    "Take a project off air",
+    path=IDS,
+    query={"webrtcStop": NO_ROOMS},
+    response="Empty",
+)
+
+
+@router.put("/start", **{**START, "operation_id": f"{Operation.START_PROJECT_BROADCAST}ByPut"})
+@router.post("/start", **START)
+async def start_broadcast(request: Request) -> Response:
+    """Gives the id of the run; of the present one where the project is on air already."""
+    caller = await caller_of(request, Operation.START_PROJECT_BROADCAST)
+    flag(request, "webrtcStart")
+    ids = request.path_params
+    broadcasts = services_of(request).broadcasts
+    return Json(await broadcasts.start(caller, ids["collectionId"], ids["projectId"]))
+
+
+@router.put("/stop", **{**STOP, "operation_id": f"{Operation.STOP_PROJECT_BROADCAST}ByPut"})
+@router.post("/stop", **STOP)
+async def stop_broadcast(request: Request) -> Response:
+    """Succeeds where nothing is on air."""
+    caller = await caller_of(request, Operation.STOP_PROJECT_BROADCAST)
+    flag(request, "webrtcStop")
+    ids = request.path_params
+    broadcasts = services_of(request).broadcasts
+    return Json(await broadcasts.stop(caller, ids["collectionId"], ids["projectId"]))
+
+
+@router.get(
+    "/status",
+    **operation(
+        Operation.GET_PROJECT_BROADCAST_STATUS,
+        "Read the status of a project's broadcast",
+        path=IDS,
+        response="BroadcastStatusResponse",
+    ),
+)
+async def get_broadcast_status(request: Request) -> Response:
+    """PROJECT_BROADCAST_PHASE_NOT_RUNNING before any broadcast; afterwards the present or last run."""
+    caller = await caller_of(request, Operation.GET_PROJECT_BROADCAST_STATUS)
+    ids = request.path_params
+    broadcasts = services_of(request).broadcasts
+    return Json(await broadcasts.status(caller, ids["collectionId"], ids["projectId"]))

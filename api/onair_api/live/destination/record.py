@@ -1,0 +1,54 @@
+"""A destination as HTTP shows it: with its secrets to hosts and co-hosts, without them to everybody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.cache.view import Entry
+from onair_api.wire.message import Message, WireField, message_of
+from onair_api.wire.writing import write_message
+from onair_api.writes.credentials import Credentials
+from onair_crds.destination import DestinationSpec
+
+DESTINATION_MESSAGE = message_of(DestinationSpec).only("metadata", "address", "enabled", "timeout")
+
+
+def _address() -> Message:
+    address = DESTINATION_MESSAGE.fields["address"].message
+    if address is None:
+        raise TypeError("a destination's address is an object")
+    return address
+
+
+ADDRESS = _address()
+
+
+def members(address: dict[str, Any]) -> list[tuple[WireField, Message, dict[str, Any]]]:
+    """The members of an address that are given: field, what it consists of, its part of the resource."""
+    return [
+        (field, field.message, part)
+        for field in ADDRESS.fields.values()
+        if field.message and isinstance(part := address.get(field.name), dict)
+    ]
+
+
+async def destination_record(
+    entry: Entry, collection_id: str, credentials: Credentials, *, secrets: bool
+) -> dict[str, Any]:
+    """The record of one destination; `secrets` adds what its references hold."""
+    record: dict[str, Any] | None = entry.records.get(collection_id)
+    if record is None:
+        written = write_message(DESTINATION_MESSAGE, entry.spec)
+        record = entry.records[collection_id] = {
+            "collectionId": collection_id,
+            "projectId": entry.spec.get("projectId"),
+            "destinationId": entry.name,
+            **written,
+        }
+    if not secrets:
+        return record
+    address = record["address"]
+    for field, message, part in members(entry.spec.get("address") or {}):
+        if values := await credentials.values(message, part):
+            address = {**address, field.name: {**address[field.name], **values}}
+    return {**record, "address": address}

@@ -1,0 +1,88 @@
+"""The secrets of one write of a destination: taken out of the spec, stored, taken back if the write fails."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from onair_api.errors import Violation
+from onair_api.live.destination.record import members
+from onair_api.wire.message import REFERENCE
+from onair_api.writes.credentials import Credentials, inline_secrets
+from onair_crds.client import ApiUnavailable
+
+PENDING = "pending"
+"""Name in the references until the Secret is stored; the spec is judged before anything is written."""
+
+Present = dict[tuple[str, str], tuple[str, dict[str, Any]]]
+"""Value and reference of each secret that a stored spec has, by member and field."""
+
+
+class SecretVersions:
+    """One write. Use as an async context manager; `keep` says which Secrets the resource came to name."""
+
+    def __init__(self, credentials: Credentials, destination_id: str) -> None:
+        self._credentials = credentials
+        self._destination_id = destination_id
+        self._taken: dict[str, str] = {}
+        self._stored: dict[str, dict[str, str]] = {}
+        self._kept: set[str] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, ApiUnavailable):
+            return  # the write may have happened: the operator sweeps what nothing names
+        for name in self._stored:
+            if name not in self._kept:
+                await self._credentials.discard(name)
+
+    async def present(self, spec: dict[str, Any]) -> Present:
+        """What a stored spec refers to."""
+        found: Present = {}
+        for field, message, part in members(spec.get("address") or {}):
+            for name, value in (await self._credentials.values(message, part)).items():
+                found[field.name, name] = (value, part[name + REFERENCE])
+        return found
+
+    def take(self, spec: dict[str, Any], present: Present, violations: list[Violation]) -> None:
+        """Replaces inline secrets by references: the present one where the value is the same, else a new."""
+        self._taken = {}
+        address = spec.get("address")
+        if not isinstance(address, dict):
+            return
+        for field, message, part in members(address):
+            for name, value in inline_secrets(message, part).items():
+                known = present.get((field.name, name))
+                if known and known[0] == value:
+                    part[name + REFERENCE] = known[1]
+                    continue
+                longest = int(message.fields[name].node.get("maxLength", len(value)))
+                if len(value) > longest:
+                    path = f"address.{field.name}.{name}"
+                    violations.append(Violation(path, f"must be at most {longest} characters"))
+                self._taken[name] = value
+                part[name + REFERENCE] = {"name": PENDING, "key": name}
+
+    async def store(self, spec: dict[str, Any]) -> None:
+        """Writes what was taken, once however often the resource's write is tried, and names it in `spec`."""
+        if not self._taken:
+            return
+        name = next((n for n, values in self._stored.items() if values == self._taken), None)
+        if name is None:
+            name = await self._credentials.store(self._taken, self._destination_id)
+            self._stored[name] = self._taken
+        for _, _, part in members(spec["address"]):
+            for reference in part.values():
+                if isinstance(reference, dict) and reference.get("name") == PENDING:
+                    reference["name"] = name
+
+    def keep(self, spec: dict[str, Any]) -> None:
+        """The write succeeded: what `spec` names stays."""
+        for _, _, part in members(spec.get("address") or {}):
+            for key, reference in part.items():
+                if key.endswith(REFERENCE) and isinstance(reference, dict):
+                    self._kept.add(str(reference.get("name")))

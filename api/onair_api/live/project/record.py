@@ -1,0 +1,72 @@
+"""A project as HTTP shows it, with its sources, triggers and destinations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from onair_api.cache.kinds import DESTINATION, SOURCE
+from onair_api.cache.view import Entry, View
+from onair_api.live.destination.record import destination_record
+from onair_api.live.source.record import source_record
+from onair_api.wire.message import message_of
+from onair_api.wire.writing import write_message
+from onair_api.writes.credentials import Credentials
+from onair_crds.composition import SceneComposition
+from onair_crds.project import ProjectSpec, SourceTrigger
+from onair_crds.rendering import Encoding, Rendering, target_bitrate_bps
+
+PROJECT_MESSAGE = message_of(ProjectSpec).only(
+    "metadata", "rendering", "encoding", "composition", "maxDuration", "webrtc", "location"
+)
+TRIGGER_MESSAGE = message_of(SourceTrigger)
+
+
+async def project_record(
+    view: View, entry: Entry, credentials: Credentials, *, secrets: bool
+) -> dict[str, Any]:
+    collection_id = str(entry.spec.get("collectionId"))
+    record: dict[str, Any] | None = entry.records.get("wire")
+    if record is None:
+        record = entry.records["wire"] = _own_fields(entry, collection_id)
+    destinations = [
+        await destination_record(each, collection_id, credentials, secrets=secrets)
+        for each in view.children(DESTINATION, entry.name)
+    ]
+    return {**record, "sources": _sources(view, entry), "destinations": destinations}
+
+
+def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
+    spec = entry.spec
+    written = write_message(PROJECT_MESSAGE, spec)
+    written.setdefault("composition", {"scene": write_message(message_of(SceneComposition), {})})
+    rate_control = written["encoding"]["video"]["rateControl"]
+    rate_control.setdefault("targetBitrate", str(_target_bitrate_bps(spec)))
+    return {
+        "collectionId": collection_id,
+        "projectId": entry.name,
+        **written,
+        "triggers": [
+            {"source": {"sourceId": each["sourceId"], **write_message(TRIGGER_MESSAGE, each["trigger"])}}
+            for each in spec.get("sources") or []
+            if each.get("trigger")
+        ],
+        "guestCodes": [],
+    }
+
+
+def _target_bitrate_bps(spec: dict[str, Any]) -> int:
+    """The bitrate in force where none was asked for."""
+    try:
+        rendering = Rendering.model_validate(spec.get("rendering") or {})
+        encoding = Encoding.model_validate(spec.get("encoding") or {})
+    except ValidationError:  # a newer version stored it: show the rest
+        rendering, encoding = Rendering(), Encoding()
+    return target_bitrate_bps(rendering, encoding)
+
+
+def _sources(view: View, entry: Entry) -> list[dict[str, Any]]:
+    found = [view.get(SOURCE, each["sourceId"]) for each in entry.spec.get("sources") or []]
+    collection_id = entry.spec.get("collectionId")
+    return [source_record(each) for each in found if each and each.spec.get("collectionId") == collection_id]

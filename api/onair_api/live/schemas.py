@@ -1,0 +1,149 @@
+"""Schemas of the Live interface for the OpenAPI document: records from the models, envelopes around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.live.collection.service import COLLECTION_MESSAGE
+from onair_api.live.destination.record import DESTINATION_MESSAGE
+from onair_api.live.project.record import PROJECT_MESSAGE, TRIGGER_MESSAGE
+from onair_api.live.source.record import SOURCE_MESSAGE
+from onair_api.wire.message import Message
+from onair_api.wire.schema import Schemas, add_schema, field_schema
+from onair_crds.enums import BroadcastPhase, Region, Role, WireEnum
+
+STRING: dict[str, Any] = {"type": "string"}
+BOOLEAN: dict[str, Any] = {"type": "boolean"}
+INTEGER: dict[str, Any] = {"type": "integer", "format": "int64"}
+TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
+
+
+def reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def array(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+def record(properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """An object that has all of its properties, or the named ones."""
+    return {"type": "object", "properties": properties, "required": list(required or properties)}
+
+
+def optional(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def enumeration(enum: type[WireEnum]) -> dict[str, Any]:
+    return {"type": "string", "enum": [enum.unspecified(), *(member.wire for member in enum)]}
+
+
+MASK = {
+    "type": "string",
+    "description": "Fields to change: comma-separated, nested ones with dots. One that is named and absent"
+    " from the body gets its default. Without a mask: the fields that the body has.",
+}
+
+
+def live_schemas() -> Schemas:
+    """Every schema that a Live operation names."""
+    schemas: Schemas = {}
+    _requests(schemas, "Collection", COLLECTION_MESSAGE, ())
+    _requests(schemas, "Project", PROJECT_MESSAGE, ())
+    _requests(schemas, "Destination", DESTINATION_MESSAGE, ("address",))
+    schemas["Project"] = _record(
+        schemas,
+        PROJECT_MESSAGE,
+        ids=("collectionId", "projectId"),
+        more={
+            "sources": array(reference("Source")),
+            "destinations": array(reference("Destination")),
+            "triggers": array(record({"source": reference("SourceTrigger")})),
+            "guestCodes": array({"type": "object"}),
+        },
+    )
+    schemas["Destination"] = _record(
+        schemas, DESTINATION_MESSAGE, ids=("collectionId", "projectId", "destinationId")
+    )
+    schemas["Source"] = _record(schemas, SOURCE_MESSAGE, ids=("collectionId", "sourceId"))
+    schemas["Collection"] = _record(
+        schemas,
+        COLLECTION_MESSAGE,
+        ids=("collectionId",),
+        more={"projects": array(reference("Project")), "sources": array(reference("Source"))},
+    )
+    add_schema(TRIGGER_MESSAGE, schemas)
+    schemas["SourceTrigger"]["properties"]["sourceId"] = STRING
+    schemas.update(_envelopes())
+    return schemas
+
+
+def _requests(schemas: Schemas, name: str, message: Message, required: tuple[str, ...]) -> None:
+    fields = {f.name: field_schema(f, schemas) for f in message.fields.values()}
+    create = optional({**fields, "requestMetadata": {"type": "object"}})
+    if required:
+        create["required"] = list(required)
+    schemas[f"Create{name}Request"] = create
+    schemas[f"Update{name}Request"] = optional(
+        {"updateMask": MASK, **fields, "requestMetadata": {"type": "object"}}
+    )
+
+
+def _record(
+    schemas: Schemas, message: Message, ids: tuple[str, ...], more: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    fields = {f.name: field_schema(f, schemas) for f in message.fields.values()}
+    always = [f.name for f in message.fields.values() if f.default is not None or f.required]
+    properties = {**dict.fromkeys(ids, STRING), **fields, **(more or {})}
+    return record(properties, (*ids, *always, "metadata", *(more or {})))
+
+
+def _envelopes() -> Schemas:
+    updated = {"broadcastUpdated": BOOLEAN}
+    status = record(
+        {
+            "collectionId": STRING,
+            "projectId": STRING,
+            "broadcastId": STRING,
+            "duration": {**INTEGER, "description": "Milliseconds from start to stop, or to now."},
+            "start": TIME,
+            "stop": TIME,
+            "phase": enumeration(BroadcastPhase),
+            "region": enumeration(Region),
+            "datacenter": STRING,
+        },
+        ("collectionId", "projectId", "phase"),
+    )
+    key = record(dict.fromkeys(("alg", "kty", "use", "kid", "e", "n"), STRING))
+    token_request = optional(
+        {
+            "serviceUserId": {**STRING, "minLength": 1, "maxLength": 256},
+            "displayName": {**STRING, "maxLength": 256},
+            "role": enumeration(Role),
+            "maxDuration": {**INTEGER, "minimum": 1, "maximum": 604_800_000, "default": 172_800_000},
+        }
+    )
+    return {
+        "BroadcastStatus": status,
+        "BroadcastStatusResponse": record({"status": reference("BroadcastStatus")}),
+        "StartBroadcastResponse": record({"broadcastId": STRING}),
+        "CollectionResponse": record({"collection": reference("Collection")}),
+        "GetCollectionsResponse": record({"collections": array(reference("Collection"))}),
+        "DeleteCollectionResponse": record(
+            {"sourcesDeleted": INTEGER, "projectsDeleted": INTEGER, "projectIdsStopped": array(STRING)}
+        ),
+        "ProjectResponse": record({"project": reference("Project")}),
+        "GetProjectResponse": record(
+            {"project": reference("Project"), "status": reference("BroadcastStatus")}, ("project",)
+        ),
+        "UpdateProjectResponse": record({"project": reference("Project"), **updated}),
+        "DeleteProjectResponse": record({"broadcastStopped": BOOLEAN, "layoutsDeleted": INTEGER}),
+        "DestinationResponse": record({"destination": reference("Destination")}),
+        "UpdateDestinationResponse": record({"destination": reference("Destination"), **updated}),
+        "DeleteDestinationResponse": record(updated),
+        "CreateAccessTokenRequest": {**token_request, "required": ["serviceUserId"]},
+        "CreateAccessTokenResponse": record({"accessToken": STRING}),
+        "JsonWebKeySet": record({"keys": array(key)}),
+        "Empty": {"type": "object"},
+    }

@@ -1,0 +1,98 @@
+"""The outermost layer of a request: counts and times it, logs what matters, and answers what nobody caught.
+
+Pure ASGI: a layer that builds request and response objects costs more than the
+whole of a cached read.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from typing import Any
+
+import orjson
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from onair_api.errors import Internal
+from onair_api.metrics import LATENCY, REQUESTS
+
+log = structlog.get_logger()
+
+QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Boundary:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._counters: dict[tuple[str, str, int], Any] = {}
+        self._timers: dict[str, Any] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        method: str = scope["method"]
+        bodiless = method == "HEAD"
+        if bodiless:
+            scope["method"] = "GET"
+        status = 0
+
+        async def observed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            elif bodiless:
+                message = {**message, "body": b""}
+            await send(message)
+
+        try:
+            await self._app(scope, receive, observed)
+        except Exception as error:  # noqa: BLE001 - the one place that must answer whatever happened
+            _log_unexpected(error, scope)
+            if not status:
+                await _answer_internal(observed)
+        finally:
+            self._observe(method, scope, status, time.perf_counter() - started)
+
+    def _observe(self, method: str, scope: Scope, status: int, seconds: float) -> None:
+        route: str = getattr(scope.get("route"), "path", "none")
+        key = (method, route, status)
+        counter = self._counters.get(key)
+        if counter is None:
+            counter = self._counters[key] = REQUESTS.labels(method, route, str(status))
+        counter.inc()
+        timer = self._timers.get(route)
+        if timer is None:
+            timer = self._timers[route] = LATENCY.labels(route)
+        timer.observe(seconds)
+        if status >= 500 or (method not in QUIET and route != "none"):
+            cause = (scope.get("state") or {}).get("cause")
+            log.info(
+                "http.answered",
+                method=method,
+                route=route,
+                ids=scope.get("path_params") or {},
+                status=status,
+                ms=round(seconds * 1000, 1),
+                **({"cause": type(cause).__name__, "reason": cause.reason} if cause is not None else {}),
+            )
+
+
+def _log_unexpected(error: Exception, scope: Scope) -> None:
+    """Where it happened, never its text: that may quote what was sent."""
+    frames = traceback.extract_tb(error.__traceback__)[-8:]
+    log.error(
+        "http.failed",
+        route=getattr(scope.get("route"), "path", "none"),
+        error=type(error).__name__,
+        at=[f"{f.filename.rsplit('/site-packages/', 1)[-1]}:{f.lineno} {f.name}" for f in frames],
+    )
+
+
+async def _answer_internal(send: Send) -> None:
+    body = orjson.dumps(Internal("an error of this service; it was logged").body())
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 500, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,76 @@
+"""What an operation says of itself in the OpenAPI document, in one call beside its route."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.errors import Code
+
+Example = dict[str, Any]
+
+
+_ERRORS = {
+    Code.INVALID_ARGUMENT: "InvalidArgument",
+    Code.UNAUTHENTICATED: "Unauthenticated",
+    Code.PERMISSION_DENIED: "PermissionDenied",
+    Code.NOT_FOUND: "NotFound",
+    Code.ABORTED: "Aborted",
+    Code.UNAVAILABLE: "Unavailable",
+}
+
+TOKEN: list[dict[str, list[str]]] = [{"AccessToken": []}]
+API_KEY: list[dict[str, list[str]]] = [{"ApiKey": []}]
+
+
+def operation(
+    name: str,
+    summary: str,
+    *,
+    path: tuple[str, ...] = (),
+    query: dict[str, str] | None = None,
+    request: str | None = None,
+    response: str,
+    example: Example | None = None,
+    answer: Example | None = None,
+    security: list[dict[str, list[str]]] = TOKEN,
+    errors: tuple[Code, ...] = tuple(_ERRORS),
+) -> dict[str, Any]:
+    """Arguments for a route.
+
+    Args:
+        name: RPC name of the operation; becomes the operationId.
+        path: names of the path parameters.
+        query: boolean query parameters and what they do.
+        request, response: names in `#/components/schemas`.
+        example, answer: bodies that work as they stand.
+    """
+    extra: dict[str, Any] = {
+        "parameters": [
+            {"name": each, "in": "path", "required": True, "schema": {"type": "string"}} for each in path
+        ]
+        + [
+            {"name": each, "in": "query", "description": text, "schema": {"type": "boolean"}}
+            for each, text in (query or {}).items()
+        ],
+        "security": security,
+    }
+    if request:
+        content: dict[str, Any] = {"schema": {"$ref": f"#/components/schemas/{request}"}}
+        if example is not None:
+            content["example"] = example
+        extra["requestBody"] = {"content": {"application/json": content}}
+    success: dict[str, Any] = {"schema": {"$ref": f"#/components/schemas/{response}"}}
+    if answer is not None:
+        success["example"] = answer
+    responses: dict[int | str, dict[str, Any]] = {
+        200: {"description": "Success", "content": {"application/json": success}}
+    }
+    for code in errors:
+        responses[code.http_status] = {"$ref": f"#/components/responses/{_ERRORS[code]}"}
+    return {
+        "summary": summary,
+        "operation_id": name,
+        "openapi_extra": extra,
+        "responses": responses,
+        "response_model": None,
+    }

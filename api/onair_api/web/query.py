@@ -1,0 +1,25 @@
+"""Query parameters."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from onair_api.errors import InvalidArgument, Violation
+
+_FLAGS = {"true": True, "1": True, "false": False, "0": False, "": True}
+
+
+def flag(request: Request, name: str, *, default: bool = False) -> bool:
+    """A boolean parameter; given without a value it is true. The last one counts.
+
+    Raises:
+        InvalidArgument: it is neither true nor false.
+    """
+    if not request.scope["query_string"]:
+        return default
+    value = request.query_params.get(name)
+    if value is None:
+        return default
+    if value.lower() not in _FLAGS:
+        raise InvalidArgument(Violation(name, "must be true or false"))
+    return _FLAGS[value.lower()]

@@ -1,0 +1,80 @@
+"""One facade for the whole run; tests are kept apart by users, whom ownership separates."""
+
+from __future__ import annotations
+
+import io
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.integration.api.facade import Cluster, Facade, User, wait_for
+
+from onair_api import logs
+
+SERVICE = "studio"
+
+
+class Recorded(io.StringIO):
+    """Everything that the facade logs in this run."""
+
+
+@pytest.fixture(scope="session")
+def recorded_logs() -> Recorded:
+    recorded = Recorded()
+    logs.configure("DEBUG", recorded)
+    return recorded
+
+
+@pytest.fixture(scope="session")
+def cluster(admin: httpx.Client, crds: None) -> Cluster:
+    shows, release = (f"{kind}-{secrets.token_hex(3)}" for kind in ("shows", "release"))
+    for name in (shows, release):
+        admin.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
+    return Cluster(admin, shows, release)
+
+
+@pytest.fixture(scope="session")
+def api_key(cluster: Cluster) -> str:
+    return cluster.add_api_key(SERVICE)
+
+
+@pytest.fixture(scope="session")
+def facade(kubeconfig: Path, cluster: Cluster, api_key: str, recorded_logs: Recorded) -> Iterator[Facade]:
+    with Facade(kubeconfig, cluster.shows, cluster.release) as facade:
+        yield facade
+
+
+@pytest.fixture(scope="session")
+def second_facade(
+    kubeconfig: Path, cluster: Cluster, facade: Facade, recorded_logs: Recorded
+) -> Iterator[Facade]:
+    """Another replica over the same cluster."""
+    with Facade(kubeconfig, cluster.shows, cluster.release) as second:
+        yield second
+
+
+@pytest.fixture(scope="session")
+def sign_in(facade: Facade, api_key: str) -> Callable[..., User]:
+    """Makes users: `sign_in()`, `sign_in("anna", role="ROLE_VIEWER")`, `sign_in(facade=other)`."""
+
+    def make(name: str | None = None, *, facade: Facade = facade, key: str = api_key, **body: Any) -> User:
+        body["serviceUserId"] = name or f"user-{secrets.token_hex(4)}"
+        path = "/live/v2/authentication/token"
+        headers = {"X-API-Key": key}
+        answer = wait_for(
+            lambda: (a := facade.http.post(path, headers=headers, json=body)).status_code != 401 and a,
+            "the API key is known",
+        )
+        assert answer.status_code == 200, answer.text
+        return User(facade, answer.json()["accessToken"])
+
+    return make
+
+
+@pytest.fixture
+def anna(sign_in: Callable[..., User]) -> User:
+    """A host with nothing of her own yet."""
+    return sign_in()

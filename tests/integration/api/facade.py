@@ -1,0 +1,224 @@
+"""The real facade behind a real socket, and a client that speaks its interface."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import uvloop
+
+from onair_api.__main__ import server
+from onair_api.settings import CacheSettings, ListenSettings, Settings
+from onair_crds.base import API_VERSION
+from onair_crds.client import KubeClient
+
+Json = dict[str, Any]
+
+DEADLINE_S = 20.0
+POLL_S = 0.01
+
+
+def wait_for(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_S) -> Any:
+    """The first true value of `condition()`; fails the test when none comes in time."""
+    end = time.monotonic() + deadline_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"{what}: not within {deadline_s:g} s"
+        time.sleep(POLL_S)
+
+
+class Facade:
+    """One replica, in a thread with an event loop of its own."""
+
+    def __init__(self, kubeconfig: Path, shows: str, release: str, **settings: Any) -> None:
+        self.settings = Settings(
+            listen=ListenSettings(host="127.0.0.1", port=0, shutdown_grace_s=2),
+            show_namespace=shows,
+            release_namespace=release,
+            cache=settings.pop("cache", CacheSettings(backoff_initial_s=0.05, backoff_max_s=0.5)),
+            **settings,
+        )
+        self._kubeconfig = kubeconfig
+        self._server: Any = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        wait_for(self._listens, "the facade listens")
+        socket = self._server.servers[0].sockets[0]
+        self.url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+        self.http = httpx.Client(base_url=self.url, trust_env=False, timeout=20)
+        wait_for(lambda: self.http.get("/readyz").is_success, "the facade is ready")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.http.close()
+        self._server.should_exit = True
+        self._thread.join(DEADLINE_S)
+        assert not self._thread.is_alive(), "the facade does not end"
+
+    def _listens(self) -> bool:
+        if self._failure:
+            raise self._failure
+        return bool(self._server and self._server.started)
+
+    def _run(self) -> None:
+        try:
+            uvloop.run(self._serve())
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    async def _serve(self) -> None:
+        async with await KubeClient.connect(str(self._kubeconfig)) as client:
+            self._server = server(self.settings, client)
+            self._server.capture_signals = _no_signals
+            await self._server.serve()
+
+
+class _no_signals:
+    """Signals belong to the main thread, which is pytest's."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class Cluster:
+    """The cluster behind it, as its administrator and its operator see it."""
+
+    def __init__(self, admin: httpx.Client, shows: str, release: str) -> None:
+        self.admin, self.shows, self.release = admin, shows, release
+
+    def path(self, plural: str, name: str = "", subresource: str = "") -> str:
+        root = f"/apis/{API_VERSION}/namespaces/{self.shows}/{plural}"
+        return "/".join(part for part in (root, name, subresource) if part)
+
+    def get(self, plural: str, name: str) -> Json:
+        return self.admin.get(self.path(plural, name)).raise_for_status().json()  # type: ignore[no-any-return]
+
+    def exists(self, plural: str, name: str) -> bool:
+        return self.admin.get(self.path(plural, name)).is_success
+
+    def list(self, plural: str) -> list[Json]:
+        return self.admin.get(self.path(plural)).raise_for_status().json()["items"]  # type: ignore[no-any-return]
+
+    def apply(self, kind: str, plural: str, name: str, spec: Json) -> Json:
+        document = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
+        return self.admin.post(self.path(plural), json=document).raise_for_status().json()  # type: ignore[no-any-return]
+
+    def patch(self, plural: str, name: str, patch: Json, subresource: str = "") -> Json:
+        headers = {"Content-Type": "application/merge-patch+json"}
+        answer = self.admin.patch(
+            self.path(plural, name, subresource), content=json.dumps(patch), headers=headers
+        )
+        assert answer.is_success, answer.text
+        return answer.json()  # type: ignore[no-any-return]
+
+    def set_broadcast(self, project: str, broadcast: Json | None, **more: Any) -> None:
+        """Writes status.broadcast, as the operator does."""
+        self.patch("projects", project, {"status": {"broadcast": broadcast, **more}}, "status")
+
+    def secrets(self, namespace: str | None = None) -> list[Json]:
+        path = f"/api/v1/namespaces/{namespace or self.shows}/secrets"
+        return self.admin.get(path).raise_for_status().json()["items"]  # type: ignore[no-any-return]
+
+    def add_secret(self, namespace: str, name: str, type_: str, data: dict[str, str], **more: Any) -> Json:
+        document = {
+            "metadata": {"name": name},
+            "type": type_,
+            "data": {k: base64.b64encode(v.encode()).decode() for k, v in data.items()},
+            **more,
+        }
+        answer = self.admin.post(f"/api/v1/namespaces/{namespace}/secrets", json=document)
+        assert answer.is_success, answer.text
+        return answer.json()  # type: ignore[no-any-return]
+
+    def add_api_key(self, service_id: str, **data: str) -> str:
+        """A new API key of a service; only its hash is stored."""
+        key = secrets.token_urlsafe(24)
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        self.add_secret(
+            self.release,
+            f"api-key-{secrets.token_hex(6)}",
+            "onair.dev/api-key",
+            {"serviceId": service_id, "hash": digest, **data},
+        )
+        return key
+
+
+class User:
+    """Calls as one user of one service."""
+
+    def __init__(self, facade: Facade, token: str) -> None:
+        self.facade, self.token = facade, token
+        self.headers = {"Authorization": f"Bearer {token}"}
+
+    def call(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        headers = {**self.headers, **options.pop("headers", {})}
+        content = options.pop("content", None if body is None else json.dumps(body))
+        url = path if path.startswith("/") and not path.startswith("/collection") else f"/live/v2{path}"
+        return self.facade.http.request(method, url, content=content, headers=headers, **options)
+
+    def ok(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
+        """The answer of a call that must succeed."""
+        answer = self.call(method, path, body, **options)
+        assert answer.status_code == 200, answer.text
+        return answer.json()  # type: ignore[no-any-return]
+
+    def collection(self, **body: Any) -> str:
+        return str(self.ok("POST", "/collection", body)["collection"]["collectionId"])
+
+    def project(self, collection: str | None = None, **body: Any) -> Show:
+        collection = collection or self.collection()
+        made = self.ok("POST", f"/collection/{collection}/project", body)["project"]
+        return Show(self, collection, made["projectId"])
+
+
+class Show:
+    """One project: its ids and paths."""
+
+    def __init__(self, user: User, collection: str, project: str) -> None:
+        self.user, self.collection, self.id = user, collection, project
+        self.path = f"/collection/{collection}/project/{project}"
+
+    def get(self, query: str = "") -> Json:
+        return self.user.ok("GET", self.path + query)
+
+    def patch(self, **body: Any) -> Json:
+        return self.user.ok("PATCH", self.path, body)
+
+    def start(self) -> str:
+        return str(self.user.ok("POST", f"{self.path}/broadcast/start")["broadcastId"])
+
+    def stop(self) -> None:
+        assert self.user.ok("POST", f"{self.path}/broadcast/stop") == {}
+
+    def status(self) -> Json:
+        return self.user.ok("GET", f"{self.path}/broadcast/status")["status"]  # type: ignore[no-any-return]
+
+    def destination(self, **body: Any) -> Json:
+        body.setdefault("address", {"rtmpPush": {"url": "rtmp://media.example/live", "key": "k-1"}})
+        return self.user.ok("POST", f"{self.path}/destination", body)["destination"]  # type: ignore[no-any-return]
+
+
+def run_in_thread(coroutine: Callable[[], Any]) -> Any:
+    """The result of a coroutine, run in an event loop of its own."""
+    return asyncio.run(coroutine())
