@@ -12,6 +12,7 @@ from onair_encoder.cdp import CdpClosed, CdpError, CdpPipe
 from onair_encoder.logs import log
 from onair_encoder.places import DISPLAY, PULSE_SOCKET, SINK
 
+PROGRAM = "/usr/lib/chromium/chromium"
 FLAGS = [
     "--kiosk",
     "--no-sandbox",
@@ -87,7 +88,7 @@ class Chromium:
         to_browser, ours_out = os.pipe()
         ours_in, from_browser = os.pipe()
         command = [
-            "chromium",
+            PROGRAM,
             *FLAGS,
             f"--window-size={self._width},{self._height}",
             f"--user-data-dir={self._profile.name}",
@@ -104,7 +105,7 @@ class Chromium:
         }
 
         self.process = await asyncio.create_subprocess_exec(
-            "/bin/sh",
+            "/bin/bash",
             "-c",
             f'exec "$@" 3<&{to_browser} 4>&{from_browser}',
             "chromium",

@@ -24,8 +24,8 @@ class FanOut:
         """Wall clock, seconds."""
         self._timeline = Timeline()
         self._subscribers: list[Subscriber] = []
-        self._script: Packet | None = None
         self._headers: dict[int, Packet] = {}
+        """Script data and codec configurations, by packet type."""
         self._gop: list[Packet] = []
 
     def stream_begins(self) -> None:
@@ -35,12 +35,9 @@ class FanOut:
     def put(self, packet: Packet) -> None:
         """Takes a packet of ffmpeg's and hands it on."""
         packet = self._timeline.place(packet, time.monotonic())
-        if packet.type == SCRIPT:
-            self._script = packet
+        if packet.type not in (AUDIO, VIDEO, SCRIPT):
             return
-        if packet.type not in (AUDIO, VIDEO):
-            return
-        if packet.header:
+        if packet.type == SCRIPT or packet.header:
             known = self._headers.get(packet.type)
             self._headers[packet.type] = packet
             if known and known.body == packet.body:
@@ -65,7 +62,7 @@ class FanOut:
     def subscribe(self, subscriber: Subscriber) -> list[Packet]:
         """Adds a subscriber; gives what it must send first: script data, headers and the GOP so far."""
         self._subscribers.append(subscriber)
-        first = [p for p in (self._script, self._headers.get(VIDEO), self._headers.get(AUDIO)) if p]
+        first = [self._headers[type_] for type_ in (SCRIPT, VIDEO, AUDIO) if type_ in self._headers]
         return first + self._gop
 
     def unsubscribe(self, subscriber: Subscriber) -> None:

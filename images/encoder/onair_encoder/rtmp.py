@@ -23,6 +23,9 @@ _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
 _ACK_WINDOW = 2_500_000
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
+FIRST_MEDIUM_MS = 2000
+"""Headers are sent at 0 and media from here on: a server that looks at the first two seconds of a
+stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
 
 
 class RtmpError(Exception):
@@ -228,9 +231,9 @@ class RtmpConnection:
                 self._answers.put_nowait(amf.decode(message.body[1:]) or [""])
 
     def send(self, packet: Packet) -> None:
-        """Writes one packet; times are relative to the first that this connection sent."""
+        """Writes one packet; times are relative to the first medium that this connection sent."""
         if self._first_ms is None and packet.type != SCRIPT and not packet.header:
-            self._first_ms = packet.timestamp_ms
+            self._first_ms = packet.timestamp_ms - FIRST_MEDIUM_MS
         time_ms = 0 if self._first_ms is None else max(0, packet.timestamp_ms - self._first_ms)
         body = packet.body
         if packet.type == SCRIPT:

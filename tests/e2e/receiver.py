@@ -1,0 +1,97 @@
+"""The far end: the cluster's MediaMTX, seen through its API and its RTSP and RTMP ports."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+API = f"http://127.0.0.1:{os.environ.get('ONAIR_MEDIAMTX_API_PORT', '9997')}"
+RTMP = f"rtmp://127.0.0.1:{os.environ.get('ONAIR_RTMP_PORT', '1935')}"
+IN_CLUSTER_RTMP = "rtmp://onair-mediamtx.onair-system.svc:1935"
+
+
+class Receiver:
+    """What the server knows of each path."""
+
+    def __init__(self, api: str = API) -> None:
+        self._http = httpx.Client(base_url=api, timeout=5)
+
+    def path(self, name: str) -> dict[str, Any] | None:
+        answer = self._http.get(f"/v3/paths/get/{name}")
+        if answer.status_code == 404:
+            return None
+        path: dict[str, Any] = answer.raise_for_status().json()
+        return path
+
+    def ready(self, name: str) -> bool:
+        path = self.path(name)
+        return bool(path and path["ready"])
+
+    def received_bytes(self, name: str) -> int:
+        path = self.path(name)
+        return int(path["bytesReceived"]) if path else 0
+
+    def publishers(self, name: str) -> list[dict[str, Any]]:
+        connections = self._http.get("/v3/rtmpconns/list").raise_for_status().json()["items"]
+        return [c for c in connections if c["path"] == name and c["state"] == "publish"]
+
+    def kick(self, name: str) -> None:
+        """Ends the connection of whoever publishes the path."""
+        for connection in self.publishers(name):
+            self._http.post(f"/v3/rtmpconns/kick/{connection['id']}").raise_for_status()
+
+    def wait_ready(self, name: str, timeout_s: float = 30.0) -> float:
+        """Waits until media of the path has arrived; gives `time.time()` of that."""
+        deadline = time.monotonic() + timeout_s
+        while self.received_bytes(name) == 0:
+            assert time.monotonic() < deadline, f"nothing arrived at {name} within {timeout_s} s"
+            time.sleep(POLL_S)
+        return time.time()
+
+
+POLL_S = 0.02
+
+
+@dataclass
+class GapMonitor:
+    """Watches a path's bytes; `longest_s` is the longest time in which none came."""
+
+    receiver: Receiver
+    name: str
+    longest_s: float = 0.0
+    samples: int = 0
+    _last: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        self._last = self.receiver.received_bytes(self.name)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        moved = time.monotonic()
+        while not self._stop.wait(POLL_S):
+            try:
+                now_bytes = self.receiver.received_bytes(self.name)
+            except httpx.HTTPError:
+                continue
+            self.samples += 1
+            now = time.monotonic()
+            self.longest_s = max(self.longest_s, now - moved)
+            if now_bytes not in (self._last, 0):
+                self._last, moved = now_bytes, now

@@ -1,0 +1,188 @@
+"""Whatever dies while a show is on air: how long did media stay away?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.conftest import SHOWS, SYSTEM, Cluster
+from tests.e2e.facade import Show
+from tests.e2e.receiver import GapMonitor, Receiver
+
+REPORT = Path(__file__).parents[2] / "build/e2e"
+QUIET_S = 1.0
+"""A stream that never pauses shows no gap longer than this when polled over HTTP on a busy machine."""
+
+
+@pytest.fixture
+def record_gap(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> Callable[[float], None]:
+    def record(gap_s: float) -> None:
+        record_property("media_gap_s", round(gap_s, 3))
+        REPORT.mkdir(parents=True, exist_ok=True)
+        (REPORT / f"{request.node.name}.json").write_text(json.dumps({"media_gap_s": round(gap_s, 3)}))
+        print(f"media gap: {gap_s:.2f} s")
+
+    return record
+
+
+def epoch(cluster: Cluster, show: Show) -> int:
+    return int(cluster.get("project", show.project)["status"]["broadcast"]["epoch"])
+
+
+def in_encoder(cluster: Cluster, pod: str, container: str, *command: str) -> str:
+    return cluster.kubectl("-n", SHOWS, "exec", pod, "-c", container, "--", *command)
+
+
+KILL = (
+    "import os,signal,sys\n"
+    "for pid in filter(str.isdigit, os.listdir('/proc')):\n"
+    "    try: line = open(f'/proc/{pid}/cmdline').read().replace('\\0', ' ')\n"
+    "    except OSError: continue\n"
+    "    if int(pid) not in (1, os.getpid()) and sys.argv[1] in line and 'sys.argv' not in line:\n"
+    "        os.kill(int(pid), signal.SIGKILL); print(pid); break\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("container", "program"),
+    [("encoder", "x11grab"), ("browser", "--remote-debugging-pipe"), ("encoder", "onair_encoder")],
+    ids=["ffmpeg", "chromium", "agent"],
+)
+def test_a_program_killed_three_times_is_back_each_time(
+    on_air: Show,
+    cluster: Cluster,
+    receiver: Receiver,
+    path: str,
+    record_gap: Callable[[float], None],
+    container: str,
+    program: str,
+) -> None:
+    pod = cluster.encoder_pod(on_air.project)
+    longest = 0.0
+    for _ in range(3):
+        before = receiver.received_bytes(path)
+        with GapMonitor(receiver, path) as gap:
+            assert in_encoder(cluster, pod, container, "python3", "-c", KILL, program).strip()
+            cluster.until("media again", lambda: moved(receiver, path, before), 15)
+            steady(receiver, path)
+        longest = max(longest, gap.longest_s)
+    record_gap(longest)
+    assert longest < 5
+    assert epoch(cluster, on_air) == 1
+    pod_status = cluster.get("pod", pod)["status"]
+    assert [c["restartCount"] for c in pod_status["containerStatuses"]] == [0, 0]
+
+
+def moved(receiver: Receiver, path: str, before: int) -> bool:
+    """Whether bytes have come, counted anew after a reconnection."""
+    now = receiver.received_bytes(path)
+    return now > 0 and now != before
+
+
+def steady(receiver: Receiver, path: str, for_s: float = 3.0) -> None:
+    """Returns after the path has been growing for this long."""
+    last, since = receiver.received_bytes(path), time.monotonic()
+    deadline = since + 30
+    moved_at = since
+    while time.monotonic() - since < for_s:
+        assert time.monotonic() < deadline, f"{path} does not become steady"
+        time.sleep(0.1)
+        now = receiver.received_bytes(path)
+        if now != last:
+            last, moved_at = now, time.monotonic()
+        elif time.monotonic() - moved_at > 1.0:
+            since = time.monotonic()
+
+
+def test_a_deleted_pod_is_replaced_within_15_s(
+    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, record_gap: Callable[[float], None]
+) -> None:
+    broadcast = on_air.status()["broadcastId"]
+    pod = cluster.encoder_pod(on_air.project)
+    with GapMonitor(receiver, path) as gap:
+        cluster.shows("delete", "pod", pod, "--wait=false")
+        cluster.until("the next epoch runs", lambda: epoch(cluster, on_air) == 2)
+        on_air.wait_phase("RUNNING")
+        steady(receiver, path)
+    record_gap(gap.longest_s)
+    assert gap.longest_s < 15
+    assert on_air.status()["broadcastId"] == broadcast
+    reasons = {e["reason"] for e in cluster.list("event") if e["involvedObject"]["name"] == on_air.project}
+    assert {"Placed", "OnAir", "EncoderLost", "DestinationConnected"} <= reasons
+
+
+def test_a_killed_operator_costs_no_media(
+    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, record_gap: Callable[[float], None]
+) -> None:
+    pod = cluster.encoder_pod(on_air.project)
+    uid = cluster.get("pod", pod)["metadata"]["uid"]
+    selector = "app.kubernetes.io/component=operator"
+    with GapMonitor(receiver, path) as gap:
+        old = {p["metadata"]["uid"] for p in cluster.list("pod", selector, SYSTEM)}
+        cluster.kubectl(
+            "-n", SYSTEM, "delete", "pod", "-l", selector, "--grace-period=0", "--force", "--wait=false"
+        )
+
+        def new_one_leads() -> bool:
+            pods = cluster.list("pod", selector, SYSTEM)
+            return any(
+                p["metadata"]["uid"] not in old
+                and any(
+                    c["type"] == "Ready" and c["status"] == "True" for c in p["status"].get("conditions", [])
+                )
+                for p in pods
+            )
+
+        cluster.until("a new operator is ready", new_one_leads)
+        other = on_air.add_destination(
+            "rtmp://onair-mediamtx.onair-system.svc:1935/live", key=f"late-{on_air.project}"
+        )
+        cluster.until(
+            "the new operator acts",
+            lambda: cluster.get("destination", other)["status"].get("connect") == "Connected",
+        )
+        steady(receiver, path)
+    record_gap(gap.longest_s)
+    assert gap.longest_s < QUIET_S
+    assert epoch(cluster, on_air) == 1
+    assert cluster.get("pod", pod)["metadata"]["uid"] == uid
+
+
+def test_a_restarted_api_server_costs_no_media(
+    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, record_gap: Callable[[float], None]
+) -> None:
+    node = f"{cluster.name}-control-plane"
+    with GapMonitor(receiver, path) as gap:
+        subprocess.run(
+            ["docker", "exec", node, "sh", "-c", "kill -9 $(pidof kube-apiserver)"],
+            check=True,
+            capture_output=True,
+        )
+
+        def answers() -> Any:
+            try:
+                return cluster.kubectl("get", "--raw", "/readyz", stderr=subprocess.DEVNULL) == "ok"
+            except subprocess.CalledProcessError:
+                return False
+
+        cluster.until("the API server answers", answers, 120)
+        steady(receiver, path)
+        assert epoch(cluster, on_air) == 1
+
+        def acts_again() -> bool:
+            on_air.facade.http.patch(
+                f"/live/v2{on_air.path}", json={"metadata": {"seen": True}, "updateMask": "metadata"}
+            )
+            return on_air.facade.http.get(f"/live/v2{on_air.path}").is_success
+
+        cluster.until("the facade writes again", acts_again, 60)
+    record_gap(gap.longest_s)
+    assert gap.longest_s < QUIET_S
+    assert on_air.status()["phase"] == "PROJECT_BROADCAST_PHASE_RUNNING"

@@ -1,0 +1,121 @@
+"""Starts, stops, ends and deletions of shows, over HTTP and by kubectl alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.e2e.conftest import SYSTEM, Cluster
+from tests.e2e.facade import Show
+from tests.e2e.receiver import Receiver
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_a_start_while_running_gives_the_running_id_and_a_stop_ends_it(
+    on_air: Show, cluster: Cluster, receiver: Receiver, path: str
+) -> None:
+    broadcast = on_air.status()["broadcastId"]
+    assert on_air.start() == broadcast
+    pod = cluster.encoder_pod(on_air.project)
+    on_air.stop()
+    stopped = on_air.wait_phase("STOPPED", 20)
+    assert stopped["broadcastId"] == broadcast
+    assert stopped["stop"] > stopped["start"]
+    cluster.until("the stream has ended", lambda: not receiver.ready(path), 10)
+    cluster.until("the pod is gone", lambda: pod not in cluster.shows("get", "pods", "-o", "name"), 30)
+    on_air.stop()
+    assert on_air.start() != broadcast
+    on_air.wait_phase("STARTING")
+    on_air.stop()
+    on_air.wait_phase("STOPPED", 20)
+
+
+def test_the_nearest_region_is_taken(make_show: Callable[..., Show], cluster: Cluster) -> None:
+    show = make_show(location={"latitude": 48.1, "longitude": 11.6})
+    show.start()
+    status = show.wait_phase("RUNNING")
+    assert status["region"] == "REGION_EU_CENTRAL_1"
+    assert status["datacenter"] == "eu-central-1a"
+    node = cluster.get("pod", cluster.encoder_pod(show.project))["spec"]["nodeName"]
+    labels = json.loads(cluster.kubectl("get", "node", node, "-o", "json"))["metadata"]["labels"]
+    assert labels["topology.kubernetes.io/region"] == "eu-central-1"
+
+
+def test_max_duration_ends_a_show_with_its_error(make_show: Callable[..., Show], cluster: Cluster) -> None:
+    show = make_show(maxDuration=4000)
+    show.start()
+    status = show.wait_phase("STOPPED")
+    assert 4000 <= status["duration"] < 9000
+    project = cluster.get("project", show.project)["status"]
+    assert project["broadcast"]["error"] == "DurationExceeded"
+    assert project["conditions"][0]["reason"] == "DurationExceeded"
+
+
+def test_an_unreachable_composition_is_named(make_show: Callable[..., Show], cluster: Cluster) -> None:
+    show = make_show("http://no-such-host.example/")
+    show.start()
+
+    def told() -> bool:
+        conditions = cluster.get("project", show.project).get("status", {}).get("conditions", [])
+        return any(c["reason"] == "CompositionUnreachable" for c in conditions)
+
+    cluster.until("the condition CompositionUnreachable", told)
+    assert show.status()["phase"] == "PROJECT_BROADCAST_PHASE_STARTING"
+
+
+@pytest.fixture
+def no_facade(cluster: Cluster) -> Iterator[None]:
+    """The cluster without its HTTP interface."""
+    cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=0")
+    cluster.kubectl(
+        "-n", SYSTEM, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/component=api", "--timeout=60s"
+    )
+    yield
+    cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=1")
+    cluster.kubectl("-n", SYSTEM, "rollout", "status", "deployment/onair-api", "--timeout=120s")
+
+
+def test_the_same_show_by_manifests_alone(
+    no_facade: None, cluster: Cluster, receiver: Receiver, tmp_path: Path
+) -> None:
+    documents = [d for f in sorted(EXAMPLES.glob("*.yaml")) for d in yaml.safe_load_all(f.read_text()) if d]
+    show = next(d for d in documents if d["kind"] == "Project")
+    show["spec"]["rendering"]["video"].update(width=640, height=360)
+    (tmp_path / "show.yaml").write_text(yaml.safe_dump_all(documents))
+    secret = next(d for d in documents if d["kind"] == "Secret")
+    path = "live/" + next(iter(secret["stringData"].values()))
+    name = show["metadata"]["name"]
+    cluster.kubectl("apply", "-f", str(tmp_path / "show.yaml"))
+    try:
+        cluster.shows("wait", f"project/{name}", "--for=condition=Ready", "--timeout=60s")
+        receiver.wait_ready(path, 30)
+        listed = cluster.shows("get", "projects", name)
+        assert "Running" in listed
+        assert "1/1" in listed
+        cluster.shows(
+            "patch", "project", name, "--type=merge", "-p", '{"spec":{"broadcast":{"state":"Stopped"}}}'
+        )
+        cluster.until("the stream has ended", lambda: not receiver.ready(path), 30)
+        cluster.kubectl("apply", "-f", str(tmp_path / "show.yaml"))
+        receiver.wait_ready(path, 60)
+    finally:
+        started = time.monotonic()
+        cluster.kubectl("delete", "-f", str(tmp_path / "show.yaml"), "--timeout=60s")
+    assert time.monotonic() - started < 60
+    assert not receiver.ready(path)
+
+
+def test_bad_manifests_are_refused_in_words(cluster: Cluster) -> None:
+    bad = (
+        "apiVersion: onair.dev/v1alpha1\nkind: Project\nmetadata: {name: x, namespace: shows}\n"
+        "spec: {collectionId: a, composition: {scene: {}, external: {url: 'https://a.example'}}}\n"
+    )
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        cluster.kubectl("apply", "-f", "-", input=bad, stderr=subprocess.STDOUT)
+    assert "exactly one of studioSdk, scene, external must be given" in refused.value.output
