@@ -23,7 +23,11 @@ def mortal_receiver(cluster: Cluster) -> Iterator[str]:
     container = {
         "name": "mediamtx",
         "image": image,
-        "env": [{"name": "MTX_HLS", "value": "no"}, {"name": "MTX_WEBRTC", "value": "no"}, {"name": "MTX_MOQ", "value": "no"}],
+        "env": [  # the rest of it wants folders to write to
+            {"name": "MTX_HLS", "value": "no"},
+            {"name": "MTX_WEBRTC", "value": "no"},
+            {"name": "MTX_MOQ", "value": "no"},
+        ],
     }
     manifests = [
         {

@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def test_a_program_killed_three_times_is_back_each_time(
         before = receiver.received_bytes(path)
         with GapMonitor(receiver, path) as gap:
             assert in_encoder(cluster, pod, container, "python3", "-c", KILL, program).strip()
-            cluster.until("media again", lambda: moved(receiver, path, before), 15)
+            cluster.until("media again", partial(moved, receiver, path, before), 15)
             steady(receiver, path)
         longest = max(longest, gap.longest_s)
     record_gap(longest)

@@ -1,0 +1,87 @@
+"""Reads what images/demo/probe.html paints and plays. Pure: arrays in, numbers out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLUMNS = 32
+ROWS = 2
+TICKS = 4096
+
+Gray = NDArray[np.uint8]
+Samples = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Painted:
+    """What one frame says of itself."""
+
+    wall_ms: int
+    tick: int
+
+
+def read_frame(frame: Gray) -> Painted | None:
+    """Decodes the blocks of a gray frame (height × width, uint8); None where they make no sense."""
+    size = frame.shape[1] // COLUMNS
+    margin = max(1, size // 4)
+    blocks = frame[: ROWS * size, : COLUMNS * size].reshape(ROWS, size, COLUMNS, size)
+    inner = blocks[:, margin : size - margin, :, margin : size - margin]
+    bits = (inner.mean(axis=(1, 3)) > 127).astype(int).ravel()
+    if list(bits[:4]) != [1, 0, 1, 0]:
+        return None
+    if any(bits[:60].reshape(15, 4).sum(axis=0) % 2 != bits[60:]):
+        return None
+    return Painted(wall_ms=_number(bits[4:48]), tick=_number(bits[48:60]))
+
+
+def _number(bits: NDArray[np.int_]) -> int:
+    return int("".join(map(str, bits)), 2)
+
+
+def missing_percent(ticks: list[int]) -> float:
+    """How many of the nominal frames between the first and the last tick were never seen, in percent."""
+    if len(ticks) < 2:
+        return 100.0
+    unrolled = [ticks[0]]
+    for tick in ticks[1:]:
+        unrolled.append(unrolled[-1] + (tick - unrolled[-1]) % TICKS)
+    span = unrolled[-1] - unrolled[0] + 1
+    return 100.0 * (span - len(set(unrolled))) / span
+
+
+def flash_times(frames: NDArray[np.uint8], times_s: list[float]) -> list[float]:
+    """When the band at the bottom turns white; frames × height × width."""
+    height = frames.shape[1]
+    band = frames[:, height - height // 6 : height - height // 30].mean(axis=(1, 2)) > 127
+    rises = np.flatnonzero(band[1:] & ~band[:-1]) + 1
+    return [times_s[i] for i in rises]
+
+
+def click_times(samples: Samples, rate_hz: int) -> list[float]:
+    """When bursts of 3 kHz begin, in seconds from the first sample."""
+    window = rate_hz // 500
+    usable = len(samples) - len(samples) % window
+    t = np.arange(usable) / rate_hz
+    for_3k = samples[:usable] * np.exp(-2j * np.pi * 3000 * t)
+    level = np.abs(for_3k.reshape(-1, window).mean(axis=1))
+    if not len(level) or level.max() < 0.02:
+        return []
+    loud = level > level.max() / 2
+    rises = np.flatnonzero(loud[1:] & ~loud[:-1]) + 1
+    return [float(i) * window / rate_hz for i in rises]
+
+
+def tone_hz(samples: Samples, rate_hz: int) -> float:
+    """The strongest frequency."""
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples))))
+    return float(np.argmax(spectrum) * rate_hz / len(samples))
+
+
+def av_offset_ms(clicks: list[float], flashes: list[float]) -> float | None:
+    """Median of sound minus picture: positive where the sound is late; None without pairs."""
+    pairs = [min((click - flash for flash in flashes), key=abs) * 1000 for click in clicks if flashes]
+    near = [p for p in pairs if abs(p) < 400]
+    return float(np.median(near)) if near else None

@@ -1,0 +1,67 @@
+"""The reader of the probe page, on pictures and sounds made here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.media import painted
+
+
+def frame(wall_ms: int, tick: int, width: int = 640, flash: bool = False) -> painted.Gray:
+    """What the page paints."""
+    size = width // painted.COLUMNS
+    text = f"{0b1010:04b}{wall_ms:044b}{tick:012b}"
+    check = [str(sum(int(b) for b in text[i::4]) % 2) for i in range(4)]
+    image = np.full((360, width), 60, np.uint8)
+    for i, bit in enumerate(text + "".join(check)):
+        row, column = divmod(i, painted.COLUMNS)
+        image[row * size : (row + 1) * size, column * size : (column + 1) * size] = 235 if bit == "1" else 16
+    image[-72:] = 235 if flash else 16
+    return image
+
+
+@pytest.mark.parametrize("width", [640, 1280])
+def test_a_frame_says_when_and_which_it_is(width: int) -> None:
+    noise = np.random.default_rng(1).integers(-12, 12, (360, width))
+    image = (frame(1_790_000_123_456, 4095, width).astype(int) + noise).clip(0, 255).astype(np.uint8)
+    assert painted.read_frame(image) == painted.Painted(1_790_000_123_456, 4095)
+
+
+def test_a_damaged_frame_says_nothing() -> None:
+    image = frame(1_790_000_123_456, 17)
+    image[:20, 100:120] = 255 - image[:20, 100:120]
+    assert painted.read_frame(image) is None
+    assert painted.read_frame(np.zeros((360, 640), np.uint8)) is None
+
+
+@pytest.mark.parametrize(
+    ("ticks", "percent"),
+    [
+        ([1, 2, 3, 4], 0),
+        ([1, 2, 4, 5], 20),
+        ([1, 1, 2, 3], 0),
+        ([4094, 4095, 0, 1], 0),
+        ([4094, 0, 1], 25),
+        ([7], 100),
+    ],
+)
+def test_missing_frames_are_counted(ticks: list[int], percent: float) -> None:
+    assert painted.missing_percent(ticks) == pytest.approx(percent)
+
+
+def test_sound_and_picture_are_set_against_each_other() -> None:
+    rate = 48_000
+    t = np.arange(rate * 4) / rate
+    sound = 0.2 * np.sin(2 * np.pi * 1000 * t)
+    for second in (1, 2, 3):
+        burst = (t >= second + 0.04) & (t < second + 0.06)
+        sound[burst] += 0.7 * np.sin(2 * np.pi * 3000 * t[burst])
+    samples = sound.astype(np.float32)
+    assert painted.tone_hz(samples, rate) == pytest.approx(1000, abs=1)
+    clicks = painted.click_times(samples, rate)
+    times = [i / 30 for i in range(120)]
+    frames = np.stack([frame(0, i, flash=i % 30 in (0, 1) and i >= 30) for i in range(120)])
+    flashes = painted.flash_times(frames, times)
+    assert flashes == pytest.approx([1, 2, 3])
+    assert painted.av_offset_ms(clicks, flashes) == pytest.approx(40, abs=3)
+    assert painted.av_offset_ms(clicks, []) is None
