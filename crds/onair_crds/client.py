@@ -9,6 +9,7 @@ Needs the extra `operator` or `api`.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, Self, cast
@@ -90,13 +91,13 @@ class KubeClient:
 
     @classmethod
     async def connect(cls, kubeconfig: str | None = None) -> Self:
-        """A client for the given kubeconfig file, else for `KUBECONFIG`, else for the pod it runs in."""
+        """A client for the given kubeconfig file, else for the pod it runs in, else for `KUBECONFIG`."""
         configuration = client.Configuration()
         load: Any = config
-        try:
-            await load.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
-        except config.ConfigException:
+        if kubeconfig is None and "KUBERNETES_SERVICE_HOST" in os.environ:
             load.load_incluster_config(client_configuration=configuration)
+        else:
+            await load.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
         configuration.connection_pool_maxsize = 64
         return cls(client.ApiClient(configuration))
 

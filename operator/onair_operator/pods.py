@@ -31,6 +31,8 @@ def encoder_pod(project: Project, broadcast: str, epoch: int, settings: Operator
         "terminationGracePeriodSeconds": encoder.termination_grace_period_s,
         "securityContext": {
             "runAsNonRoot": True,
+            # for the sandbox: containerd 1.6 refuses a group without a user
+            "runAsUser": ENCODER_UID,
             "runAsGroup": SHARED_GID,
             "fsGroup": SHARED_GID,
             "seccompProfile": {"type": "RuntimeDefault"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import kopf
 import structlog
@@ -98,6 +98,8 @@ class Watching:
                 settings=_kopf_settings(),
                 namespaces=[self._namespace],
                 standalone=True,
+                # kopf would look the user up by name, which a container's user does not have
+                identity=cast(Any, "onair-operator"),
                 stop_flag=stop,
                 ready_flag=ready,
             )
