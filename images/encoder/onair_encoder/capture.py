@@ -5,6 +5,9 @@ from __future__ import annotations
 from onair_crds.program import Program
 from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
+PAINT_DELAY_S = 0.075
+"""What a page paints is on the screen this much after what it plays is in the sink (measured: 50 to
+120 ms without a graphics processor), so the sound is shifted by as much."""
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
 
@@ -21,6 +24,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning"),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
+        *("-itsoffset", f"{PAINT_DELAY_S}"),
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *("-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),

@@ -1,0 +1,78 @@
+"""What arrives is that page: its picture at its size and rate, its sound, in sync, at the asked bit rate."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.conftest import address
+from tests.e2e.facade import Show
+from tests.e2e.receiver import RTMP, Receiver
+from tests.media import probe
+
+BUILD = Path(__file__).parents[2] / "build/e2e"
+
+CASES: list[tuple[str, int, int, dict[str, Any]]] = [
+    ("720p30", 1280, 720, {}),
+    (
+        "360p30-baseline",
+        640,
+        360,
+        {
+            "encoding": {
+                "video": {
+                    "profile": "VIDEO_CODEC_PROFILE_BASELINE",
+                    "rateControl": {"targetBitrate": 600_000, "maxKeyFrameInterval": 15},
+                }
+            }
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "width", "height", "project"), CASES, ids=[c[0] for c in CASES])
+def test_what_arrives_is_that_page(
+    make_show: Callable[..., Show],
+    receiver: Receiver,
+    path: str,
+    tmp_path: Path,
+    name: str,
+    width: int,
+    height: int,
+    project: dict[str, Any],
+) -> None:
+    show = make_show(width=width, height=height, **project)
+    show.add_destination(**address(path))
+    show.start()
+    receiver.wait_ready(path, 60)
+    show.wait_phase("RUNNING")
+    latency_ms = probe.live_latency_ms(f"{RTMP}/{path}", width=width, height=height)
+    recording = probe.record(f"{RTMP}/{path}", 31, tmp_path)
+    media = probe.analyse(recording)
+    median_ms = statistics.median(latency_ms)
+    print(f"{media} · glass to RTMP {median_ms:.0f} ms")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    (BUILD / f"media-{name}.json").write_text(json.dumps({**vars(media), "latency_ms": median_ms}, indent=1))
+
+    video = project.get("encoding", {}).get("video", {})
+    bitrate = video.get("rateControl", {}).get("targetBitrate", 3_145_728)
+    interval = video.get("rateControl", {}).get("maxKeyFrameInterval", 30)
+    profile = "Constrained Baseline" if video else "High"
+    assert (media.width, media.height) == (width, height)
+    assert (media.video_codec, media.profile) == ("h264", profile)
+    assert media.fps == pytest.approx(30, abs=0.1)
+    assert media.video_bitrate_bps == pytest.approx(bitrate, rel=0.1)
+    assert media.key_frame_distance_max <= interval
+    assert media.video_hole_max_s < 0.05
+    assert (media.audio_codec, media.sample_rate_hz, media.channels) == ("aac", 48_000, 2)
+    assert media.audio_hole_max_s < 0.05
+    assert media.undecodable_percent < 1
+    assert media.missing_percent <= 1, media.missing_percent_by_window
+    assert media.tone_hz == pytest.approx(1000, abs=5)
+    assert media.av_offset_ms is not None
+    assert abs(media.av_offset_ms) < 100
+    assert median_ms < 2000
