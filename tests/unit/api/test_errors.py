@@ -1,0 +1,86 @@
+"""The API server's answers as the interface's errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from onair_api.errors import BAD_REQUEST, Code, InvalidArgument, Violation
+from onair_api.kubernetes_errors import description, field_path, rpc_error
+from onair_crds.client import ApiError, ApiUnavailable
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "status"),
+    [
+        (ApiError(404, "NotFound", "x"), Code.NOT_FOUND, 404),
+        (ApiError(409, "Conflict", "x"), Code.ABORTED, 409),
+        (ApiError(409, "AlreadyExists", "x"), Code.ALREADY_EXISTS, 409),
+        (ApiError(422, "Invalid", "x"), Code.INVALID_ARGUMENT, 400),
+        (ApiError(400, "BadRequest", "x"), Code.INVALID_ARGUMENT, 400),
+        (ApiError(413, "RequestEntityTooLarge", "x"), Code.INVALID_ARGUMENT, 400),
+        (
+            ApiUnavailable(500, "InternalError", "etcdserver: request is too large"),
+            Code.INVALID_ARGUMENT,
+            400,
+        ),
+        (ApiError(403, "Forbidden", "exceeded quota: shows"), Code.RESOURCE_EXHAUSTED, 429),
+        (ApiError(403, "Forbidden", "cannot create"), Code.INTERNAL, 500),
+        (ApiUnavailable(429, "TooManyRequests", "x"), Code.UNAVAILABLE, 503),
+        (ApiUnavailable(500, "InternalError", "x"), Code.UNAVAILABLE, 503),
+        (ApiUnavailable(503, "ServiceUnavailable", "x"), Code.UNAVAILABLE, 503),
+    ],
+)
+def test_each_answer_has_one_meaning(error: ApiError, code: Code, status: int) -> None:
+    answer = rpc_error(error)
+    assert (answer.code, answer.code.http_status) == (code, status)
+    assert set(answer.body()) == {"code", "message", "details"}
+    assert ("Retry-After" in answer.headers) == (status in (429, 503))
+
+
+def test_causes_become_field_violations() -> None:
+    causes: list[dict[str, Any]] = [
+        {
+            "field": "spec.composition.external.url",
+            "message": 'Invalid value: "string": must be an http or https URL',
+        },
+        {"field": "spec.rendering.video.width", "message": "Invalid value: 1281: must be even"},
+        {"field": "spec.address.rtmpPush.keySecretRef.name", "message": "Required value"},
+    ]
+    answer = rpc_error(ApiError(422, "Invalid", "long", causes))
+    assert isinstance(answer, InvalidArgument)
+    assert answer.violations == [
+        Violation("composition.external.url", "must be an http or https URL"),
+        Violation("rendering.video.width", "must be even"),
+        Violation("address.rtmpPush.key", "is required"),
+    ]
+    assert answer.details[0]["@type"] == BAD_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ('Invalid value: "a: b": must be even', "must be even"),
+        ('Invalid value: "quote \\" in": must be even', "must be even"),
+        ("Too long: may not be more than 63 bytes", "may not be more than 63 bytes"),
+        ('Unsupported value: "X": supported values: "A", "B"', 'supported values: "A", "B"'),
+        ("Required value", "is required"),
+        ("something new", "something new"),
+    ],
+)
+def test_a_cause_is_told_without_the_value(message: str, said: str) -> None:
+    assert description(message) == said
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("spec", ""),
+        ("spec.a.b", "a.b"),
+        ("spec.address.x.secretKeySecretRef", "address.x.secretKey"),
+        ("<nil>", ""),
+    ],
+)
+def test_paths_are_those_of_the_interface(path: str, field: str) -> None:
+    assert field_path(path) == field

@@ -1,0 +1,168 @@
+"""The run that a client is told of, and what start and stop write. One row a situation."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
+from onair_crds.enums import BroadcastPhase
+
+Part = dict[str, Any]
+
+
+def wanted(state: str | None, run: str | None = None) -> Part:
+    if state is None:
+        return {}
+    return {"broadcast": {"state": state, **({"id": run} if run else {})}}
+
+
+def observed(phase: str | None, run: str = "x", previous: str | None = None) -> Part:
+    status: Part = {"broadcast": {"id": run, "phase": phase}} if phase else {}
+    return status | ({"previous": {"id": previous, "phase": "Archived"}} if previous else {})
+
+
+NOTHING, RUNNING_X, STOPPED_X = wanted(None), wanted("Running", "x"), wanted("Stopped", "x")
+NEW = {"state": "Running", "id": "new"}
+
+CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Part]] = [
+    # situation, spec, status, (id, phase) told, (id, broadcast) after a start, broadcast after a stop
+    ("never started", NOTHING, {}, (None, "NotRunning"), ("new", NEW), {}),
+    ("default spec", wanted("Stopped"), {}, (None, "NotRunning"), ("new", NEW), {"state": "Stopped"}),
+    ("just started", RUNNING_X, {}, ("x", "Waiting"), ("x", RUNNING_X["broadcast"]), STOPPED_X["broadcast"]),
+    (
+        "started again after an ended run",
+        RUNNING_X,
+        observed("Stopped", "old"),
+        ("x", "Waiting"),
+        ("x", RUNNING_X["broadcast"]),
+        STOPPED_X["broadcast"],
+    ),
+    (
+        "running",
+        RUNNING_X,
+        observed("Running"),
+        ("x", "Running"),
+        ("x", RUNNING_X["broadcast"]),
+        STOPPED_X["broadcast"],
+    ),
+    (
+        "stop not yet seen",
+        STOPPED_X,
+        observed("Running"),
+        ("x", "Stopping"),
+        ("new", NEW),
+        STOPPED_X["broadcast"],
+    ),
+    ("stopping", STOPPED_X, observed("Stopping"), ("x", "Stopping"), ("new", NEW), STOPPED_X["broadcast"]),
+    ("stopped", STOPPED_X, observed("Stopped"), ("x", "Stopped"), ("new", NEW), STOPPED_X["broadcast"]),
+    (
+        "stopped before the operator saw the start",
+        STOPPED_X,
+        {},
+        (None, "NotRunning"),
+        ("new", NEW),
+        STOPPED_X["broadcast"],
+    ),
+    (
+        "ended by itself",
+        RUNNING_X,
+        observed("Stopped"),
+        ("x", "Stopped"),
+        ("new", NEW),
+        STOPPED_X["broadcast"],
+    ),
+    (
+        "the wanted run was archived",
+        RUNNING_X,
+        observed("Stopped", "y", previous="x"),
+        ("y", "Stopped"),
+        ("new", NEW),
+        {"state": "Stopped", "id": "y"},
+    ),
+    (
+        "kubectl without an id, running",
+        wanted("Running"),
+        observed("Running", "made-up"),
+        ("made-up", "Running"),
+        ("made-up", {"state": "Running"}),
+        {"state": "Stopped", "id": "made-up"},
+    ),
+    (
+        "kubectl without an id, not yet seen",
+        wanted("Running"),
+        {},
+        (None, "Waiting"),
+        ("new", NEW),
+        {"state": "Stopped"},
+    ),
+    (
+        "a source trigger's run",
+        wanted("Stopped", "other"),
+        observed("Running", "trigger"),
+        ("trigger", "Running"),
+        ("trigger", {"state": "Running", "id": "trigger"}),
+        {"state": "Stopped", "id": "trigger"},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "told", "started", "stopped"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_situations(
+    spec: Part, status: Part, told: tuple[str | None, str], started: tuple[str, Part], stopped: Part
+) -> None:
+    run = present_run(spec, status)
+    assert (run.id, run.phase) == (told[0], BroadcastPhase(told[1]))
+    assert wanted_start(spec, status, "new") == started
+    assert wanted_stop(spec, status) == stopped
+
+
+NOW = dt.datetime(2026, 1, 2, 3, 4, 15, 250_000, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({}, {}),
+        (
+            {"start": "2026-01-02T03:04:05Z", "region": "eu-central-1", "datacenter": "zone-1"},
+            {
+                "duration": 10_250,
+                "start": "2026-01-02T03:04:05Z",
+                "region": "REGION_EU_CENTRAL_1",
+                "datacenter": "zone-1",
+            },
+        ),
+        (
+            {"start": "2026-01-02T03:04:05.500000Z", "stop": "2026-01-02T03:04:06Z", "region": "rack-7"},
+            {
+                "duration": 500,
+                "start": "2026-01-02T03:04:05.500000Z",
+                "stop": "2026-01-02T03:04:06Z",
+                "region": "REGION_UNSPECIFIED",
+            },
+        ),
+        ({"start": "not a time"}, {}),
+    ],
+)
+def test_the_status_record(record: Part, expected: Part) -> None:
+    run = present_run(RUNNING_X, {"broadcast": {"id": "x", "phase": "Running", **record}})
+    assert status_record("c", "p", run, NOW) == {
+        "collectionId": "c",
+        "projectId": "p",
+        "broadcastId": "x",
+        "phase": "PROJECT_BROADCAST_PHASE_RUNNING",
+        **expected,
+    }
+
+
+def test_before_any_broadcast_there_is_only_the_phase() -> None:
+    assert status_record("c", "p", present_run({}, {}), NOW) == {
+        "collectionId": "c",
+        "projectId": "p",
+        "phase": "PROJECT_BROADCAST_PHASE_NOT_RUNNING",
+    }
