@@ -41,15 +41,17 @@ def _number(bits: NDArray[np.int_]) -> int:
     return int("".join(map(str, bits)), 2)
 
 
-def missing_percent(ticks: list[int]) -> float:
-    """How many of the nominal frames between the first and the last tick were never seen, in percent."""
-    if len(ticks) < 2:
+def missing_percent(seen: list[Painted | None], nominal: int) -> float:
+    """How many of the nominal frames of a window were never seen, in percent.
+
+    `seen` is what each picture of the window said, None where it could not be
+    read; `nominal` is window × frame rate, so a frozen picture or a damaged
+    edge counts. A picture too old or too young for the window is not counted.
+    """
+    read = [painted for painted in seen if painted]
+    if not read or nominal < 1:
         return 100.0
-    unrolled = [ticks[0]]
-    for tick in ticks[1:]:
-        unrolled.append(unrolled[-1] + (tick - unrolled[-1]) % TICKS)
-    span = unrolled[-1] - unrolled[0] + 1
-    return 100.0 * (span - len(set(unrolled))) / span
+    return 100.0 * max(0, nominal - len({painted.tick for painted in read})) / nominal
 
 
 def flash_times(frames: NDArray[np.uint8], times_s: list[float]) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -64,8 +65,8 @@ class MediaReport:
         )
 
 
-def _run(*command: str) -> bytes:
-    done = subprocess.run(command, check=False, capture_output=True)
+def _run(*command: str, timeout_s: float = 120) -> bytes:
+    done = subprocess.run(command, check=False, capture_output=True, timeout=timeout_s)
     assert done.returncode == 0, f"{command[0]}: {done.stderr.decode(errors='replace')[-500:]}"
     return done.stdout
 
@@ -80,6 +81,7 @@ def record(url: str, duration_s: float, folder: Path) -> Recording:
     _run(
         *("ffmpeg", "-hide_banner", "-loglevel", "error", "-y", "-nostdin", *_input(url)),
         *("-t", f"{duration_s}", "-c", "copy", "-f", "matroska", str(path)),
+        timeout_s=duration_s + 30,
     )
     return Recording(path, duration_s)
 
@@ -103,8 +105,8 @@ def _hole_s(packets: list[dict[str, Any]], nominal_s: float) -> float:
     return max((b - a - nominal_s for a, b in pairwise(times)), default=0.0)
 
 
-def analyse(recording: Recording) -> MediaReport:
-    """Decodes a recording of the probe page."""
+def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
+    """Decodes a recording of the probe page, which counts `asked_fps` ticks a second."""
     path = recording.path
     streams = {s["codec_type"]: s for s in _probe(path, "-show_streams")["streams"]}
     video, audio = streams["video"], streams["audio"]
@@ -136,18 +138,17 @@ def analyse(recording: Recording) -> MediaReport:
         audio_hole_max_s=_hole_s(sounds, 1024 / RATE_HZ),
         tone_hz=painted.tone_hz(samples[: RATE_HZ * 5], RATE_HZ),
         undecodable_percent=100 * sum(r is None for r in read) / max(1, len(read)),
-        missing_percent_by_window=_windows([r.tick if r else None for r in read], fps),
+        missing_percent_by_window=_windows(read, asked_fps),
         av_offset_ms=painted.av_offset_ms(clicks, painted.flash_times(frames, times)),
     )
 
 
-def _windows(ticks: list[int | None], fps: float) -> list[float]:
+def _windows(read: list[painted.Painted | None], fps: float) -> list[float]:
     count = round(WINDOW_S * fps)
-    starts = range(0, max(1, len(ticks) - count + 1), count)
-    return [
-        painted.missing_percent([t for t in ticks[start : start + count] if t is not None])
-        for start in starts
-    ]
+    if len(read) < count:
+        return [painted.missing_percent(read, len(read))]
+    starts = range(0, len(read) - count + 1, count)
+    return [painted.missing_percent(read[start : start + count], count) for start in starts]
 
 
 def _gray(path: Path, width: int, height: int) -> painted.Gray:
@@ -161,7 +162,7 @@ def _gray(path: Path, width: int, height: int) -> painted.Gray:
 def _pcm(path: Path) -> painted.Samples:
     raw = _run(
         *("ffmpeg", "-loglevel", "error", "-nostdin", "-i", str(path), "-map", "0:a:0", "-ac", "1"),
-        *("-ar", str(RATE_HZ), "-f", "f32le", "-"),
+        *("-af", "aresample=async=1", "-ar", str(RATE_HZ), "-f", "f32le", "-"),
     )
     return np.frombuffer(raw, np.float32)
 
@@ -179,6 +180,8 @@ def live_latency_ms(url: str, frames: int = 90, width: int = 640, height: int = 
     ages: list[float] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout
+        watchdog = threading.Timer(frames / 10 + 20, process.kill)  # a stream that stalls ends the read
+        watchdog.start()
         for _ in range(frames + 60):
             raw = process.stdout.read(width * height)
             if len(raw) < width * height:
@@ -186,6 +189,7 @@ def live_latency_ms(url: str, frames: int = 90, width: int = 640, height: int = 
             seen = painted.read_frame(np.frombuffer(raw, np.uint8).reshape(height, width))
             if seen:
                 ages.append(time.time() * 1000 - seen.wall_ms)
+        watchdog.cancel()
         process.terminate()
     return ages[60:]
 

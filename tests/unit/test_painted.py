@@ -38,15 +38,17 @@ def test_a_damaged_frame_says_nothing() -> None:
     ("ticks", "percent"),
     [
         ([1, 2, 3, 4], 0),
-        ([1, 2, 4, 5], 20),
-        ([1, 1, 2, 3], 0),
+        ([1, 2, 2, 4], 25),
         ([4094, 4095, 0, 1], 0),
-        ([4094, 0, 1], 25),
-        ([7], 100),
+        ([None, None, 3, 4], 50),
+        ([7, 7, 7, 7], 75),
+        ([None, None, None, None], 100),
     ],
+    ids=["all", "one twice", "wrapped", "a damaged edge", "frozen", "unreadable"],
 )
-def test_missing_frames_are_counted(ticks: list[int], percent: float) -> None:
-    assert painted.missing_percent(ticks) == pytest.approx(percent)
+def test_missing_frames_are_counted(ticks: list[int | None], percent: float) -> None:
+    seen = [None if tick is None else painted.Painted(0, tick) for tick in ticks]
+    assert painted.missing_percent(seen, len(ticks)) == pytest.approx(percent)
 
 
 def test_sound_and_picture_are_set_against_each_other() -> None:
