@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
@@ -20,7 +21,10 @@ class Json(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return orjson.dumps(content)
+        try:
+            return orjson.dumps(content)
+        except orjson.JSONEncodeError:  # metadata may hold integers above 64 bits, which orjson has not
+            return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def error_answer(error: RpcError, headers: dict[str, str] | None = None) -> Json:

@@ -36,7 +36,7 @@ class Boundary:
         method: str = scope["method"]
         bodiless = method == "HEAD"
         if bodiless:
-            scope["method"] = "GET"
+            scope = {**scope, "method": "GET"}  # a copy: the server reads its own to know that no body comes
         status = 0
 
         async def observed(message: Message) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.control_plane import ControlPlane
 from tests.integration.api.facade import Cluster, Facade, User, wait_for
 
 from onair_api import logs
@@ -41,18 +42,53 @@ def api_key(cluster: Cluster) -> str:
     return cluster.add_api_key(SERVICE)
 
 
+RIGHTS = {
+    "shows": [
+        (
+            "onair.dev",
+            ["collections", "projects", "sources", "destinations", "layouts"],
+            "get list watch create patch delete",
+        ),
+        ("", ["secrets"], "get list watch create delete"),
+    ],
+    "release": [("", ["secrets"], "get list watch create")],
+}
+"""All that the facade may do, as in the chart."""
+
+
 @pytest.fixture(scope="session")
-def facade(kubeconfig: Path, cluster: Cluster, api_key: str, recorded_logs: Recorded) -> Iterator[Facade]:
-    with Facade(kubeconfig, cluster.shows, cluster.release) as facade:
+def rights(control_plane: ControlPlane, cluster: Cluster) -> Path:
+    """The kubeconfig of a service account with exactly the rights that the chart gives."""
+    user = f"system:serviceaccount:{cluster.release}:onair-api"
+    for scope, namespace in (("shows", cluster.shows), ("release", cluster.release)):
+        root = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
+        rules = [
+            {"apiGroups": [group], "resources": resources, "verbs": verbs.split()}
+            for group, resources, verbs in RIGHTS[scope]
+        ]
+        metadata = {"name": "onair-api"}
+        cluster.admin.post(f"{root}/roles", json={"metadata": metadata, "rules": rules}).raise_for_status()
+        binding = {
+            "metadata": metadata,
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "onair-api"},
+            "subjects": [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}],
+        }
+        cluster.admin.post(f"{root}/rolebindings", json=binding).raise_for_status()
+    return control_plane.kubeconfig_for(user)
+
+
+@pytest.fixture(scope="session")
+def facade(rights: Path, cluster: Cluster, api_key: str, recorded_logs: Recorded) -> Iterator[Facade]:
+    with Facade(rights, cluster.shows, cluster.release) as facade:
         yield facade
 
 
 @pytest.fixture(scope="session")
 def second_facade(
-    kubeconfig: Path, cluster: Cluster, facade: Facade, recorded_logs: Recorded
+    rights: Path, cluster: Cluster, facade: Facade, recorded_logs: Recorded
 ) -> Iterator[Facade]:
     """Another replica over the same cluster."""
-    with Facade(kubeconfig, cluster.shows, cluster.release) as second:
+    with Facade(rights, cluster.shows, cluster.release) as second:
         yield second
 
 

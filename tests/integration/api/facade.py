@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import json
@@ -18,6 +17,7 @@ import httpx
 import uvloop
 
 from onair_api.__main__ import server
+from onair_api.cache.view import View
 from onair_api.settings import CacheSettings, ListenSettings, Settings
 from onair_crds.base import API_VERSION
 from onair_crds.client import KubeClient
@@ -72,6 +72,12 @@ class Facade:
         self._thread.join(DEADLINE_S)
         assert not self._thread.is_alive(), "the facade does not end"
 
+    @property
+    def view(self) -> View:
+        """What this replica sees of the cluster."""
+        app = self._server.config.app
+        return app.state.services.cluster.view  # type: ignore[no-any-return]
+
     def _listens(self) -> bool:
         if self._failure:
             raise self._failure
@@ -87,11 +93,11 @@ class Facade:
     async def _serve(self) -> None:
         async with await KubeClient.connect(str(self._kubeconfig)) as client:
             self._server = server(self.settings, client)
-            self._server.capture_signals = _no_signals
+            self._server.capture_signals = NoSignals
             await self._server.serve()
 
 
-class _no_signals:
+class NoSignals:
     """Signals belong to the main thread, which is pytest's."""
 
     def __enter__(self) -> None:
@@ -174,7 +180,7 @@ class User:
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
         headers = {**self.headers, **options.pop("headers", {})}
         content = options.pop("content", None if body is None else json.dumps(body))
-        url = path if path.startswith("/") and not path.startswith("/collection") else f"/live/v2{path}"
+        url = path if path.startswith("/live/") else f"/live/v2{path}"
         return self.facade.http.request(method, url, content=content, headers=headers, **options)
 
     def ok(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
@@ -217,8 +223,3 @@ class Show:
     def destination(self, **body: Any) -> Json:
         body.setdefault("address", {"rtmpPush": {"url": "rtmp://media.example/live", "key": "k-1"}})
         return self.user.ok("POST", f"{self.path}/destination", body)["destination"]  # type: ignore[no-any-return]
-
-
-def run_in_thread(coroutine: Callable[[], Any]) -> Any:
-    """The result of a coroutine, run in an event loop of its own."""
-    return asyncio.run(coroutine())

@@ -1,0 +1,51 @@
+"""The API server goes away and comes back. Runs with its own facade, quick to see that its view is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.control_plane import ControlPlane
+from tests.integration.api.facade import Cluster, Facade, User, wait_for
+
+from onair_api.settings import CacheSettings
+
+
+@pytest.fixture
+def quick(rights: Path, cluster: Cluster, recorded_logs: Any) -> Iterator[Facade]:
+    cache = CacheSettings(stale_after_s=0.3, backoff_initial_s=0.05, backoff_max_s=0.3)
+    with Facade(rights, cluster.shows, cluster.release, cache=cache) as facade:
+        yield facade
+
+
+def test_reads_go_on_writes_wait_and_everything_recovers(
+    quick: Facade, sign_in: Callable[..., User], control_plane: ControlPlane, cluster: Cluster
+) -> None:
+    anna = sign_in(facade=quick)
+    show = anna.project()
+    before = show.get()
+    control_plane.stop_apiserver()
+    try:
+        assert show.get() == before
+        for method, path in (("PATCH", show.path), ("POST", f"{show.path}/broadcast/start")):
+            answer = anna.call(method, path, {"metadata": 1})
+            assert (answer.status_code, answer.json()["code"]) == (503, 14)
+            assert int(answer.headers["Retry-After"]) > 0
+            assert "127.0.0.1" not in answer.text
+        answer = anna.call(
+            "POST", f"{show.path}/destination", {"address": {"srtPush": {"url": "srt://a.example"}}}
+        )
+        assert answer.status_code == 503
+        unknown = anna.call("GET", f"/collection/{show.collection}/project/unknown")
+        assert unknown.status_code == 503, "what may exist is not said to be missing"
+        wait_for(lambda: quick.http.get("/readyz").status_code == 503, "the facade is not ready")
+        assert quick.http.get("/readyz").json()["stale"]
+        assert quick.http.get("/healthz").status_code == 200
+    finally:
+        control_plane.start_apiserver()
+    wait_for(lambda: quick.http.get("/readyz").status_code == 200, "the facade is ready again")
+    assert show.patch(metadata="after")["project"]["metadata"] == "after"
+    cluster.patch("projects", show.id, {"spec": {"metadata": "by hand"}})
+    wait_for(lambda: show.get()["project"]["metadata"] == "by hand", "the watch works again")

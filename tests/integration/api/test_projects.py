@@ -1,0 +1,387 @@
+"""Projects over HTTP, against a real API server."""
+
+from __future__ import annotations
+
+import concurrent.futures
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.integration.api.facade import Cluster, User, wait_for
+
+Json = dict[str, Any]
+
+EVERYTHING: Json = {
+    "metadata": {"title": "11:00"},
+    "rendering": {
+        "video": {
+            "height": 1080,
+            "width": "1920",
+            "framerate": 25,
+            "colorSpace": "VIDEO_COLOR_SPACE_YUV420",
+        },
+        "audio": {"channelLayout": "AUDIO_CHANNEL_LAYOUT_STEREO"},
+        "quality": "RENDERING_QUALITY_HIGH",
+        "targetLatency": 800,
+        "complexity": -2,
+    },
+    "encoding": {
+        "video": {
+            "codec": "VIDEO_CODEC_H264",
+            "profile": "VIDEO_CODEC_PROFILE_MAIN",
+            "rateControl": {
+                "mode": "VIDEO_CODEC_RATE_CONTROL_MODE_CBR",
+                "targetBitrate": "6000000",
+                "maxKeyFrameInterval": 50,
+            },
+        },
+        "audio": {"codec": "AUDIO_CODEC_AAC"},
+    },
+    "composition": {"external": {"url": "https://graphics.example.org/stage?x=1"}},
+    "maxDuration": 3_600_000,
+    "webrtc": {"hosted": {"enabled": False}},
+    "location": {"latitude": 52.5, "longitude": -13.25},
+}
+
+EMPTY: Json = {"sources": [], "destinations": [], "triggers": [], "guestCodes": []}
+
+
+def test_every_field_comes_back_as_it_was_sent(anna: User) -> None:
+    show = anna.project(**EVERYTHING)
+    expected = {**EVERYTHING, **EMPTY, "collectionId": show.collection, "projectId": show.id}
+    expected["rendering"] = {
+        **EVERYTHING["rendering"],
+        "video": {**EVERYTHING["rendering"]["video"], "width": 1920},
+    }
+    assert show.get() == {"project": expected}
+    listed = anna.ok("GET", f"/collection/{show.collection}")["collection"]["projects"]
+    assert listed == [expected]
+
+
+def test_what_is_left_out_gets_its_default(anna: User) -> None:
+    project = anna.project().get()["project"]
+    assert project["rendering"] == {
+        "video": {
+            "height": 720,
+            "width": 1280,
+            "framerate": 30,
+            "colorSpace": "VIDEO_COLOR_SPACE_YUV420",
+        },
+        "audio": {"channelLayout": "AUDIO_CHANNEL_LAYOUT_STEREO"},
+        "quality": "RENDERING_QUALITY_STANDARD",
+        "targetLatency": 500,
+        "complexity": 0,
+    }
+    assert project["encoding"]["video"] == {
+        "codec": "VIDEO_CODEC_H264",
+        "profile": "VIDEO_CODEC_PROFILE_HIGH",
+        "rateControl": {
+            "mode": "VIDEO_CODEC_RATE_CONTROL_MODE_CBR",
+            "targetBitrate": "3145728",
+            "maxKeyFrameInterval": 30,
+        },
+    }
+    assert project["composition"] == {"scene": {"debug": False}}
+    assert project["maxDuration"] == 172_800_000
+    assert project["metadata"] == {}
+    assert "webrtc" not in project
+    assert "location" not in project
+
+
+@pytest.mark.parametrize(
+    ("body", "composition"),
+    [
+        ({"composition": {"studioSdk": {}}}, {"studioSdk": {"version": "latest"}}),
+        ({"composition": {"scene": {}}}, {"scene": {"debug": False}}),
+        (
+            {"composition": {"scene": {"debug": True}, "external": None}},
+            {"scene": {"debug": True}},
+        ),
+    ],
+)
+def test_each_kind_of_composition(anna: User, body: Json, composition: Json) -> None:
+    assert anna.project(**body).get()["project"]["composition"] == composition
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        (
+            {
+                "composition": {"external": {"url": "ftp://x"}},
+                "rendering": {"video": {"width": 1281, "height": 100}},
+                "maxDuration": "x",
+            },
+            {
+                "composition.external.url",
+                "rendering.video.width",
+                "rendering.video.height",
+                "maxDuration",
+            },
+        ),
+        ({"composition": {}}, {"composition"}),
+        (
+            {"composition": {"scene": {}, "external": {"url": "https://a.example"}}},
+            {"composition"},
+        ),
+        ({"composition": {"external": {"url": "http://"}}}, {"composition.external.url"}),
+        ({"composition": {"external": {"url": "http://a b.example/"}}}, {"composition.external.url"}),
+        ({"location": {"latitude": 91}}, {"location.latitude", "location.longitude"}),
+        (
+            {"encoding": {"video": {"rateControl": {"targetBitrate": 1, "maxKeyFrameInterval": 0}}}},
+            {
+                "encoding.video.rateControl.targetBitrate",
+                "encoding.video.rateControl.maxKeyFrameInterval",
+            },
+        ),
+        (
+            {"rendering": {"video": {"framerate": 0.5}, "complexity": 5}},
+            {"rendering.video.framerate", "rendering.complexity"},
+        ),
+        ({"maxDuration": 604_800_001}, {"maxDuration"}),
+        ({"maxDuration": 10**25}, {"maxDuration"}),
+        ({"metadata": "x" * 262_145}, {"metadata"}),
+        ({"requestMetadata": {"a": "x" * 16_384}}, {"requestMetadata"}),
+        ({"requestMetadata": "text"}, {"requestMetadata"}),
+    ],
+)
+def test_a_wrong_project_is_refused_and_every_field_named(anna: User, body: Json, fields: set[str]) -> None:
+    collection = anna.collection()
+    answer = anna.call("POST", f"/collection/{collection}/project", body)
+    assert answer.status_code == 400
+    error = answer.json()
+    assert error["code"] == 3
+    (detail,) = error["details"]
+    assert detail["@type"] == "type.googleapis.com/google.rpc.BadRequest"
+    assert {v["field"] for v in detail["fieldViolations"]} == fields
+    assert all(v["description"] and v["field"] in error["message"] for v in detail["fieldViolations"])
+    assert anna.ok("GET", f"/collection/{collection}")["collection"]["projects"] == []
+
+
+def test_metadata_of_the_largest_size_is_kept_and_watched(
+    anna: User, second_facade: Any, sign_in: Callable[..., User]
+) -> None:
+    show = anna.project(metadata="x" * (262_144 - 2))
+    other = User(second_facade, anna.token)
+    assert len(other.ok("GET", show.path)["project"]["metadata"]) == 262_142
+    # Later events of the same watch still arrive: a long line did not end it.
+    show.patch(metadata=1)
+    wait_for(lambda: other.ok("GET", show.path)["project"]["metadata"] == 1, "the change is seen")
+
+
+def test_an_update_changes_what_the_mask_names(anna: User) -> None:
+    show = anna.project(**EVERYTHING)
+    before = show.get()["project"]
+    answer = show.patch(
+        updateMask="rendering.video.framerate, MaxDuration",
+        rendering={"video": {"framerate": 60, "width": 640}},
+        maxDuration="7000",
+    )
+    before["rendering"]["video"]["framerate"] = 60
+    before["maxDuration"] = 7000
+    assert answer == {"project": before, "broadcastUpdated": False}
+    assert show.get()["project"] == before
+
+
+def test_a_named_field_that_is_absent_gets_its_default(anna: User) -> None:
+    show = anna.project(**EVERYTHING)
+    answer = show.patch(
+        updateMask="rendering,webrtc,location.latitude,location.longitude,location,composition"
+    )
+    project = answer["project"]
+    assert project["rendering"]["video"]["width"] == 1280
+    assert project["composition"] == {"scene": {"debug": False}}
+    assert "webrtc" not in project
+    assert "location" not in project
+    assert project["encoding"] == {**EVERYTHING["encoding"]}
+
+
+def test_a_mask_into_another_member_selects_it(anna: User) -> None:
+    show = anna.project(composition={"external": {"url": "https://a.example/"}})
+    answer = show.patch(
+        updateMask="composition.scene.debug",
+        composition={"scene": {"debug": True}, "external": {"url": "https://b.example/"}},
+    )
+    assert answer["project"]["composition"] == {"scene": {"debug": True}}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"updateMask": "nothing"}, "updateMask"),
+        ({"updateMask": "metadata.x"}, "updateMask"),
+        ({"updateMask": "projectId", "projectId": "x"}, "updateMask"),
+        ({"updateMask": ["metadata"]}, "updateMask"),
+        ({"updateMask": "composition.external.url"}, "composition.external.url"),
+        ({"updateMask": "composition.external"}, "composition"),
+        ({"updateMask": "location.latitude"}, "location.latitude"),
+        ({"updateMask": "maxDuration", "maxDuration": 0}, "maxDuration"),
+        ({"rendering": {"video": {"width": 641}}}, "rendering.video.width"),
+        ({"rendering": {"video": "wide"}}, "rendering.video"),
+        ({"composition": {"external": {"url": "http://a b/"}}}, "composition.external.url"),
+    ],
+)
+def test_a_wrong_update_changes_nothing(anna: User, body: Json, field: str) -> None:
+    show = anna.project(
+        composition={"external": {"url": "https://a.example/"}}, location={"latitude": 1, "longitude": 2}
+    )
+    before = show.get()
+    answer = anna.call("PATCH", show.path, body)
+    assert (answer.status_code, answer.json()["code"]) == (400, 3)
+    assert [v["field"] for v in answer.json()["details"][0]["fieldViolations"]] == [field]
+    assert show.get() == before
+
+
+def test_fields_that_http_does_not_show_survive_an_update(anna: User, cluster: Cluster) -> None:
+    show = anna.project()
+    run = show.start()
+    show.patch(rendering={"quality": "RENDERING_QUALITY_HIGH"})
+    spec = cluster.get("projects", show.id)["spec"]
+    assert spec["broadcast"] == {"state": "Running", "id": run}
+
+
+def disjoint_patches() -> list[Json]:
+    latencies: list[Json] = [{"rendering": {"targetLatency": 100 + n}} for n in range(5)]
+    return [
+        {"metadata": {"by": "metadata"}},
+        {"rendering": {"video": {"width": 640}}},
+        {"rendering": {"video": {"height": 360}}},
+        {"rendering": {"video": {"framerate": 25}}},
+        {"rendering": {"quality": "RENDERING_QUALITY_HIGH"}},
+        {"rendering": {"complexity": 3}},
+        {"encoding": {"video": {"profile": "VIDEO_CODEC_PROFILE_MAIN"}}},
+        {"encoding": {"video": {"rateControl": {"targetBitrate": 999_000}}}},
+        {"encoding": {"video": {"rateControl": {"maxKeyFrameInterval": 77}}}},
+        {"maxDuration": 123_456},
+        {"webrtc": {"hosted": {"enabled": False}}},
+        {"location": {"latitude": 1.5, "longitude": 2.5}},
+        {"composition": {"external": {"url": "https://concurrent.example/"}}},
+        *latencies,
+    ]
+
+
+def test_thirty_concurrent_updates_with_disjoint_masks_all_survive(
+    anna: User, second_facade: Any, cluster: Cluster
+) -> None:
+    show = anna.project()
+    users = [anna, User(second_facade, anna.token)]
+    patches = (disjoint_patches() * 2)[:30]
+    with concurrent.futures.ThreadPoolExecutor(30) as pool:
+        answers = list(
+            pool.map(lambda pair: users[pair[0] % 2].call("PATCH", show.path, pair[1]), enumerate(patches))
+        )
+    assert [a.status_code for a in answers] == [200] * 30, [a.text for a in answers if a.is_error]
+    spec = cluster.get("projects", show.id)["spec"]
+    assert spec["metadata"] == {"by": "metadata"}
+    assert spec["rendering"]["video"] | {"colorSpace": ""} == {
+        "width": 640,
+        "height": 360,
+        "framerate": 25,
+        "colorSpace": "",
+    }
+    assert (spec["rendering"]["quality"], spec["rendering"]["complexity"]) == ("High", 3)
+    assert spec["rendering"]["targetLatency"] in range(100, 105)
+    assert spec["encoding"]["video"] == {
+        "codec": "H264",
+        "profile": "Main",
+        "rateControl": {"mode": "CBR", "targetBitrate": 999_000, "maxKeyFrameInterval": 77},
+    }
+    assert spec["maxDuration"] == 123_456
+    assert spec["webrtc"] == {"hosted": {"enabled": False}}
+    assert spec["location"] == {"latitude": 1.5, "longitude": 2.5}
+    assert spec["composition"] == {"external": {"url": "https://concurrent.example/"}}
+
+
+def test_own_writes_are_read_at_once(anna: User) -> None:
+    show = anna.project()
+    for number in range(30):
+        assert show.patch(metadata=number)["project"]["metadata"] == number
+        assert show.get()["project"]["metadata"] == number
+
+
+def test_another_replica_knows_a_new_project_at_once(anna: User, second_facade: Any) -> None:
+    for _ in range(10):
+        show = anna.project()
+        assert User(second_facade, anna.token).ok("GET", show.path)["project"]["projectId"] == show.id
+
+
+def test_a_project_belongs_to_its_collection_alone(anna: User, sign_in: Callable[..., User]) -> None:
+    show, ben = anna.project(), sign_in()
+    elsewhere = f"/collection/{anna.collection()}/project/{show.id}"
+    mine = f"/collection/{ben.collection()}/project/{show.id}"
+    for user, path in ((anna, elsewhere), (ben, show.path), (ben, mine)):
+        for method, tail in (
+            ("GET", ""),
+            ("PATCH", ""),
+            ("DELETE", "?force=true"),
+            ("POST", "/broadcast/start"),
+            ("POST", "/broadcast/stop"),
+            ("GET", "/broadcast/status"),
+            ("POST", "/destination"),
+        ):
+            answer = user.call(method, path + tail)
+            assert (answer.status_code, answer.json()["code"]) == (404, 5), (method, path, tail)
+    assert show.get()["project"]["projectId"] == show.id
+
+
+def test_a_deletion_counts_its_layouts(anna: User, cluster: Cluster) -> None:
+    show = anna.project()
+    destination = show.destination()["destinationId"]
+    for number in range(2):
+        cluster.apply("Layout", "layouts", f"lay-{show.id}-{number}", {"projectId": show.id})
+    wait_for(lambda: len(anna.facade.view.children("Layout", show.id)) == 2, "the layouts are seen")
+    assert anna.ok("DELETE", show.path) == {"broadcastStopped": False, "layoutsDeleted": 2}
+    assert not cluster.exists("projects", show.id)
+    assert not cluster.exists("destinations", destination)
+    assert not cluster.exists("layouts", f"lay-{show.id}-0")
+    assert anna.call("GET", show.path).status_code == 404
+
+
+def test_a_live_project_stays_until_the_operator_has_ended_it(anna: User, cluster: Cluster) -> None:
+    show = anna.project()
+    destination = show.destination()["destinationId"]
+    run = show.start()
+    cluster.set_broadcast(show.id, {"id": run, "phase": "Running", "start": "2026-01-01T00:00:00Z"})
+    cluster.patch("projects", show.id, {"metadata": {"finalizers": ["onair.dev/broadcast"]}})
+    answer = anna.call("DELETE", show.path)
+    assert (answer.status_code, answer.json()["code"]) == (400, 9)
+    assert anna.ok("DELETE", show.path + "?force=true") == {"broadcastStopped": True, "layoutsDeleted": 0}
+    assert anna.call("GET", show.path).status_code == 404
+    assert cluster.get("projects", show.id)["metadata"]["deletionTimestamp"]
+    assert cluster.exists("destinations", destination), "its streams are ended first"
+    cluster.patch("projects", show.id, {"metadata": {"finalizers": None}})
+
+
+def test_children_carry_their_owner(anna: User, cluster: Cluster) -> None:
+    show = anna.project()
+    destination = show.destination()["destinationId"]
+    project = cluster.get("projects", show.id)
+    (owner,) = project["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("Collection", show.collection)
+    (owner,) = cluster.get("destinations", destination)["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"]) == ("Project", project["metadata"]["uid"])
+
+
+def test_sources_and_triggers_of_a_project_are_shown(anna: User, cluster: Cluster) -> None:
+    show = anna.project()
+    name = f"src-{show.id}"
+    cluster.apply(
+        "Source",
+        "sources",
+        name,
+        {"collectionId": show.collection, "address": {"rtmpPull": {"url": "rtmp://cam.example/live/1"}}},
+    )
+    cluster.patch(
+        "projects", show.id, {"spec": {"sources": [{"sourceId": name, "trigger": {"start": "Or"}}]}}
+    )
+    project = wait_for(lambda: (p := show.get()["project"])["sources"] and p, "the source is seen")
+    assert project["sources"][0]["address"] == {"rtmpPull": {"url": "rtmp://cam.example/live/1"}}
+    assert project["triggers"] == [
+        {
+            "source": {
+                "sourceId": name,
+                "start": "SOURCE_TRIGGER_ACTION_OR",
+                "stop": "SOURCE_TRIGGER_ACTION_IGNORE",
+            }
+        }
+    ]
