@@ -1,0 +1,79 @@
+{{/* The operator's settings: onair_operator/settings.py. Every text is quoted. */}}
+{{- define "onair.operatorConfig" -}}
+showNamespace: {{ include "onair.showNamespace" . | quote }}
+releaseNamespace: {{ .Release.Namespace | quote }}
+rendererUrl: {{ include "onair.rendererUrl" . | quote }}
+regions: {{ .Values.regions | toJson }}
+encoder:
+  image: {{ include "onair.image" (dict "root" . "name" "encoder") | quote }}
+  imagePullPolicy: {{ .Values.images.pullPolicy }}
+  imagePullSecrets: {{ .Values.images.pullSecrets | toJson }}
+  {{- with .Values.encoder.priorityClass.name }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
+  nodeSelector: {{ .Values.encoder.nodeSelector | toJson }}
+  tolerations: {{ .Values.encoder.tolerations | toJson }}
+  terminationGracePeriodS: {{ .Values.encoder.terminationGracePeriodSeconds | int }}
+  maxWidth: {{ .Values.encoder.maxWidth | int }}
+  maxHeight: {{ .Values.encoder.maxHeight | int }}
+  labels: {{ .Values.encoder.labels | toJson }}
+  cost:
+    baseMillicores: {{ .Values.encoder.cost.baseMillicores | int }}
+    shareMillicores: {{ .Values.encoder.cost.shareMillicores | int }}
+    complexityStep: {{ .Values.encoder.cost.complexityStep }}
+    browserMemoryMib: {{ .Values.encoder.cost.browserMemoryMib | int }}
+    encoderMemoryMib: {{ .Values.encoder.cost.encoderMemoryMib | int }}
+broadcast:
+  retentionS: {{ .Values.broadcast.retentionSeconds | int64 }}
+  stopGraceS: {{ .Values.broadcast.stopGraceSeconds }}
+  maxLosses: {{ .Values.broadcast.maxLosses | int }}
+leaderElection:
+  leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
+  renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}
+resyncIntervalS: {{ .Values.operator.resyncIntervalSeconds }}
+logLevel: {{ .Values.operator.logLevel }}
+{{- end }}
+
+{{/* The facade's settings: onair_api/settings.py. */}}
+{{- define "onair.apiConfig" -}}
+publicUrl: {{ .Values.api.publicUrl | quote }}
+showNamespace: {{ include "onair.showNamespace" . | quote }}
+releaseNamespace: {{ .Release.Namespace | quote }}
+cors:
+  origins: {{ .Values.api.cors.origins | toJson }}
+limits:
+  bodyBytes: {{ .Values.api.limits.bodyBytes | int64 }}
+  metadataBytes: {{ .Values.api.limits.metadataBytes | int64 }}
+tokens:
+  issuer: {{ .Values.api.tokens.issuer | quote }}
+  defaultDurationMs: {{ .Values.api.tokens.defaultDurationMs | int64 }}
+{{- with include "onair.redisUrl" . }}
+redis:
+  url: {{ . | quote }}
+{{- end }}
+logLevel: {{ .Values.api.logLevel }}
+{{- end }}
+
+{{/* MediaMTX takes every stream, and hands it out again; a second publisher of a path replaces the first. */}}
+{{- define "onair.mediamtxConfig" -}}
+logLevel: info
+api: yes
+apiAddress: :9997
+rtmp: yes
+rtsp: yes
+rtspTransports: [tcp]
+hls: yes
+hlsAlwaysRemux: no
+hlsVariant: mpegts
+hlsAllowOrigins: ["*"]
+webrtc: no
+srt: no
+moq: no
+authInternalUsers:
+  - user: any
+    permissions: [{action: publish}, {action: read}, {action: playback}, {action: api}]
+pathDefaults:
+  overridePublisher: yes
+paths:
+  all_others:
+{{- end }}
