@@ -42,11 +42,11 @@ def _number(bits: NDArray[np.int_]) -> int:
 
 
 def missing_percent(seen: list[Painted | None], nominal: int) -> float:
-    """How many of the nominal frames of a window were never seen, in percent.
+    """How many of the nominal frames of a window brought nothing new, in percent.
 
     `seen` is what each picture of the window said, None where it could not be
     read; `nominal` is window × frame rate, so a frozen picture or a damaged
-    edge counts. A picture too old or too young for the window is not counted.
+    edge counts. The page ticks twice a frame: each picture has a tick of its own.
     """
     read = [painted for painted in seen if painted]
     if not read or nominal < 1:
