@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+
 import structlog
 import uvicorn
 import uvloop
@@ -14,7 +19,18 @@ from onair_crds.client import KubeClient
 log = structlog.get_logger()
 
 
-def server(settings: Settings, client: KubeClient) -> uvicorn.Server:
+class Server(uvicorn.Server):
+    """Ends in order on SIGTERM and then with success; uvicorn would die by the signal."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(each, self.handle_exit, each, None)
+        yield
+
+
+def server(settings: Settings, client: KubeClient) -> Server:
     """An HTTP server for the facade. It answers what it has begun before it ends."""
     config = uvicorn.Config(
         create_app(settings, client),
@@ -32,7 +48,7 @@ def server(settings: Settings, client: KubeClient) -> uvicorn.Server:
         timeout_graceful_shutdown=round(settings.listen.shutdown_grace_s),
         timeout_keep_alive=75,
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 async def run(settings: Settings) -> None:
