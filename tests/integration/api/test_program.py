@@ -95,7 +95,7 @@ async def test_a_watch_that_falls_silent_is_given_up(kubeconfig: Path, cluster: 
         reflector = Reflector(client, View(), BY_KIND[COLLECTION], cluster.shows, settings)
         task = asyncio.create_task(reflector.run())
         async with asyncio.timeout(10):
-            while restarts("broken") == before:
-                await asyncio.sleep(0.02)  # noqa: ASYNC110 - a counter cannot wake anybody
+            while restarts("broken") == before:  # noqa: ASYNC110 - a counter cannot wake anybody
+                await asyncio.sleep(0.02)
         assert not task.done()
         task.cancel()
