@@ -21,9 +21,7 @@ LOCKED_DOWN = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privilege
 
 
 def docker(*arguments: str) -> str:
-    return subprocess.run(
-        ["docker", *arguments], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    return subprocess.run(["docker", *arguments], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def address_of(container: str) -> str:
@@ -33,7 +31,9 @@ def address_of(container: str) -> str:
 class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
-    def __init__(self, image: str, folder: Path, epoch: int = 1, size: tuple[int, int] = (3840, 2160)) -> None:
+    def __init__(
+        self, image: str, folder: Path, epoch: int = 1, size: tuple[int, int] = (3840, 2160)
+    ) -> None:
         self.image, self.folder, self.epoch, self.size = image, folder, epoch, size
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
@@ -71,9 +71,7 @@ class PodPair:
         self.address = address_of(f"{self.name}-browser")
         context = ssl.create_default_context(cadata=(self.folder / "identity/tls.crt").read_text())
         context.check_hostname = False
-        self.http = httpx.Client(
-            base_url=f"https://{self.address}:{CONTROL_PORT}", verify=context, timeout=5
-        )
+        self.http = httpx.Client(base_url=f"https://{self.address}:{CONTROL_PORT}", verify=context, timeout=5)
         return self
 
     def __exit__(self, *_: object) -> None:
