@@ -1,5 +1,10 @@
 {{/* The operator's settings: onair_operator/settings.py. Every text is quoted. */}}
 {{- define "onair.operatorConfig" -}}
+{{- with .Values.operator.leaderElection }}
+{{- if gt (mulf 3 .renewIntervalSeconds) (float64 .leaseDurationSeconds) }}
+{{- fail "operator.leaderElection.renewIntervalSeconds: must be at most a third of leaseDurationSeconds, or one late renewal costs the lead" }}
+{{- end }}
+{{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
 rendererUrl: {{ include "onair.rendererUrl" . | quote }}

@@ -1,0 +1,252 @@
+"""The chart on a real API server: install, upgrade, uninstall, the rights that it gives, the examples.
+
+Nothing runs there, so Helm does not wait; what the pods do is the e2e tests' business.
+"""
+
+import base64
+import hashlib
+import json
+import secrets
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+from tests.control_plane import ControlPlane, ControlPlaneError, find_binary, wait_until
+from tests.integration.chart.helm import (
+    CHART,
+    NAMESPACE,
+    RELEASE,
+    ROOT,
+    SHOWS,
+    Object,
+    copy_of_chart,
+    helm,
+    render,
+)
+from tests.integration.conftest import is_served
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+RELEASE_SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+PROJECTS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/projects"
+
+
+@pytest.fixture(scope="module")
+def own_plane() -> Iterator[ControlPlane]:
+    """A control plane of this module's own, since the chart brings objects of the whole cluster."""
+    try:
+        with ControlPlane() as plane:
+            yield plane
+    except ControlPlaneError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def cluster(own_plane: ControlPlane) -> Iterator[httpx.Client]:
+    with own_plane.client() as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
+    """The chart, installed by one command and no values."""
+    install(own_plane)
+    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
+    return own_plane
+
+
+def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:
+    where = ["--namespace", NAMESPACE, "--create-namespace"]
+    return helm("upgrade", "--install", RELEASE, chart, *where, *options, kubeconfig=plane.kubeconfig)
+
+
+def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:
+    command = [str(find_binary("kubectl")), "--kubeconfig", str(plane.kubeconfig), *map(str, arguments)]
+    result = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    return (result.stdout + result.stderr).strip()
+
+
+def secret(cluster: httpx.Client, name: str) -> dict[str, str]:
+    data = cluster.get(f"{RELEASE_SECRETS}/{name}").raise_for_status().json()["data"]
+    return {key: base64.b64decode(value).decode() for key, value in data.items()}
+
+
+def put_on_air(cluster: httpx.Client, name: str) -> str:
+    project: Object = {
+        "apiVersion": "onair.dev/v1alpha1",
+        "kind": "Project",
+        "metadata": {"name": name},
+        "spec": {"collectionId": "c", "broadcast": {"state": "Running"}},
+    }
+    answer = cluster.post(PROJECTS, json=project)
+    return str(answer.raise_for_status().json()["metadata"]["uid"])
+
+
+def uids(cluster: httpx.Client) -> set[str]:
+    """Of all projects; while a definition changes the API server answers 429 for a second."""
+    wait_until(lambda: cluster.get(PROJECTS).is_success, "projects listed")
+    return {each["metadata"]["uid"] for each in cluster.get(PROJECTS).json()["items"]}
+
+
+def test_tells_what_to_do_next(installed: ControlPlane) -> None:
+    notes = helm("get", "notes", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
+    assert "kubectl apply -f examples/" in notes
+    assert "port-forward -n onair-system service/onair-api 8080:80" in notes
+
+
+def test_the_demo_key_is_verified_by_its_hash_and_stays_over_an_upgrade(
+    installed: ControlPlane, cluster: httpx.Client
+) -> None:
+    key = secret(cluster, "onair-demo-api-key")["apiKey"]
+    assert len(key) == 40
+    install(installed, CHART, "--set", "api.replicas=2")
+    assert secret(cluster, "onair-demo-api-key")["apiKey"] == key
+    verifying = secret(cluster, "onair-api-key-demo")
+    assert verifying == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
+
+
+@pytest.mark.parametrize("values", sorted((ROOT / "examples/values").glob("*.yaml")), ids=lambda p: p.stem)
+def test_the_api_server_takes_every_object(values: Path, installed: ControlPlane) -> None:
+    objects = yaml.safe_dump_all(render("-f", values))
+    said = kubectl(
+        installed,
+        *("apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"),
+        stdin=objects,
+    )
+    refused = [line for line in said.splitlines() if not line.endswith("serverside-applied (server dry run)")]
+    assert not refused
+
+
+def test_the_examples_are_taken_as_they_stand(installed: ControlPlane) -> None:
+    said = kubectl(installed, "apply", "--dry-run=server", "--validate=strict", "-f", ROOT / "examples")
+    assert [line.removesuffix(" created (server dry run)") for line in said.splitlines()] == [
+        "collection.onair.dev/sunday-service",
+        "project.onair.dev/sunday-1100",
+        "secret/sunday-key",
+        "destination.onair.dev/sunday-mediamtx",
+    ]
+
+
+OPERATOR, API = "onair-operator", "onair-api"
+RIGHTS = [
+    # who, verb, what, where, whether
+    (OPERATOR, "watch", "projects.onair.dev", SHOWS, True),
+    (OPERATOR, "patch", "destinations.onair.dev", SHOWS, True),
+    (OPERATOR, "patch", "projects.onair.dev/status", SHOWS, True),
+    (OPERATOR, "create", "pods", SHOWS, True),
+    (OPERATOR, "delete", "secrets", SHOWS, True),
+    (OPERATOR, "create", "events", SHOWS, True),
+    (OPERATOR, "watch", "nodes", None, True),
+    (OPERATOR, "list", "leases.coordination.k8s.io", "kube-node-lease", True),
+    (OPERATOR, "create", "leases.coordination.k8s.io", NAMESPACE, True),
+    (OPERATOR, "update", "leases.coordination.k8s.io/onair-operator", NAMESPACE, True),
+    (OPERATOR, "get", "secrets/onair-operator-signing", NAMESPACE, True),
+    (OPERATOR, "create", "projects.onair.dev", SHOWS, False),
+    (OPERATOR, "delete", "projects.onair.dev", SHOWS, False),
+    (OPERATOR, "create", "pods/exec", SHOWS, False),
+    (OPERATOR, "create", "pods", NAMESPACE, False),
+    (OPERATOR, "list", "pods", "default", False),
+    (OPERATOR, "list", "secrets", NAMESPACE, False),
+    (OPERATOR, "get", "secrets/onair-signing-key", NAMESPACE, False),
+    (OPERATOR, "get", "secrets", "kube-system", False),
+    (OPERATOR, "update", "leases.coordination.k8s.io/onair-other", NAMESPACE, False),
+    (OPERATOR, "update", "leases.coordination.k8s.io", "kube-node-lease", False),
+    (OPERATOR, "patch", "nodes", None, False),
+    (API, "create", "projects.onair.dev", SHOWS, True),
+    (API, "delete", "destinations.onair.dev", SHOWS, True),
+    (API, "watch", "secrets", SHOWS, True),
+    (API, "create", "secrets", NAMESPACE, True),
+    (API, "patch", "projects.onair.dev/status", SHOWS, False),
+    (API, "patch", "secrets", SHOWS, False),
+    (API, "list", "pods", SHOWS, False),
+    (API, "delete", "secrets", NAMESPACE, False),
+    (API, "list", "secrets", "kube-system", False),
+    (API, "list", "nodes", None, False),
+    (API, "list", "projects.onair.dev", "default", False),
+]
+
+
+@pytest.mark.parametrize(("who", "verb", "what", "where", "allowed"), RIGHTS)
+def test_each_program_may_do_what_it_does_and_no_more(
+    who: str,
+    verb: str,
+    what: str,
+    where: str | None,
+    allowed: bool,
+    installed: ControlPlane,
+    cluster: httpx.Client,
+) -> None:
+    resource, _, rest = what.partition("/")
+    plural, _, group = resource.partition(".")
+    subresource = rest if rest in ("status", "exec") else ""
+    attributes = {
+        "verb": verb,
+        "group": group,
+        "resource": plural,
+        "subresource": subresource,
+        "name": "" if subresource else rest,
+        "namespace": where or "",
+    }
+    review = cluster.post(
+        "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+        json={
+            "spec": {
+                "user": f"system:serviceaccount:{NAMESPACE}:{who}",
+                "groups": ["system:serviceaccounts", "system:authenticated"],
+                "resourceAttributes": attributes,
+            }
+        },
+    )
+    assert review.raise_for_status().json()["status"]["allowed"] is allowed
+
+
+def test_an_upgrade_brings_a_changed_resource_definition_and_leaves_shows_alone(
+    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+) -> None:
+    uid = put_on_air(cluster, "over-an-upgrade")
+    chart = copy_of_chart(tmp_path)
+    definition = chart / "files/crds/projects.yaml"
+    crd = yaml.safe_load(definition.read_text())
+    properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    properties["novelty"] = {"type": "string", "maxLength": 10}
+    definition.write_text(yaml.safe_dump(crd))
+    install(installed, chart)
+    patch = {"spec": {"novelty": "yes"}}
+    headers = {"Content-Type": "application/merge-patch+json"}
+
+    def is_kept() -> bool:
+        answer = cluster.patch(f"{PROJECTS}/over-an-upgrade", content=json.dumps(patch), headers=headers)
+        return bool(answer.raise_for_status().json()["spec"].get("novelty") == "yes")
+
+    wait_until(is_kept, "the new field is served")
+    project = cluster.get(f"{PROJECTS}/over-an-upgrade").json()
+    assert project["metadata"]["uid"] == uid
+    assert project["spec"]["broadcast"]["state"] == "Running"
+
+
+def test_an_uninstall_keeps_shows_and_a_new_install_takes_them_up(
+    installed: ControlPlane, cluster: httpx.Client
+) -> None:
+    uid = put_on_air(cluster, f"stays-{secrets.token_hex(2)}")
+    helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
+    assert cluster.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments").json()["items"] == []
+    assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"
+    assert uid in uids(cluster)
+
+    install(installed)
+    assert uid in uids(cluster)
+
+
+def test_an_uninstall_takes_the_resource_definitions_when_asked(
+    installed: ControlPlane, cluster: httpx.Client
+) -> None:
+    install(installed, CHART, "--set", "crds.keep=false")
+    helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
+
+    def are_gone() -> bool:
+        return not [c for c in cluster.get(CRDS).json()["items"] if c["spec"]["group"] == "onair.dev"]
+
+    wait_until(are_gone, "resource definitions gone")
+    assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"

@@ -1,0 +1,169 @@
+"""Wrong values are refused with their path; right ones reach the programs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import BaseModel
+from tests.integration.chart.helm import ROOT, HelmError, Object, named, render
+
+from onair_api.settings import Settings
+from onair_operator.settings import OperatorSettings
+
+FIXED = {
+    # settings that the chart leaves at their defaults, since its own objects say the same
+    "leaderElection.leaseName",
+    "healthPort",
+    "listen",
+    "cache",
+    "limits.requestMetadataBytes",
+    "limits.jsonDepth",
+    "cors.maxAgeS",
+    "tokens.cacheSize",
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("operator.replicas=-1", "at '/operator/replicas': minimum: got -1, want 0"),
+        ("operator.replicas=two", "at '/operator/replicas': got string, want integer"),
+        ("operater.replicas=2", "additional properties 'operater' not allowed"),
+        ("api.replica=2", "at '/api': additional properties 'replica' not allowed"),
+        ("api.service.type=Ingress", "at '/api/service/type': value must be one of 'ClusterIP', 'NodePort'"),
+        ("api.service.nodePort=70000", "at '/api/service/nodePort': maximum: got 70,000, want 65,535"),
+        (
+            "api.publicUrl=onair.example.org",
+            "at '/api/publicUrl': 'onair.example.org' does not match",
+        ),
+        ("api.resources.request.cpu=1", "at '/api/resources': additional properties 'request' not allowed"),
+        ("api.resources.requests.cpu=much", "at '/api/resources/requests/cpu': 'much' does not match"),
+        (
+            "api.tokens.defaultDurationMs=10",
+            "at '/api/tokens/defaultDurationMs': minimum: got 10",
+        ),
+        ("regions[0].name=eu", "at '/regions/0': missing properties 'latitude', 'longitude'"),
+        ("regions={eu-central-1}", "at '/regions/0': got string, want object"),
+        ("showNamespace.name=My Shows", "at '/showNamespace/name': 'My Shows' does not match pattern"),
+        ("images.api.repository=", "at '/images/api/repository': '' does not match pattern"),
+        ("images.pullPolicy=Sometimes", "at '/images/pullPolicy': value must be one of 'Always'"),
+        ("encoder.cost.complexityStep=0", "at '/encoder/cost/complexityStep': minimum: got 0, want 0.1"),
+        ("encoder.tolerations[0].efect=x", "at '/encoder/tolerations/0': additional properties 'efect'"),
+        ("encoder.cost=null", "at '/encoder': missing property 'cost'"),
+        ("redis.url=localhost:6379", "at '/redis/url': 'localhost:6379' does not match pattern"),
+        ("redis.url=redis://mine", "redis.url: names another Redis beside the built-in one"),
+        ("mediamtx.service.nodePorts.srt=1", "at '/mediamtx/service/nodePorts': additional properties 'srt'"),
+        ("showNamespace.name=onair-system", "showNamespace.name: must not be the release's own namespace"),
+        (
+            "operator.leaderElection.renewIntervalSeconds=7",
+            "operator.leaderElection.renewIntervalSeconds: must be at most a third of leaseDurationSeconds",
+        ),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_path(option: str, sentence: str) -> None:
+    with pytest.raises(HelmError) as refusal:
+        render("--set", option)
+    assert sentence in str(refusal.value)
+
+
+def test_generated_files_are_fresh() -> None:
+    check = [sys.executable, str(ROOT / "dev/chart_docs.py"), "--check"]
+    result = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def config(objects: list[Object], name: str, folder: Path) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(named(objects, "ConfigMap", name)["data"]["config.yaml"])
+    return path
+
+
+def keys(model: type[BaseModel], path: str = "") -> set[str]:
+    """Every setting as it is written in YAML, but those below FIXED."""
+    found: set[str] = set()
+    for name, field in model.model_fields.items():
+        alias = f"{path}{field.alias or name}"
+        inner = field.annotation
+        if alias in FIXED:
+            continue
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            found |= keys(inner, f"{alias}.")
+        else:
+            found.add(alias)
+    return found
+
+
+def written(document: Object, known: set[str], path: str = "") -> set[str]:
+    found: set[str] = set()
+    for key, value in document.items():
+        whole = f"{path}{key}"
+        nested = isinstance(value, dict) and whole not in known
+        found |= written(value, known, f"{whole}.") if nested else {whole}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("onair-operator", OperatorSettings), ("onair-api", Settings)]
+)
+def test_the_chart_writes_each_setting_and_no_other(
+    name: str, settings: type[BaseModel], tmp_path: Path
+) -> None:
+    document = yaml.safe_load(config(render(), name, tmp_path).read_text())
+    known = keys(settings)
+    assert written(document, known) == known
+
+
+def test_the_operator_reads_what_the_values_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        "showNamespace": {"name": "12"},
+        "regions": [{"name": "eu-west-1", "latitude": 53, "longitude": -6.3}],
+        "images": {"encoder": {"repository": "r.example/encoder", "tag": "1e3"}, "pullSecrets": ["one"]},
+        "encoder": {
+            "tolerations": [{"key": "live", "operator": "Exists"}],
+            "labels": {"team": "live"},
+            "cost": {"complexityStep": 2},
+        },
+        "broadcast": {"retentionSeconds": 10_000_000_000, "stopGraceSeconds": 0.5},
+        "operator": {"logLevel": "DEBUG", "leaderElection": {"leaseDurationSeconds": 30}},
+        "demo": {"enabled": False},
+    }
+    given = tmp_path / "values.yaml"
+    given.write_text(json.dumps(values))
+    monkeypatch.setenv("ONAIR_CONFIG", str(config(render("-f", given), "onair-operator", tmp_path)))
+    settings = OperatorSettings()
+    assert settings.show_namespace == "12"
+    assert settings.renderer_url == "http://onair-api.onair-system.svc/renderer"
+    assert [region.model_dump() for region in settings.regions] == values["regions"]
+    assert settings.encoder.image == "r.example/encoder:1e3"
+    assert settings.encoder.image_pull_secrets == ["one"]
+    assert settings.encoder.priority_class_name == "onair-encoder"
+    assert settings.encoder.tolerations == [{"key": "live", "operator": "Exists"}]
+    assert settings.encoder.labels == {"team": "live"}
+    assert settings.encoder.cost.complexity_step == 2
+    assert settings.broadcast.retention_s == 10_000_000_000
+    assert settings.broadcast.stop_grace_s == 0.5
+    assert settings.leader_election.lease_duration_s == 30
+    assert settings.log_level == "DEBUG"
+
+
+def test_the_facade_reads_what_the_values_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ["api.cors.origins={https://one.example,https://two.example}", "api.limits.bodyBytes=2000000"]
+    objects = render(*(part for option in options for part in ("--set", option)), namespace="live")
+    monkeypatch.setenv("ONAIR_CONFIG", str(config(objects, "onair-api", tmp_path)))
+    settings = Settings()
+    assert settings.release_namespace == "live"
+    assert settings.show_namespace == "shows"
+    assert settings.redis.url == "redis://onair-redis.live.svc:6379/0"
+    assert settings.cors.origins == ["https://one.example", "https://two.example"]
+    assert settings.limits.body_bytes == 2_000_000
+
+
+def test_an_address_of_redis_with_a_password_stays_in_its_secret() -> None:
+    objects = render("--set", "redis.enabled=false", "--set", "redis.urlSecret.name=mine")
+    container = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]["containers"][0]
+    (variable,) = [v for v in container["env"] if v["name"] == "ONAIR_REDIS__URL"]
+    assert variable["valueFrom"] == {"secretKeyRef": {"name": "mine", "key": "url"}}
+    assert "redis" not in yaml.safe_load(named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"])
