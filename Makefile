@@ -72,9 +72,7 @@ verify: venv ## Check that generated files and lock files are fresh
 	@mkdir -p build && rm -rf build/verify
 	@$(BIN)/python -m onair_crds generate build/verify/manifests >/dev/null
 	@diff -ru crds/manifests build/verify/manifests || { echo "crds/manifests is stale: run make generate"; exit 1; }
-	@diff -ru crds/manifests charts/onair/files/crds || { echo "charts/onair/files is stale: run make generate"; exit 1; }
-	@diff -ru images/demo charts/onair/files/demo || { echo "charts/onair/files is stale: run make generate"; exit 1; }
-	@$(BIN)/python dev/chart_readme.py --check
+	@$(BIN)/python dev/chart_docs.py --check
 	@$(PYTHON) dev/lock.py --check
 	@echo "verify   generated files and lock files are fresh"
 
@@ -86,10 +84,7 @@ format: venv ## Let ruff format and fix what it can
 
 generate: venv ## Write manifests from the models, and what the chart takes from elsewhere
 	@$(BIN)/python -m onair_crds generate crds/manifests
-	@mkdir -p charts/onair/files/crds charts/onair/files/demo
-	@cp crds/manifests/*.yaml charts/onair/files/crds/
-	@cp images/demo/*.html charts/onair/files/demo/
-	@$(BIN)/python dev/chart_readme.py
+	@$(BIN)/python dev/chart_docs.py
 
 lock: venv ## Pin and hash the Python packages (ARGS=--upgrade for the newest)
 	@$(BIN)/python dev/lock.py $(ARGS)

@@ -139,7 +139,7 @@ class Watching:
         return registry
 
     def _login(self, **kwargs: Any) -> kopf.ConnectionInfo | None:
-        """The pod's service account, else the client's own credentials; never what happens to be installed."""
+        """The pod's service account, else the client's credentials; never what happens to be installed."""
         if account := kopf.login_with_service_account(**kwargs):
             return account
         loaded = self._client.configuration

@@ -296,7 +296,7 @@ def in_words(error: Exception, address: RtmpAddress) -> str:
         case ssl.SSLCertVerificationError():
             return f"{address.server}: TLS failed: {error.verify_message}"
         case ssl.SSLError():
-            return f"{address.server}: TLS failed: {error.reason or 'handshake refused'}"
+            return f"{address.server}: TLS failed: {getattr(error, 'reason', '') or 'handshake refused'}"
         case socket.gaierror():
             return f"{address.host}: name not found"
         case ConnectionRefusedError():

@@ -1,0 +1,182 @@
+"""The two containers together: who may steer them, and what becomes of a programme."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
+
+from onair_crds.program import EncoderStatus, Program, ProgramDestination, ProgramVideo
+
+PAGES = Path(__file__).parents[3] / "images/demo"
+
+
+def newest(name: str) -> str:
+    """The image that `make images` built last."""
+    found = docker("image", "ls", f"onair/{name}", "--format", "{{.Repository}}:{{.Tag}}").split()
+    if not found:
+        pytest.fail(f"onair/{name} is not built: run `make images`", pytrace=False)
+    return found[0]
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[str]:
+    """The test page, served to containers."""
+    gateway = docker("network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
+    server = http.server.ThreadingHTTPServer((gateway, 0), functools.partial(_Quiet, directory=str(PAGES)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{gateway}:{server.server_port}/probe.html"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def far_end() -> Iterator[Rtmp]:
+    with Rtmp(newest("mediamtx")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodPair]:
+    folder = tmp_path_factory.mktemp("pod")
+    for parent in (folder, folder.parent):
+        parent.chmod(0o755)
+    with PodPair(newest("encoder"), folder, epoch=2) as pair:
+        pair.wait_agent()
+        yield pair
+
+
+def programme(page: str, far_end: Rtmp, *keys: str, **extra: object) -> Program:
+    return Program(
+        **{
+            "project": "show",
+            "broadcast": "run",
+            "epoch": 2,
+            "composition_url": page,
+            "video": ProgramVideo(
+                width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=30
+            ),
+            "destinations": [
+                ProgramDestination(id=key, type="RTMP", url=far_end.url, key=key, timeout_ms=1000)
+                for key in keys
+            ],
+            **extra,
+        }
+    )
+
+
+def test_only_the_operator_may_steer(pair: PodPair) -> None:
+    def status(**headers: str) -> int:
+        return pair.http.get("/v1/status", headers=headers).status_code
+
+    assert status() == 401
+    assert status(Authorization="Bearer nonsense") == 401
+    assert status(**pair.token("another-pod")) == 401
+    assert status(**pair.token(age_s=3600)) == 401
+    assert status(**pair.token(scope="snapshot")) == 403
+    assert status(**pair.token(), Host="localhost:8443") == 421
+    assert status(**pair.token(), Host="evil.example") == 421
+    assert status(**pair.token(), Host=f"{POD}:8443") == 200
+
+
+def test_a_bad_programme_is_refused_by_field_and_without_its_secrets(pair: PodPair) -> None:
+    answer = pair.http.put("/v1/program", content=b'{"project": {"key": "s3cret"}}', headers=pair.token())
+    assert answer.status_code == 400
+    assert "project" in {v["field"] for v in answer.json()["violations"]}
+    assert "s3cret" not in answer.text
+
+
+def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_end: Rtmp) -> None:
+    assert pair.put(programme(page, far_end, "one", epoch=1)).status_code == 409
+    assert pair.put(programme(page, far_end, "one")).status_code == 200
+    status = pair.wait_phase("running")
+    assert status.first_frame
+    stale = programme(page, far_end, "one").model_copy(update={"revision": 0})
+    assert pair.http.put("/v1/program", content=stale.wire(), headers=pair.token()).status_code == 409
+
+    nowhere = ProgramDestination(id="gone", type="RTMP", url="rtmp://127.0.0.1:9/live", key="s3cret")
+    both = programme(page, far_end, "one", "two")
+    both = both.model_copy(update={"destinations": [*both.destinations, nowhere]})
+    first = far_end.path("one")["source"]["id"]
+    pair.put(both)
+    states = wait_states(pair, {"one": "Connected", "two": "Connected", "gone": "Disconnected"})
+    assert states["gone"].last_error == "connection refused by 127.0.0.1:9"
+    assert far_end.path("one")["source"]["id"] == first
+    pair.put(programme(page, far_end, "one"))
+    wait_for(lambda: not far_end.path("two"))
+    assert far_end.path("one")["source"]["id"] == first
+
+    pair.put(programme(page, far_end, "one", stop=True))
+    pair.wait_phase("finished")
+    wait_for(lambda: not far_end.path("one"))
+    logs = pair.logs("encoder") + pair.logs("browser")
+    assert "s3cret" not in logs
+
+
+def wait_states(pair: PodPair, wanted: dict[str, str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+
+    def reached() -> bool:
+        found.update({d.id: d for d in pair.status().destinations})
+        states = {d.id: (d.connect, bool(d.last_error)) for d in pair.status().destinations}
+        return all(states.get(k) == (v, v == "Disconnected") for k, v in wanted.items())
+
+    wait_for(reached)
+    return found
+
+
+def wait_for(check: object, timeout_s: float = 10.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not check():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_programme_ends_by_itself_at_its_time(tmp_path: Path, page: str, far_end: Rtmp) -> None:
+    for parent in (tmp_path, tmp_path.parent):
+        parent.chmod(0o755)
+    with PodPair(newest("encoder"), tmp_path, epoch=2) as pair:
+        pair.wait_agent()
+        pair.put(programme(page, far_end, "timed"))
+        pair.wait_phase("running")
+        pair.put(programme(page, far_end, "timed", stop_at="2020-01-01T00:00:00Z"))
+        status = pair.wait_phase("finished")
+        assert status.error == "DurationExceeded"
+
+
+def test_an_unreachable_page_is_named_and_does_not_stop_media(
+    tmp_path: Path, page: str, far_end: Rtmp
+) -> None:
+    for parent in (tmp_path, tmp_path.parent):
+        parent.chmod(0o755)
+    with PodPair(newest("encoder"), tmp_path, epoch=2) as pair:
+        pair.wait_agent()
+        pair.put(programme("http://127.0.0.1:18081/", far_end, "dark"))
+        wait_for(lambda: (pair.status().composition_error or "") == "127.0.0.1:18081: connection refused")
+        assert pair.status().phase == "starting"
+        wait_for(lambda: far_end.received("dark") > 0)
+        pair.put(programme(page, far_end, "dark"))
+        assert pair.wait_phase("running").composition_error is None
+        with pytest.raises(httpx.RemoteProtocolError):
+            follow_until_gone(pair)
+
+
+def follow_until_gone(pair: PodPair) -> None:
+    """Reads the status stream until the container is killed; every line is a status."""
+    with pair.http.stream("GET", "/v1/status", params={"follow": "1"}, headers=pair.token()) as stream:
+        for number, line in enumerate(stream.iter_lines()):
+            EncoderStatus.model_validate_json(line)
+            if number == 1:
+                subprocess.run(["docker", "kill", f"{pair.name}-encoder"], check=True, capture_output=True)

@@ -1,0 +1,104 @@
+"""AMF0, chunks, addresses, errors in words, back-off."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onair_encoder import amf
+from onair_encoder.backoff import Backoff
+from onair_encoder.rtmp import RtmpAddress, RtmpError, in_words
+from onair_encoder.rtmp_chunks import ChunkReader, message_chunks
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=40),
+    lambda inner: st.dictionaries(st.text(min_size=1, max_size=8), inner, max_size=4),
+)
+
+
+@given(st.lists(VALUES, max_size=6))
+def test_amf_round_trips(values: list[object]) -> None:
+    assert amf.decode(amf.encode(*values)) == values
+
+
+@given(st.binary(max_size=60))
+def test_amf_that_is_cut_short_is_an_error_and_nothing_worse(data: bytes) -> None:
+    with contextlib.suppress(amf.AmfError):
+        amf.decode(data)
+
+
+def test_a_long_string_round_trips() -> None:
+    assert amf.decode(amf.encode("x" * 70_000)) == ["x" * 70_000]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([4, 6]), st.integers(0, 2**32 - 1), st.binary(max_size=900)), max_size=8
+    ),
+    st.integers(1, 300),
+)
+def test_chunks_become_the_messages_they_were(messages: list[tuple[int, int, bytes]], piece: int) -> None:
+    wire = b"".join(
+        part
+        for stream, time_ms, body in messages
+        for part in message_chunks(stream, 9, 1, time_ms, body, chunk_size=128)
+    )
+    reader = ChunkReader()
+    read = [m for i in range(0, len(wire), piece) for m in reader.feed(wire[i : i + piece])]
+    assert [(m.timestamp_ms, m.body) for m in read] == [(t, b) for _, t, b in messages]
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "server", "app", "stream"),
+    [
+        ("rtmp://a.example/live", "k", "a.example:1935", "live", "k"),
+        ("rtmps://a.example/live2/", "k", "a.example:443", "live2", "k"),
+        ("rtmp://a.example:1936/app/instance", "k", "a.example:1936", "app/instance", "k"),
+        ("rtmp://a.example/live/k", None, "a.example:1935", "live", "k"),
+        ("rtmp://a.example/live/k?token=t", None, "a.example:1935", "live", "k?token=t"),
+        ("rtmp://[2001:db8::1]/live", "k", "[2001:db8::1]:1935", "live", "k"),
+    ],
+)
+def test_addresses(url: str, key: str | None, server: str, app: str, stream: str) -> None:
+    address = RtmpAddress.of(url, key)
+    assert (address.server, address.app, address.key) == (server, app, stream)
+
+
+def test_a_key_is_in_no_text() -> None:
+    address = RtmpAddress.of("rtmp://a.example/live", "s3cret")
+    assert "s3cret" not in f"{address} {address!r} {address.tc_url}"
+
+
+@pytest.mark.parametrize(
+    "url", ["rtmp:///live", "rtmp://a.example", "rtmp://a.example:99999/live/k", "http://a/b"]
+)
+def test_unusable_addresses_say_why(url: str) -> None:
+    with pytest.raises(RtmpError, match="the url"):
+        RtmpAddress.of(url, None)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ConnectionRefusedError(), "connection refused by a.example:1935"),
+        (socket.gaierror(-2, "x"), "a.example: name not found"),
+        (ConnectionResetError(), "connection reset by a.example:1935"),
+        (TimeoutError(), "no answer from a.example:1935"),
+        (ssl.SSLError(1, "x"), "a.example:1935: TLS failed"),
+        (OSError(101, "Network is unreachable"), "a.example:1935: Network is unreachable"),
+    ],
+)
+def test_errors_are_told_in_words(error: Exception, words: str) -> None:
+    assert words in in_words(error, RtmpAddress.of("rtmp://a.example/live", "k"))
+
+
+def test_back_off_grows_to_its_limit_and_starts_anew() -> None:
+    backoff = Backoff(lambda low, high: high)
+    assert [backoff.next_s() for _ in range(9)] == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
+    backoff.reset()
+    assert backoff.next_s() == 0.5
