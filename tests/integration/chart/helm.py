@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.control_plane import ControlPlaneError, find_binary
+from tests.control_plane import ControlPlane, ControlPlaneError, find_binary
 
 ROOT = Path(__file__).parents[3]
 CHART = ROOT / "charts/onair"
@@ -55,6 +55,17 @@ def template(namespace: str, options: tuple[str | Path, ...]) -> str:
 def render(*options: str | Path, namespace: str = NAMESPACE) -> list[Object]:
     """The objects of the chart with these options, in the order in which Helm would create them."""
     return [document for document in yaml.safe_load_all(template(namespace, options)) if document]
+
+
+def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:
+    where = ["--namespace", NAMESPACE, "--create-namespace"]
+    return helm("upgrade", "--install", RELEASE, chart, *where, *options, kubeconfig=plane.kubeconfig)
+
+
+def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:
+    command = [str(find_binary("kubectl")), "--kubeconfig", str(plane.kubeconfig), *map(str, arguments)]
+    result = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    return (result.stdout + result.stderr).strip()
 
 
 def named(objects: list[Object], kind: str, name: str) -> Object:

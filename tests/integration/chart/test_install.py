@@ -7,14 +7,12 @@ import base64
 import hashlib
 import json
 import secrets
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 import yaml
-from tests.control_plane import ControlPlane, ControlPlaneError, find_binary, wait_until
+from tests.control_plane import ControlPlane, wait_until
 from tests.integration.chart.helm import (
     CHART,
     NAMESPACE,
@@ -24,48 +22,14 @@ from tests.integration.chart.helm import (
     Object,
     copy_of_chart,
     helm,
+    install,
+    kubectl,
     render,
 )
-from tests.integration.conftest import is_served
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 RELEASE_SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
 PROJECTS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/projects"
-
-
-@pytest.fixture(scope="module")
-def own_plane() -> Iterator[ControlPlane]:
-    """A control plane of this module's own, since the chart brings objects of the whole cluster."""
-    try:
-        with ControlPlane() as plane:
-            yield plane
-    except ControlPlaneError as error:
-        pytest.fail(str(error), pytrace=False)
-
-
-@pytest.fixture(scope="module")
-def cluster(own_plane: ControlPlane) -> Iterator[httpx.Client]:
-    with own_plane.client() as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
-    """The chart, installed by one command and no values."""
-    install(own_plane)
-    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
-    return own_plane
-
-
-def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:
-    where = ["--namespace", NAMESPACE, "--create-namespace"]
-    return helm("upgrade", "--install", RELEASE, chart, *where, *options, kubeconfig=plane.kubeconfig)
-
-
-def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:
-    command = [str(find_binary("kubectl")), "--kubeconfig", str(plane.kubeconfig), *map(str, arguments)]
-    result = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
-    return (result.stdout + result.stderr).strip()
 
 
 def secret(cluster: httpx.Client, name: str) -> dict[str, str]:
@@ -127,79 +91,6 @@ def test_the_examples_are_taken_as_they_stand(installed: ControlPlane) -> None:
         "secret/sunday-key",
         "destination.onair.dev/sunday-mediamtx",
     ]
-
-
-OPERATOR, API = "onair-operator", "onair-api"
-RIGHTS = [
-    # who, verb, what, where, whether
-    (OPERATOR, "watch", "projects.onair.dev", SHOWS, True),
-    (OPERATOR, "patch", "destinations.onair.dev", SHOWS, True),
-    (OPERATOR, "patch", "projects.onair.dev/status", SHOWS, True),
-    (OPERATOR, "create", "pods", SHOWS, True),
-    (OPERATOR, "delete", "secrets", SHOWS, True),
-    (OPERATOR, "create", "events", SHOWS, True),
-    (OPERATOR, "watch", "nodes", None, True),
-    (OPERATOR, "list", "leases.coordination.k8s.io", "kube-node-lease", True),
-    (OPERATOR, "create", "leases.coordination.k8s.io", NAMESPACE, True),
-    (OPERATOR, "update", "leases.coordination.k8s.io/onair-operator", NAMESPACE, True),
-    (OPERATOR, "get", "secrets/onair-operator-signing", NAMESPACE, True),
-    (OPERATOR, "create", "projects.onair.dev", SHOWS, False),
-    (OPERATOR, "delete", "projects.onair.dev", SHOWS, False),
-    (OPERATOR, "create", "pods/exec", SHOWS, False),
-    (OPERATOR, "create", "pods", NAMESPACE, False),
-    (OPERATOR, "list", "pods", "default", False),
-    (OPERATOR, "list", "secrets", NAMESPACE, False),
-    (OPERATOR, "get", "secrets/onair-signing-key", NAMESPACE, False),
-    (OPERATOR, "get", "secrets", "kube-system", False),
-    (OPERATOR, "update", "leases.coordination.k8s.io/onair-other", NAMESPACE, False),
-    (OPERATOR, "update", "leases.coordination.k8s.io", "kube-node-lease", False),
-    (OPERATOR, "patch", "nodes", None, False),
-    (API, "create", "projects.onair.dev", SHOWS, True),
-    (API, "delete", "destinations.onair.dev", SHOWS, True),
-    (API, "watch", "secrets", SHOWS, True),
-    (API, "create", "secrets", NAMESPACE, True),
-    (API, "patch", "projects.onair.dev/status", SHOWS, False),
-    (API, "patch", "secrets", SHOWS, False),
-    (API, "list", "pods", SHOWS, False),
-    (API, "delete", "secrets", NAMESPACE, False),
-    (API, "list", "secrets", "kube-system", False),
-    (API, "list", "nodes", None, False),
-    (API, "list", "projects.onair.dev", "default", False),
-]
-
-
-@pytest.mark.parametrize(("who", "verb", "what", "where", "allowed"), RIGHTS)
-def test_each_program_may_do_what_it_does_and_no_more(
-    who: str,
-    verb: str,
-    what: str,
-    where: str | None,
-    allowed: bool,
-    installed: ControlPlane,
-    cluster: httpx.Client,
-) -> None:
-    resource, _, rest = what.partition("/")
-    plural, _, group = resource.partition(".")
-    subresource = rest if rest in ("status", "exec") else ""
-    attributes = {
-        "verb": verb,
-        "group": group,
-        "resource": plural,
-        "subresource": subresource,
-        "name": "" if subresource else rest,
-        "namespace": where or "",
-    }
-    review = cluster.post(
-        "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-        json={
-            "spec": {
-                "user": f"system:serviceaccount:{NAMESPACE}:{who}",
-                "groups": ["system:serviceaccounts", "system:authenticated"],
-                "resourceAttributes": attributes,
-            }
-        },
-    )
-    assert review.raise_for_status().json()["status"]["allowed"] is allowed
 
 
 def test_an_upgrade_brings_a_changed_resource_definition_and_leaves_shows_alone(

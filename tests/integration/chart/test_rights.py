@@ -1,0 +1,143 @@
+"""The rights that the chart gives: enough for each program, and nothing beside."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.control_plane import ControlPlane, Program, free_port, wait_until
+from tests.integration.chart.helm import NAMESPACE, ROOT, SHOWS, Object, kubectl
+
+SHOW = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}"
+OPERATOR, API = "onair-operator", "onair-api"
+RIGHTS = [
+    # who, verb, what, where, whether
+    (OPERATOR, "watch", "projects.onair.dev", SHOWS, True),
+    (OPERATOR, "patch", "destinations.onair.dev", SHOWS, True),
+    (OPERATOR, "patch", "projects.onair.dev/status", SHOWS, True),
+    (OPERATOR, "create", "pods", SHOWS, True),
+    (OPERATOR, "delete", "secrets", SHOWS, True),
+    (OPERATOR, "create", "events", SHOWS, True),
+    (OPERATOR, "watch", "nodes", None, True),
+    (OPERATOR, "list", "leases.coordination.k8s.io", "kube-node-lease", True),
+    (OPERATOR, "create", "leases.coordination.k8s.io", NAMESPACE, True),
+    (OPERATOR, "update", "leases.coordination.k8s.io/onair-operator", NAMESPACE, True),
+    (OPERATOR, "get", "secrets/onair-operator-signing", NAMESPACE, True),
+    (OPERATOR, "create", "projects.onair.dev", SHOWS, False),
+    (OPERATOR, "delete", "projects.onair.dev", SHOWS, False),
+    (OPERATOR, "create", "pods/exec", SHOWS, False),
+    (OPERATOR, "create", "pods", NAMESPACE, False),
+    (OPERATOR, "list", "pods", "default", False),
+    (OPERATOR, "list", "secrets", NAMESPACE, False),
+    (OPERATOR, "get", "secrets/onair-signing-key", NAMESPACE, False),
+    (OPERATOR, "get", "secrets", "kube-system", False),
+    (OPERATOR, "update", "leases.coordination.k8s.io/onair-other", NAMESPACE, False),
+    (OPERATOR, "update", "leases.coordination.k8s.io", "kube-node-lease", False),
+    (OPERATOR, "patch", "nodes", None, False),
+    (API, "create", "projects.onair.dev", SHOWS, True),
+    (API, "delete", "destinations.onair.dev", SHOWS, True),
+    (API, "watch", "secrets", SHOWS, True),
+    (API, "create", "secrets", NAMESPACE, True),
+    (API, "patch", "projects.onair.dev/status", SHOWS, False),
+    (API, "patch", "secrets", SHOWS, False),
+    (API, "list", "pods", SHOWS, False),
+    (API, "delete", "secrets", NAMESPACE, False),
+    (API, "list", "secrets", "kube-system", False),
+    (API, "list", "nodes", None, False),
+    (API, "list", "projects.onair.dev", "default", False),
+]
+
+
+@pytest.mark.parametrize(("who", "verb", "what", "where", "allowed"), RIGHTS)
+def test_each_program_may_do_what_it_does_and_no_more(
+    who: str,
+    verb: str,
+    what: str,
+    where: str | None,
+    allowed: bool,
+    installed: ControlPlane,
+    cluster: httpx.Client,
+) -> None:
+    resource, _, rest = what.partition("/")
+    plural, _, group = resource.partition(".")
+    subresource = rest if rest in ("status", "exec") else ""
+    attributes = {
+        "verb": verb,
+        "group": group,
+        "resource": plural,
+        "subresource": subresource,
+        "name": "" if subresource else rest,
+        "namespace": where or "",
+    }
+    review = cluster.post(
+        "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+        json={
+            "spec": {
+                "user": f"system:serviceaccount:{NAMESPACE}:{who}",
+                "groups": ["system:serviceaccounts", "system:authenticated"],
+                "resourceAttributes": attributes,
+            }
+        },
+    )
+    assert review.raise_for_status().json()["status"]["allowed"] is allowed
+
+
+def refusals(cluster: httpx.Client) -> set[str]:
+    """What the API server has refused for want of rights so far, as its metrics tell it."""
+    lines = cluster.get("/metrics").raise_for_status().text.splitlines()
+    return {line for line in lines if line.startswith('apiserver_request_total{code="403"')}
+
+
+@pytest.fixture
+def operator(
+    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Program]:
+    """The operator as its pod would run it: with the chart's configuration and service account."""
+    found = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
+    config = tmp_path / "config.yaml"
+    config.write_text(found.json()["data"]["config.yaml"])
+    account = installed.kubeconfig_for(f"system:serviceaccount:{NAMESPACE}:{OPERATOR}")
+    for name, value in (
+        ("ONAIR_CONFIG", config),
+        ("ONAIR_HEALTH_PORT", free_port()),
+        ("KUBECONFIG", account),
+    ):
+        monkeypatch.setenv(name, str(value))
+    program = Program([sys.executable, "-m", "onair_operator"], tmp_path / "operator.log")
+    yield program
+    program.stop()
+
+
+def is_so(cluster: httpx.Client, path: str, *way: str, value: str) -> bool:
+    """Whether an object has this value there."""
+    answer = cluster.get(path)
+    found: Object | str | None = answer.json() if answer.is_success else None
+    for name in way:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found == value
+
+
+def test_the_operator_carries_a_show_with_these_rights_alone(
+    installed: ControlPlane, cluster: httpx.Client, operator: Program
+) -> None:
+    before = refusals(cluster)
+    project, phase = f"{SHOW}/projects/sunday-1100", ("status", "broadcast", "phase")
+    destination = f"{SHOW}/destinations/sunday-mediamtx"
+    kubectl(installed, "apply", "-f", ROOT / "examples")
+
+    wait_until(lambda: is_so(cluster, project, *phase, value="Waiting"), "the pod is claimed")
+    wait_until(lambda: is_so(cluster, destination, "status", "connect", value="Disconnected"), "its status")
+    (pod,) = cluster.get(f"/api/v1/namespaces/{SHOWS}/pods").json()["items"]
+    assert pod["spec"]["priorityClassName"] == "onair-encoder"
+    assert pod["spec"]["priority"] == 1_000_000
+    owned = cluster.get(destination).json()["metadata"]["ownerReferences"]
+    assert [owner["name"] for owner in owned] == ["sunday-1100"]
+    wait_until(lambda: cluster.get(f"/api/v1/namespaces/{SHOWS}/events").json()["items"] != [], "an event")
+
+    stopped = {"spec": {"broadcast": {"state": "Stopped"}}}
+    headers = {"Content-Type": "application/merge-patch+json"}
+    cluster.patch(project, json=stopped, headers=headers).raise_for_status()
+    wait_until(lambda: is_so(cluster, project, *phase, value="Stopped"), "the show is over")
+    operator.check()
+    assert refusals(cluster) == before, operator.log.read_text()
