@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -45,6 +46,16 @@ class Cluster(KindCluster):
         text = self.kubectl("-n", namespace, "get", kind, "-l", selector, "-o", "json")
         items: list[dict[str, Any]] = json.loads(text)["items"]
         return items
+
+    def watch_pods(self, namespace: str, selector: str) -> subprocess.Popen[str]:
+        """A process that prints the name of each pod as soon as it is told of it."""
+        command = [str(self.kubectl_path), "-n", namespace, "get", "pods", "-l", selector]
+        return subprocess.Popen(
+            [*command, "--watch-only", "-o", "name"],
+            env={**os.environ, "KUBECONFIG": str(self.kubeconfig_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def encoder_pod(self, project: str) -> str:
         """Name of the pod that the project's status has claimed."""

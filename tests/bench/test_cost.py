@@ -1,0 +1,142 @@
+"""CPU of a whole encoder pod against the bare pipeline: Xvfb, Chromium and ffmpeg into a file, same page."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+
+from tests.e2e.conftest import PROBE, SHOWS, Cluster, address
+from tests.e2e.facade import Facade
+from tests.e2e.receiver import Receiver
+
+from onair_crds.program import Program, ProgramVideo
+from onair_encoder.capture import ffmpeg_command
+from onair_encoder.chromium import FLAGS, PROGRAM
+
+MEASURE_S = 20.0
+SETTLE_S = 5.0
+ROUNDS = 3
+
+BARE = """
+mkdir -p /tmp/.X11-unix /tmp/run /run/onair/pulse; export HOME=/tmp/run XDG_RUNTIME_DIR=/tmp/run DISPLAY=:0
+Xvfb :0 -screen 0 {screen}x24 -nolisten tcp -ac -nocursor +extension MIT-SHM >/dev/null 2>&1 &
+pulseaudio -n --daemonize=no --exit-idle-time=-1 --use-pid-file=no --disable-shm=no \
+  -L "module-native-protocol-unix socket=/run/onair/pulse/native auth-anonymous=1" \
+  -L "module-null-sink sink_name=pgm rate=48000 channels=2 norewinds=1" >/dev/null 2>&1 &
+while [ ! -S /tmp/.X11-unix/X0 ] || [ ! -S /run/onair/pulse/native ]; do sleep 0.05; done
+PULSE_SERVER=unix:/run/onair/pulse/native PULSE_SINK=pgm {chromium} >/dev/null 2>&1 &
+sleep 2
+exec {ffmpeg} >/dev/null 2>&1
+"""
+"""The bare pipeline, all in one container: no agent, no fan-out, no network."""
+
+
+def cpu_s(node: str, cgroup: str) -> float:
+    """Seconds of CPU that a cgroup has used, read on its node (cgroup v1 or v2)."""
+    script = (
+        f"cat /sys/fs/cgroup/cpuacct{cgroup}/cpuacct.usage 2>/dev/null"
+        f" || sed -n 's/usage_usec //p' /sys/fs/cgroup{cgroup}/cpu.stat | sed 's/$/000/'"
+    )
+    return int(subprocess.check_output(["docker", "exec", node, "sh", "-c", script])) / 1e9
+
+
+def pod_cgroup(node: str, uid: str) -> str:
+    script = (
+        "root=/sys/fs/cgroup; [ -d $root/cpuacct ] && root=$root/cpuacct; cd $root;"
+        f" find . -type d -name '*{uid.replace('-', '_')}*' | head -1"
+    )
+    found = subprocess.check_output(["docker", "exec", node, "sh", "-c", script], text=True).strip()
+    assert found, f"no cgroup of pod {uid} on {node}"
+    return found.removeprefix(".")
+
+
+def share_of(node: str, uid: str) -> float:
+    """Cores that a pod uses."""
+    cgroup = pod_cgroup(node, uid)
+    time.sleep(SETTLE_S)
+    before, at = cpu_s(node, cgroup), time.monotonic()
+    time.sleep(MEASURE_S)
+    return (cpu_s(node, cgroup) - before) / (time.monotonic() - at)
+
+
+def bare_command() -> list[str]:
+    program = Program(
+        project="bare",
+        broadcast="bare",
+        epoch=1,
+        composition_url=PROBE,
+        video=ProgramVideo(
+            width=1280, height=720, framerate=30, bitrate_bps=3_145_728, keyframe_interval_frames=30
+        ),
+    )
+    ffmpeg = ffmpeg_command(program)
+    at = ffmpeg.index("fifo") - 1
+    to_file = [*ffmpeg[:at], "-map", "0:v", "-map", "1:a", "-f", "flv", "-y", "/tmp/out.flv"]
+    chromium = [PROGRAM, *(f for f in FLAGS if "debugging" not in f), "--window-size=1280,720"]
+    chromium += ["--user-data-dir=/tmp/profile", PROBE]
+    script = BARE.format(
+        screen="1280x720",
+        chromium=" ".join(f"'{part}'" for part in chromium),
+        ffmpeg=" ".join(f"'{part}'" for part in to_file),
+    )
+    return ["bash", "-c", script]
+
+
+def bare_share(cluster: Cluster, image: str) -> float:
+    empty: dict[str, object] = {"emptyDir": {}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "bare-pipeline"},
+        "spec": {
+            "terminationGracePeriodSeconds": 0,
+            "securityContext": {"runAsUser": 1000, "runAsGroup": 2000, "fsGroup": 2000},
+            "containers": [
+                {
+                    "name": "bare",
+                    "image": image,
+                    "command": bare_command(),
+                    "volumeMounts": [
+                        {"name": "tmp", "mountPath": "/tmp"},
+                        {"name": "run", "mountPath": "/run/onair"},
+                    ],
+                }
+            ],
+            "nodeSelector": {"topology.kubernetes.io/region": "us-east-1"},
+            "volumes": [{"name": "tmp", **empty}, {"name": "run", **empty}],
+        },
+    }
+    cluster.kubectl("-n", SHOWS, "apply", "-f", "-", input=json.dumps(pod))
+    try:
+        cluster.shows("wait", "pod/bare-pipeline", "--for=condition=Ready", "--timeout=60s")
+        found = cluster.get("pod", "bare-pipeline")
+        time.sleep(3)
+        return share_of(found["spec"]["nodeName"], found["metadata"]["uid"])
+    finally:
+        cluster.shows("delete", "pod", "bare-pipeline", "--wait=true")
+
+
+def test_a_pod_costs_little_more_than_the_bare_pipeline(
+    facade: Facade, cluster: Cluster, receiver: Receiver, path: str, report: Callable[..., float]
+) -> None:
+    pods, bares = [], []
+    for number in range(ROUNDS):
+        show = facade.show(PROBE, 1280, 720)
+        show.add_destination(**address(f"{path}-{number}"))
+        show.start()
+        receiver.wait_ready(f"{path}-{number}", 60)
+        found = cluster.get("pod", cluster.encoder_pod(show.project))
+        image = found["spec"]["containers"][0]["image"]
+        pods.append(share_of(found["spec"]["nodeName"], found["metadata"]["uid"]))
+        show.delete()
+        cluster.until(
+            "the pod is gone", lambda: not cluster.list("pod", "app.kubernetes.io/component=encoder")
+        )
+        bares.append(bare_share(cluster, image))
+    report("CPU of the pod, 1280×720@30", pods, "core")
+    report("CPU of the bare pipeline", bares, "core")
+    ratios = [pod / bare for pod, bare in zip(pods, bares, strict=True)]
+    ratio = report("pod ÷ bare pipeline", ratios, "×", 1.15)
+    assert ratio < 1.15 * 2

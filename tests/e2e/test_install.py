@@ -1,0 +1,65 @@
+"""The chart in a real cluster: upgraded under a live show, removed and put back without losing a show."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, _program
+from tests.e2e.facade import Facade, Show
+from tests.e2e.receiver import GapMonitor, Receiver
+
+ROOT = Path(__file__).parents[2]
+
+
+def helm(cluster: Cluster, *arguments: str) -> str:
+    command = [str(_program("helm")), "--kubeconfig", str(cluster.kubeconfig_path), "-n", SYSTEM]
+    done = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def put_back(facade: Facade) -> Iterator[None]:
+    """The chart as `make up` installs it, whatever the test did. The session's token is fetched before."""
+    yield
+    subprocess.run([sys.executable, str(ROOT / "dev/up.py")], check=True, cwd=ROOT)
+
+
+def test_an_upgrade_with_a_changed_definition_does_not_touch_a_live_show(
+    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, put_back: None, tmp_path: Path
+) -> None:
+    chart = shutil.copytree(ROOT / "charts/onair", tmp_path / "onair")
+    definition = chart / "files/crds/projects.yaml"
+    changed = yaml.safe_load(definition.read_text())
+    changed["spec"]["names"]["shortNames"].append("programme")
+    definition.write_text(yaml.safe_dump(changed))
+    pod = cluster.encoder_pod(on_air.project)
+    uid = cluster.get("pod", pod)["metadata"]["uid"]
+    with GapMonitor(receiver, path) as gap:
+        helm(
+            cluster, "upgrade", "onair", str(chart), "--reuse-values", "--wait", "--timeout", "180s",
+            "--set", "operator.logLevel=DEBUG",
+        )  # fmt: skip
+        cluster.until("the new name is served", lambda: on_air.project in cluster.shows("get", "programme"))
+    assert gap.longest_s < 1.0
+    assert cluster.get("pod", pod)["metadata"]["uid"] == uid
+
+
+def test_an_uninstall_keeps_shows_and_an_install_takes_them_up(
+    make_show: Callable[..., Show], cluster: Cluster, receiver: Receiver, path: str, put_back: None
+) -> None:
+    show = make_show()
+    helm(cluster, "uninstall", "onair", "--wait", "--timeout", "120s")
+    assert SHOWS in cluster.kubectl("get", "namespaces", "-o", "name")
+    definitions = cluster.kubectl("get", "crds", "-o", "name")
+    for plural in ("collections", "projects", "sources", "destinations", "layouts"):
+        assert f"{plural}.onair.dev" in definitions
+    assert cluster.get("project", show.project)["spec"]["collectionId"] == show.collection
+    subprocess.run([sys.executable, str(ROOT / "dev/up.py")], check=True, cwd=ROOT)
+    cluster.until("the facade knows the show", lambda: show.status()["phase"].endswith("NOT_RUNNING"))
