@@ -72,7 +72,9 @@ def test_the_demo_key_is_verified_by_its_hash_and_stays_over_an_upgrade(
 
 
 @pytest.mark.parametrize("values", sorted((ROOT / "examples/values").glob("*.yaml")), ids=lambda p: p.stem)
-def test_the_api_server_takes_every_object(values: Path, installed: ControlPlane) -> None:
+def test_the_api_server_takes_every_object_without_a_warning(values: Path, installed: ControlPlane) -> None:
+    level = "pod-security.kubernetes.io/warn=restricted"
+    kubectl(installed, "label", "namespace", NAMESPACE, level, "--overwrite")
     objects = yaml.safe_dump_all(render("-f", values))
     said = kubectl(
         installed,
