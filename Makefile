@@ -51,7 +51,7 @@ test: lint verify up ## Everything but the benchmarks
 test-unit: venv ## Pure functions and single programs
 	@$(BIN)/pytest tests/unit $(ARGS)
 
-test-integration: venv ## With a real API server, etcd and Redis, without a cluster
+test-integration: venv ## With a real API server, etcd, Redis and containers, without a cluster
 	@$(PYTHON) dev/tools.py control-plane
 	@$(BIN)/pytest tests/integration $(ARGS)
 
