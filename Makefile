@@ -52,6 +52,7 @@ test-unit: venv ## Pure functions and single programs
 	@$(BIN)/pytest tests/unit $(ARGS)
 
 test-integration: venv ## With a real API server, etcd, Redis and containers, without a cluster
+	@$(PYTHON) dev/up.py --until images --of 2
 	@$(PYTHON) dev/tools.py control-plane
 	@$(BIN)/pytest tests/integration $(ARGS)
 

@@ -1,0 +1,58 @@
+"""How long after the fact a destination's status tells it: the encoder's own time against the watch's."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import subprocess
+import time
+from collections.abc import Callable
+
+from tests.e2e.conftest import SHOWS, Cluster, address
+from tests.e2e.facade import Show
+from tests.e2e.receiver import Receiver
+
+ROUNDS = 5
+
+
+def test_state_is_told_soon(
+    make_show: Callable[..., Show],
+    cluster: Cluster,
+    receiver: Receiver,
+    path: str,
+    report: Callable[..., float],
+) -> None:
+    show = make_show()
+    show.add_destination(**address(path))
+    show.start()
+    receiver.wait_ready(path, 60)
+    show.wait_phase("RUNNING")
+    delays = []
+    for number in range(ROUNDS):
+        command = [str(cluster.kubectl_path), f"--kubeconfig={cluster.kubeconfig_path}", "-n", SHOWS]
+        watch = subprocess.Popen(
+            [*command, "get", "destinations", "--watch-only", "-o", "json"], stdout=subprocess.PIPE, text=True
+        )
+        time.sleep(1.0)  # kubectl says nothing when its watch is up
+        destination = show.add_destination(**address(f"{path}-{number}"))
+        delays.append(_told_after_s(watch, destination))
+        watch.kill()
+    median = report("destination connected → status told", delays, "s", 0.5)
+    assert median < 1.0
+
+
+def _told_after_s(watch: subprocess.Popen[str], destination: str) -> float:
+    """Seconds from `since`, which the encoder set, to the watch's event."""
+    assert watch.stdout
+    decoder, buffer = json.JSONDecoder(), ""
+    for line in watch.stdout:
+        buffer += line
+        try:
+            document, end = decoder.raw_decode(buffer.lstrip())
+        except ValueError:
+            continue
+        buffer = buffer.lstrip()[end:]
+        status = document.get("status", {})
+        if document["metadata"]["name"] == destination and status.get("connect") == "Connected":
+            return time.time() - dt.datetime.fromisoformat(status["since"]).timestamp()
+    raise AssertionError("the watch ended")
