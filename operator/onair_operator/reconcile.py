@@ -27,6 +27,7 @@ from onair_operator.work_queue import WorkQueue
 log = structlog.get_logger()
 
 WORKERS = 8
+BROKEN_RETRY_S = 30.0
 SILENCE_S = 5.0
 """An encoder that has not been heard for so long makes us look at its node's Lease."""
 RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
@@ -79,6 +80,10 @@ class Reconciler:
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"
                 await self._again(key, error)
+            except Exception:  # one project that cannot be read must not stop the others
+                outcome = "broken"
+                log.exception("reconcile.broken", key=key)
+                self._queue.add_after(key, BROKEN_RETRY_S)
             finally:
                 self._queue.done(key)
                 RECONCILES.labels(outcome).inc()
