@@ -232,10 +232,12 @@ async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: Clu
         async def no_pods() -> bool:
             return not [p for p in await cluster.pods() if "deletionTimestamp" not in p["metadata"]]
 
+        async def let_go() -> bool:
+            project = await cluster.get("Project", "show")
+            return project is not None and not project["metadata"].get("finalizers")
+
         await until("no pods", no_pods)
-        project = await cluster.get("Project", "show")
-        assert project is not None
-        assert not project["metadata"].get("finalizers")
+        await until("no finalizer", let_go)
         await cluster.patch("Project", "show", {"broadcast": {"state": "Running"}})
         again = await cluster.phase("Waiting")
         assert again["broadcast"]["id"] != made_up
