@@ -107,6 +107,11 @@ def address(path: str) -> dict[str, str]:
     return {"url": f"{IN_CLUSTER_RTMP}/{application}", "key": key}
 
 
+def connect_of(cluster: Cluster, destination: str) -> str:
+    """The destination's status.connect, `None` while nobody has written one."""
+    return str(cluster.get("destination", destination).get("status", {}).get("connect"))
+
+
 @pytest.fixture
 def make_show(facade: Facade, cluster: Cluster) -> Iterator[Callable[..., Show]]:
     """Makes shows; all of them are ended and deleted afterwards."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import yaml
-from tests.e2e.conftest import SHOWS, Cluster, address
+from tests.e2e.conftest import SHOWS, Cluster, address, connect_of
 from tests.e2e.facade import Show
 from tests.e2e.receiver import GapMonitor, Receiver
 
@@ -56,10 +56,6 @@ def mortal_receiver(cluster: Cluster) -> Iterator[str]:
     cluster.shows("wait", "--for=condition=Ready", f"pod/{MORTAL}", "--timeout=60s")
     yield f"rtmp://{MORTAL}.{SHOWS}.svc:1935/live"
     cluster.shows("delete", "pod,service,configmap", MORTAL, "--ignore-not-found", "--wait=false")
-
-
-def connect_of(cluster: Cluster, destination: str) -> str:
-    return str(cluster.get("destination", destination).get("status", {}).get("connect"))
 
 
 def test_neither_an_unreachable_nor_a_dying_destination_costs_the_healthy_one(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.conftest import SHOWS, SYSTEM, Cluster
+from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, connect_of
 from tests.e2e.facade import Show
 from tests.e2e.receiver import GapMonitor, Receiver
 
@@ -147,7 +147,7 @@ def test_a_killed_operator_costs_no_media(
         )
         cluster.until(
             "the new operator acts",
-            lambda: cluster.get("destination", other)["status"].get("connect") == "Connected",
+            lambda: connect_of(cluster, other) == "Connected",
         )
         steady(receiver, path)
     record_gap(gap.longest_s)
