@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 import structlog
 import uvicorn
-import uvloop
 
-from onair_api import logs
+from onair_api import event_loop, logs
 from onair_api.application import create_app
 from onair_api.settings import Settings
 from onair_crds.client import KubeClient
@@ -65,7 +64,7 @@ async def run(settings: Settings) -> None:
 def main() -> None:
     settings = Settings()
     logs.configure(settings.log_level)
-    uvloop.run(run(settings))
+    event_loop.run(run(settings))
 
 
 if __name__ == "__main__":

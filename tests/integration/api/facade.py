@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
-import uvloop
 
+from onair_api import event_loop
 from onair_api.__main__ import server
 from onair_api.cache.view import View
 from onair_api.settings import CacheSettings, ListenSettings, Settings
@@ -85,7 +85,7 @@ class Facade:
 
     def _run(self) -> None:
         try:
-            uvloop.run(self._serve())
+            event_loop.run(self._serve())
         except BaseException as error:
             self._failure = error
             raise
