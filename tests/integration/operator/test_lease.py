@@ -1,0 +1,85 @@
+"""One leader at a time, on a real Lease."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from onair_crds.client import LEASES, KubeClient
+from onair_operator.lease import LeaderElection
+from onair_operator.settings import LeaderElectionSettings
+
+SETTINGS = LeaderElectionSettings(lease_duration_s=2.0, renew_interval_s=0.3)
+
+
+@pytest.fixture
+async def client(kubeconfig: Path) -> AsyncIterator[KubeClient]:
+    async with await KubeClient.connect(str(kubeconfig)) as client:
+        yield client
+
+
+async def lead_forever() -> None:
+    await asyncio.Event().wait()
+
+
+async def until_leading(election: LeaderElection, timeout_s: float = 10.0) -> float:
+    """How long it took."""
+    started = time.monotonic()
+    async with asyncio.timeout(timeout_s):
+        while not election.leading:  # noqa: ASYNC110 - it has no event: a program never waits for it
+            await asyncio.sleep(0.02)
+    return time.monotonic() - started
+
+
+async def test_a_dead_leader_is_followed_after_its_lease_and_never_before(
+    client: KubeClient, namespace: str
+) -> None:
+    first, second = (LeaderElection(client, namespace, name, SETTINGS) for name in ("first", "second"))
+    leading = asyncio.create_task(first.campaign(lead_forever))
+    await until_leading(first)
+    waiting = asyncio.create_task(second.campaign(lead_forever))
+    with pytest.raises(TimeoutError):
+        await until_leading(second, timeout_s=3.0)
+    leading.cancel()  # as a crash: nothing is given back
+    await asyncio.gather(leading, return_exceptions=True)
+    took_s = await until_leading(second)
+    assert SETTINGS.lease_duration_s * 0.5 < took_s < 10
+    lease = await client.get(LEASES, namespace, SETTINGS.lease_name)
+    assert lease["spec"]["holderIdentity"] == "second"
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def test_a_lease_that_is_given_back_is_taken_at_once(client: KubeClient, namespace: str) -> None:
+    first, second = (LeaderElection(client, namespace, name, SETTINGS) for name in ("first", "second"))
+    leading = asyncio.create_task(first.campaign(lead_forever))
+    await until_leading(first)
+    leading.cancel()
+    await asyncio.gather(leading, return_exceptions=True)
+    await first.release()
+    waiting = asyncio.create_task(second.campaign(lead_forever))
+    assert await until_leading(second) < SETTINGS.lease_duration_s
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def test_who_loses_the_lease_stops_leading_and_campaigns_again(
+    client: KubeClient, namespace: str
+) -> None:
+    election = LeaderElection(client, namespace, "first", SETTINGS)
+    campaign = asyncio.create_task(election.campaign(lead_forever))
+    await until_leading(election)
+    lease = await client.get(LEASES, namespace, SETTINGS.lease_name)
+    lease["spec"] |= {"holderIdentity": "usurper", "renewTime": "2030-01-01T00:00:00.000000Z"}
+    await client.replace(LEASES, namespace, SETTINGS.lease_name, lease)
+    async with asyncio.timeout(5):
+        while election.leading:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert not campaign.done()
+    await until_leading(election)
+    campaign.cancel()
+    await asyncio.gather(campaign, return_exceptions=True)
