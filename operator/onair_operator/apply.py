@@ -76,7 +76,7 @@ class Applier:
                     owner = owner_reference(action.owner)
                     await self._own(SECRETS, "Secret", action.name, owner, None)
                 case actions.DeleteSecret():
-                    await self._delete(SECRETS, "Secret", action.name, action.uid)
+                    await self.delete_secret(action.name, action.uid)
                 case actions.Event():
                     self._recorder.record(project, action)
                 case actions.Requeue():
@@ -156,6 +156,9 @@ class Applier:
             return
         if deleted.get("kind") == kind and "deletionTimestamp" in deleted["metadata"]:
             self._took(kind, deleted)
+
+    async def delete_secret(self, name: str, uid: str) -> None:
+        await self._delete(SECRETS, "Secret", name, uid)
 
     async def _push(self, project: Project, action: actions.PushProgram) -> None:
         follower = self._fleet.follower(action.pod_uid)

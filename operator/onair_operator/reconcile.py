@@ -22,6 +22,7 @@ from onair_operator.observe import follow_encoders, observe
 from onair_operator.plan import make_plan
 from onair_operator.settings import OperatorSettings
 from onair_operator.store import Store
+from onair_operator.sweep import orphaned_secrets
 from onair_operator.work_queue import WorkQueue
 
 log = structlog.get_logger()
@@ -60,6 +61,7 @@ class Reconciler:
         self.enqueue_all()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch_nodes())
+            tasks.create_task(self._sweep())
             for _ in range(WORKERS):
                 tasks.create_task(self._work())
 
@@ -152,6 +154,16 @@ class Reconciler:
         for source in list(self._store.of_collection("Source", name)):
             if not source.model.deleting and not _owned_by(source.model, collection.uid):
                 await self._applier.adopt(Adopt(source.model, collection))
+
+    async def _sweep(self) -> None:
+        """Deletes, now and then, what no destination will ever name."""
+        while True:
+            await asyncio.sleep(self._settings.resync_interval_s)
+            for secret in orphaned_secrets(self._store, dt.datetime.now(dt.UTC)):
+                try:
+                    await self._applier.delete_secret(secret.name, secret.uid)
+                except ApiError as error:
+                    log.warning("sweep.failed", secret=secret.name, error=error.message)
 
     async def _watch_nodes(self) -> None:
         """Judges nodes, only while an encoder is silent: nothing else needs the answer."""

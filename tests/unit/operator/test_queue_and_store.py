@@ -10,6 +10,7 @@ import pytest
 from onair_operator.fencing import dead_nodes
 from onair_operator.observed import parse_time
 from onair_operator.store import Store
+from onair_operator.sweep import orphaned_secrets
 from onair_operator.work_queue import WorkQueue
 
 
@@ -69,6 +70,24 @@ def test_a_secret_bears_on_the_projects_whose_destinations_name_it() -> None:
     store.put("Destination", destination)
     assert store.keys_of("Secret", {"metadata": {"name": "key"}}) == {"project/show"}
     assert store.keys_of("Secret", {"metadata": {"name": "other"}}) == set()
+
+
+def credentials(name: str, destination: str, created: str) -> dict[str, Any]:
+    metadata = {"name": name, "uid": f"u-{name}", "resourceVersion": "1", "creationTimestamp": created}
+    labels = {"onair.dev/destination": destination}
+    return {"type": "onair.dev/credentials", "metadata": {**metadata, "labels": labels}}
+
+
+def test_credentials_of_a_destination_that_never_came_are_swept() -> None:
+    store = Store()
+    spec = {"projectId": "show", "address": {}}
+    store.put(
+        "Destination", {"metadata": {"name": "there", "uid": "d", "resourceVersion": "1"}, "spec": spec}
+    )
+    store.put("Secret", credentials("kept", "there", "2026-05-01T10:00:00Z"))
+    store.put("Secret", credentials("young", "gone", "2026-05-01T11:55:00Z"))
+    store.put("Secret", credentials("old", "gone", "2026-05-01T11:00:00Z"))
+    assert [secret.name for secret in orphaned_secrets(store, NOW)] == ["old"]
 
 
 NOW = parse_time("2026-05-01T12:00:00Z")
