@@ -94,8 +94,14 @@ def test_destinations_come_and_go_while_live(
             on_air.update_destination(second, enabled=True, updateMask="enabled")["broadcastUpdated"] is True
         )
         receiver.wait_ready(f"{path}-2", 15)
+        moved = {"rtmpPush": address(f"{path}-3")}
+        assert (
+            on_air.update_destination(second, address=moved, updateMask="address")["broadcastUpdated"] is True
+        )
+        receiver.wait_ready(f"{path}-3", 15)
+        cluster.until("the old address ends", lambda: not receiver.ready(f"{path}-2"), 15)
         on_air.remove_destination(second)
-        cluster.until("the second one ends", lambda: not receiver.ready(f"{path}-2"), 15)
+        cluster.until("the second one ends", lambda: not receiver.ready(f"{path}-3"), 15)
     assert gap.longest_s < 1.0
 
 
