@@ -5,8 +5,8 @@ from __future__ import annotations
 from onair_crds.program import Program
 from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
-PAINT_DELAY_S = 0.1
-"""What a page paints is on the screen this much after what it plays is in the sink (measured: 50 to
+PAINT_DELAY_S = 0.09
+"""What a page paints is on the screen this much after what it plays is in the sink (measured: 20 to
 160 ms without a graphics processor), so the sound is shifted by as much."""
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
