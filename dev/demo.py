@@ -59,7 +59,7 @@ def main() -> None:
             media, latency_ms, _ = check("probe")
             first, second = str(media).split("\n")
             current.detail = first
-            print(f"             {second} · glass to RTMP {latency_ms:.0f} ms")
+        print(f"      {'':<12} {second} · glass to RTMP {latency_ms:.0f} ms")
         if media.missing_percent > 1 or media.undecodable_percent > 1 or media.av_offset_ms is None:
             raise Failed("the media that arrived is not whole", "run it again while the machine is idle")
     finally:
