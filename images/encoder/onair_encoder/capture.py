@@ -5,10 +5,16 @@ from __future__ import annotations
 from onair_crds.program import Program
 from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
-PAINT_DELAY_S = 0.09
-"""What a page paints is on the screen this much after what it plays is in the sink (measured: 20 to
-160 ms without a graphics processor), so the sound is shifted by as much."""
 PRESETS = {"standard": "veryfast", "high": "fast"}
+
+
+def paint_delay_s(width: int, height: int) -> float:
+    """How much later a page's picture is on the screen than its sound is in the sink.
+
+    Painting takes the processor longer the larger the canvas is. Measured without a
+    graphics processor: 20 to 150 ms at 640×360, 70 to 180 ms at 1280×720.
+    """
+    return min(0.04 + 0.1 * (width * height) / (1280 * 720), 0.2)
 
 
 def ffmpeg_command(program: Program) -> list[str]:
@@ -24,7 +30,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning"),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
-        *("-itsoffset", f"{PAINT_DELAY_S}"),
+        *("-itsoffset", f"{paint_delay_s(video.width, video.height):.3f}"),
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *("-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
