@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 from onair_encoder.cdp import CdpClosed
@@ -32,7 +33,7 @@ def x_server() -> Child:
     return Child("xvfb", [*command, *options], before=clean, quiet=True)
 
 
-def sound_server() -> Child:
+def sound_server(again: Callable[[], None]) -> Child:
     runtime = tempfile.mkdtemp(prefix="pulse-")
     null_sink = f"module-null-sink sink_name={SINK} rate=48000 channels=2 norewinds=1"
     protocol = f"module-native-protocol-unix socket={PULSE_SOCKET} auth-anonymous=1"
@@ -46,7 +47,12 @@ def sound_server() -> Child:
             PULSE_SOCKET.unlink()
 
     return Child(
-        "pulseaudio", command, env={"XDG_RUNTIME_DIR": runtime, "HOME": runtime}, before=clean, quiet=True
+        "pulseaudio",
+        command,
+        env={"XDG_RUNTIME_DIR": runtime, "HOME": runtime},
+        before=clean,
+        quiet=True,
+        again=again,
     )
 
 
@@ -59,11 +65,13 @@ class Browser:
         self.error: str | None = None
         self._changed = asyncio.Event()
         self._listeners: set[asyncio.Event] = set()
+        self._chromium: Chromium | None = None
 
     def want(self, request: dict[str, Any]) -> None:
         if request != self.wanted:
+            if request["url"] != self.wanted["url"]:
+                self._tell(None, None)
             self.wanted = request
-            self._tell(None, None)
             self._changed.set()
 
     def state(self) -> dict[str, Any]:
@@ -75,10 +83,15 @@ class Browser:
             for listener in self._listeners:
                 listener.set()
 
+    def sound_is_back(self) -> None:
+        """A page that was playing does not find a new sound server by itself."""
+        if self._chromium:
+            self._chromium.lost.set()
+
     async def run(self) -> None:
         while True:
             await wait_for_path(X_SOCKET)
-            chromium = Chromium(self.wanted["width"], self.wanted["height"])
+            self._chromium = chromium = Chromium()
             try:
                 await chromium.start()
                 await self._show(chromium)
@@ -96,32 +109,61 @@ class Browser:
             CdpClosed: it is lost.
         """
         retry_s = RETRY_MIN_S
-        retry = False
-        self._changed.set()
         while True:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), retry_s if retry else HEALTH_INTERVAL_S)
-            if self._changed.is_set() or retry:
-                if self._changed.is_set():
-                    retry_s = RETRY_MIN_S
-                self._changed.clear()
-                retry = not await self._load(chromium)
-                retry_s = min(retry_s * 1.6, RETRY_MAX_S)
-            elif not await chromium.healthy():
-                raise CdpClosed("the page does not answer")
+            self._changed.clear()
+            url: str = self.wanted["url"]
+            await chromium.resize(self.wanted["width"], self.wanted["height"])
+            if chromium.page != url:
+                try:
+                    if not await self._load(chromium, url):
+                        retry_s = RETRY_MIN_S
+                        continue
+                except PageError as error:
+                    log("page.failed", error=str(error))
+                    self._tell(None, str(error))
+                    await chromium.darken()
+                    await _first_of(retry_s, self._changed, chromium.lost)
+                    retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
+                    continue
+                log("page.loaded")
+                self._tell(url, None)
+                retry_s = RETRY_MIN_S
+            await self._rest(chromium)
 
-    async def _load(self, chromium: Chromium) -> bool:
-        wanted = dict(self.wanted)
-        await chromium.resize(wanted["width"], wanted["height"])
+    async def _load(self, chromium: Chromium, url: str) -> bool:
+        """Whether the page was loaded; False when something else came to be wanted meanwhile.
+
+        Raises:
+            CdpClosed: the browser is lost.
+            PageError: the page cannot be had.
+        """
+        loading = asyncio.create_task(chromium.navigate(url))
         try:
-            await chromium.navigate(wanted["url"])
-        except PageError as error:
-            log("page.failed", error=str(error))
-            self._tell(None, str(error))
-            return False
-        log("page.loaded")
-        self._tell(wanted["url"], None)
-        return True
+            while not loading.done():
+                await _first_of(None, self._changed, chromium.lost, loading)
+                if chromium.lost.is_set():
+                    raise CdpClosed("while loading")
+                if self._changed.is_set():
+                    if self.wanted["url"] != url:
+                        return False
+                    self._changed.clear()
+                    await chromium.resize(self.wanted["width"], self.wanted["height"])
+            loading.result()
+            return True
+        finally:
+            loading.cancel()
+            await asyncio.gather(loading, return_exceptions=True)
+
+    async def _rest(self, chromium: Chromium) -> None:
+        """Returns when there is something to do.
+
+        Raises:
+            CdpClosed: the browser is lost.
+        """
+        while not self._changed.is_set() and not chromium.left.is_set():
+            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.left, chromium.lost)
+            if not await chromium.healthy():
+                raise CdpClosed("the page does not answer")
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client: JSON lines in say what is wanted, JSON lines out say what is."""
@@ -149,13 +191,24 @@ class Browser:
             writer.close()
 
 
+async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:
+    """Returns when one of the events is set or tasks done, or the time is over."""
+    waits = [w if isinstance(w, asyncio.Task) else asyncio.create_task(w.wait()) for w in what]
+    try:
+        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for given, wait in zip(what, waits, strict=True):
+            if wait is not given:
+                wait.cancel()
+
+
 async def run() -> None:
     stop = terminated()
     BROWSER_SOCKET.unlink(missing_ok=True)
-    children = [x_server(), sound_server()]
+    browser = Browser()
+    children = [x_server(), sound_server(again=browser.sound_is_back)]
     for child in children:
         child.start()
-    browser = Browser()
     server = await asyncio.start_unix_server(browser.serve, BROWSER_SOCKET)
     BROWSER_SOCKET.chmod(0o660)
     tasks = [asyncio.create_task(browser.run()), asyncio.create_task(reap_orphans())]

@@ -8,13 +8,18 @@ from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
 
-def paint_delay_s(width: int, height: int) -> float:
-    """How much later a page's picture is on the screen than its sound is in the sink.
+SYNC = "aresample=async=960:min_comp=0.01"
+"""Moves sound that is off its timestamps by more than 10 ms back, by 2 % at most.
 
-    Painting takes the processor longer the larger the canvas is. Measured without a
-    graphics processor: 20 to 150 ms at 640×360, 70 to 180 ms at 1280×720.
-    """
-    return min(0.04 + 0.1 * (width * height) / (1280 * 720), 0.2)
+While a browser starts the first timestamps of the sound are off by up to 100 ms,
+and with `async=1` samples would be counted from there for good.
+"""
+
+PAINT_DELAY_S = 0.05
+"""How much later a page's picture is on the screen than its sound is in the sink.
+
+Measured without a graphics processor, from 640×360 to 1280×720: 5 to 75 ms.
+"""
 
 
 def ffmpeg_command(program: Program) -> list[str]:
@@ -30,7 +35,8 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning"),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
-        *("-itsoffset", f"{paint_delay_s(video.width, video.height):.3f}"),
+        # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
+        *("-isync", "0", "-itsoffset", f"{PAINT_DELAY_S:.3f}"),
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *("-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
@@ -40,7 +46,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-g", str(video.keyframe_interval_frames), "-keyint_min", str(video.keyframe_interval_frames)),
         *("-sc_threshold", "0", "-bf", "0"),
         *("-c:a", "aac", "-b:a", str(audio.bitrate_bps), "-ar", str(audio.sample_rate_hz)),
-        *("-ac", str(audio.channels), "-af", "aresample=async=1"),
+        *("-ac", str(audio.channels), "-af", SYNC),
         *("-flags", "+global_header", "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),

@@ -18,6 +18,10 @@ class CdpClosed(Exception):
     """The browser has gone."""
 
 
+class CdpSilent(CdpClosed):
+    """It is there and does not answer in time."""
+
+
 class CdpError(Exception):
     """The browser refused a call."""
 
@@ -26,10 +30,14 @@ class CdpPipe:
     """Calls and events of one browser process. `read_fd` and `write_fd` are our ends of its fds 4 and 3."""
 
     def __init__(
-        self, read_fd: int, write_fd: int, on_event: Callable[[str, Message, str | None], None]
+        self,
+        read_fd: int,
+        write_fd: int,
+        on_event: Callable[[str, Message, str | None], None],
+        on_closed: Callable[[], None],
     ) -> None:
         self._read_fd, self._write_fd = read_fd, write_fd
-        self._on_event = on_event
+        self._on_event, self._on_closed = on_event, on_closed
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -58,12 +66,20 @@ class CdpPipe:
                 if not future.done():
                     future.set_exception(CdpClosed())
             self._waiting.clear()
+            self._on_closed()
 
-    async def call(self, method: str, params: Message | None = None, session: str | None = None) -> Message:
+    async def call(
+        self,
+        method: str,
+        params: Message | None = None,
+        session: str | None = None,
+        timeout_s: float = CALL_TIMEOUT_S,
+    ) -> Message:
         """The result of a call.
 
         Raises:
-            CdpClosed: the browser has gone or does not answer.
+            CdpClosed: the browser has gone.
+            CdpSilent: it does not answer within `timeout_s`.
             CdpError: it answered with an error.
         """
         number = next(self._ids)
@@ -74,8 +90,10 @@ class CdpPipe:
         self._waiting[number] = future
         try:
             os.write(self._write_fd, json.dumps(message).encode() + b"\0")
-            answer = await asyncio.wait_for(future, CALL_TIMEOUT_S)
-        except (TimeoutError, OSError) as error:
+            answer = await asyncio.wait_for(future, timeout_s)
+        except TimeoutError as error:
+            raise CdpSilent(method) from error
+        except OSError as error:
             raise CdpClosed(method) from error
         finally:
             self._waiting.pop(number, None)

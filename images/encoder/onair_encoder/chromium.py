@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import os
 import tempfile
+from collections.abc import Coroutine
 from typing import Any
 
-from onair_encoder.cdp import CdpClosed, CdpError, CdpPipe
+from onair_encoder.cdp import CdpClosed, CdpError, CdpPipe, CdpSilent
 from onair_encoder.logs import log
-from onair_encoder.places import DISPLAY, PULSE_SOCKET, SINK
+from onair_encoder.places import DISPLAY, PULSE_SOCKET, SINK, max_size
 
 PROGRAM = "/usr/lib/chromium/chromium"
 FLAGS = [
@@ -35,6 +36,8 @@ FLAGS = [
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--disable-quic",
+    "--deny-permission-prompts",
+    "--noerrdialogs",
     "--metrics-recording-only",
     "--password-store=basic",
     "--use-mock-keychain",
@@ -42,6 +45,12 @@ FLAGS = [
     "--window-position=0,0",
     "--remote-debugging-pipe",
 ]
+
+NAVIGATION_TIMEOUT_S = 30.0
+HEALTH_TIMEOUT_S = 10.0
+PAINT_TIMEOUT_S = 2.0
+"""A page that has arrived and painted nothing for so long is taken as it is."""
+DARK = "document.documentElement.style.background = '#000'"
 
 _WORDS = {
     "ERR_NAME_NOT_RESOLVED": "name not found",
@@ -67,17 +76,29 @@ def in_words(error_text: str) -> str:
 
 
 class Chromium:
-    """A browser that paints one page at the top left of the screen."""
+    """A browser that paints one page at the top left of the screen.
 
-    def __init__(self, width: int, height: int) -> None:
-        self._width, self._height = width, height
+    Its window has the size of the screen, as nothing can resize it without a
+    window manager; the page's own size is emulated within it.
+    """
+
+    def __init__(self) -> None:
+        self.page: str | None = None
+        """The url that is shown; None while there is none, or the page left for one that cannot be had."""
+        self.process: asyncio.subprocess.Process | None = None
+        self.lost = asyncio.Event()
+        """The browser or its page has crashed."""
+        self.left = asyncio.Event()
+        """The page went by itself to one that cannot be had."""
+        self._size: tuple[int, int] | None = None
         self._cdp: CdpPipe | None = None
         self._session: str | None = None
+        self._target: str | None = None
         self._document_status: int | None = None
-        self._frame: str | None = None
+        self._painted = asyncio.Condition()
+        self._painted_loaders: set[str] = set()
+        self._errands: set[asyncio.Task[None]] = set()
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
-        self.process: asyncio.subprocess.Process | None = None
-        self.crashed = asyncio.Event()
 
     async def start(self) -> None:
         """Starts the process and attaches to its page.
@@ -87,10 +108,11 @@ class Chromium:
         """
         to_browser, ours_out = os.pipe()
         ours_in, from_browser = os.pipe()
+        width, height = max_size()
         command = [
             PROGRAM,
             *FLAGS,
-            f"--window-size={self._width},{self._height}",
+            f"--window-size={width},{height}",
             f"--user-data-dir={self._profile.name}",
             "about:blank",
         ]
@@ -119,7 +141,7 @@ class Chromium:
         )
         os.close(to_browser)
         os.close(from_browser)
-        self._cdp = CdpPipe(ours_in, ours_out, self._event)
+        self._cdp = CdpPipe(ours_in, ours_out, self._event, self.lost.set)
         await self._cdp.open()
         await self._attach()
         log("chromium.started", pid=self.process.pid)
@@ -133,68 +155,117 @@ class Chromium:
             await asyncio.sleep(0.025)
         else:
             raise CdpClosed("no page")
-        attached = await self._call("Target.attachToTarget", {"targetId": pages[0], "flatten": True})
+        self._target = pages[0]
+        attached = await self._call("Target.attachToTarget", {"targetId": self._target, "flatten": True})
         self._session = attached["sessionId"]
-        await self._page("Page.enable")
-        await self._page("Network.enable")
-        await self._page("Inspector.enable")
-        await self.resize(self._width, self._height)
+        for domain in ("Page", "Network", "Inspector"):
+            await self._page(f"{domain}.enable")
+        await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
+        await self._page("Runtime.evaluate", {"expression": DARK})
+        await self._call("Target.setDiscoverTargets", {"discover": True})
 
     async def resize(self, width: int, height: int) -> None:
-        """Makes the page's canvas that size, at the top left of the screen."""
-        self._width, self._height = width, height
+        """Makes the page's canvas that size, at the top left of the screen; the page is not loaded again."""
+        if self._size == (width, height):
+            return
         await self._page(
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
         )
+        self._size = (width, height)
 
     async def _call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         if self._cdp is None:
             raise CdpClosed(method)
         return await self._cdp.call(method, params)
 
-    async def _page(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def _page(
+        self, method: str, params: dict[str, Any] | None = None, timeout_s: float = HEALTH_TIMEOUT_S
+    ) -> dict[str, Any]:
         if self._cdp is None or self._session is None:
             raise CdpClosed(method)
-        return await self._cdp.call(method, params, self._session)
+        return await self._cdp.call(method, params, self._session, timeout_s)
 
     def _event(self, method: str, params: dict[str, Any], session: str | None) -> None:
-        if method in ("Inspector.targetCrashed", "Target.targetCrashed", "Target.detachedFromTarget"):
-            self.crashed.set()
-        elif (
-            method == "Network.responseReceived"
-            and params.get("type") == "Document"
-            and params.get("frameId") == self._frame
-        ):
-            self._document_status = int(params["response"]["status"])
+        match method:
+            case "Inspector.targetCrashed" | "Target.detachedFromTarget":
+                self.lost.set()
+            case "Page.javascriptDialogOpening":
+                # Nobody sits in front of this screen: a dialog would stop the page for good.
+                self._run_errand(self._page("Page.handleJavaScriptDialog", {"accept": True}))
+            case "Target.targetCreated":
+                target = params["targetInfo"]
+                if target["type"] == "page" and target["targetId"] != self._target:
+                    # A second window would lie on top of the programme.
+                    self._run_errand(self._call("Target.closeTarget", {"targetId": target["targetId"]}))
+            case "Page.frameNavigated":
+                frame = params["frame"]
+                if "parentId" not in frame and frame.get("unreachableUrl") and self.page:
+                    self.page = None
+                    self.left.set()
+            case "Page.lifecycleEvent" if params.get("name") == "firstPaint":
+                self._painted_loaders.add(params["loaderId"])
+                self._run_errand(self._tell_painted())
+            case "Network.responseReceived":
+                # A page's main frame has the id of its target.
+                if params.get("type") == "Document" and params.get("frameId") == self._target:
+                    self._document_status = int(params["response"]["status"])
+            case _:
+                pass
+
+    def _run_errand(self, errand: Coroutine[Any, Any, object]) -> None:
+        """Does what an event asks for; a refusal is none of our concern."""
+
+        async def run() -> None:
+            with contextlib.suppress(CdpClosed, CdpError):
+                await errand
+
+        task = asyncio.create_task(run())
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    async def _tell_painted(self) -> None:
+        async with self._painted:
+            self._painted.notify_all()
 
     async def navigate(self, url: str) -> None:
-        """Loads a page; returns when it has been received and begins to paint.
+        """Loads a page; returns when it has painted. Until it arrives the page before it stays.
 
         Raises:
-            PageError: it cannot be had.
+            PageError: it cannot be had; what is shown now is undefined, see `darken`.
             CdpClosed: the browser has gone.
         """
-        tree = await self._page("Page.getFrameTree")
-        self._frame = tree["frameTree"]["frame"]["id"]
-        self._document_status = None
-        try:
-            answer = await self._page("Page.navigate", {"url": url})
-        except CdpError as error:
-            raise PageError(str(error)) from error
+        self.page, self._document_status = None, None
+        self._painted_loaders.clear()
         host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        try:
+            answer = await self._page("Page.navigate", {"url": url}, NAVIGATION_TIMEOUT_S)
+        except CdpSilent as error:
+            raise PageError(f"{host}: no answer within {NAVIGATION_TIMEOUT_S:.0f} s") from error
+        except CdpError as error:
+            raise PageError("not an address that a browser can open") from error
         if text := answer.get("errorText"):
             raise PageError(f"{host}: {in_words(text)}")
-        for _ in range(40):
-            if self._document_status:
-                break
-            await asyncio.sleep(0.025)
+        if loader := answer.get("loaderId"):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
+                    await self._painted.wait_for(lambda: loader in self._painted_loaders)
         if self._document_status and self._document_status >= 400:
             raise PageError(f"{host} answers HTTP {self._document_status}")
+        self.left.clear()
+        self.page = url
+
+    async def darken(self) -> None:
+        """Shows nothing but black, in place of the browser's own error page."""
+        self.page = None
+        with contextlib.suppress(CdpError):
+            await self._page("Page.stopLoading")
+            await self._page("Page.navigate", {"url": "about:blank"})
+            await self._page("Runtime.evaluate", {"expression": DARK})
 
     async def healthy(self) -> bool:
         """Whether the page still answers."""
-        if self.crashed.is_set():
+        if self.lost.is_set():
             return False
         try:
             await self._page("Runtime.evaluate", {"expression": "1"})
@@ -203,6 +274,8 @@ class Chromium:
         return True
 
     async def stop(self) -> None:
+        for errand in self._errands:
+            errand.cancel()
         if self._cdp:
             self._cdp.close()
         if self.process and self.process.returncode is None:

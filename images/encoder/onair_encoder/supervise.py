@@ -28,6 +28,7 @@ class Child:
         *,
         env: Mapping[str, str] | None = None,
         before: Callable[[], Awaitable[None]] | None = None,
+        again: Callable[[], None] | None = None,
         quiet: bool = False,
     ) -> None:
         self.name = name
@@ -35,7 +36,7 @@ class Child:
         self.restarts = 0
         self.process: asyncio.subprocess.Process | None = None
         self._env = {**os.environ, **(env or {})}
-        self._before = before
+        self._before, self._again = before, again
         self._quiet = quiet
         self._task: asyncio.Task[None] | None = None
 
@@ -56,6 +57,8 @@ class Child:
             code = await self.process.wait()
             log("child.ended", name=self.name, code=code)
             self.restarts += 1
+            if self._again:
+                self._again()
             quick = time.monotonic() - started < QUICK_END_S
             delay_s = min(max(0.05, delay_s * 2), MAX_DELAY_S) if quick else 0.0
             await asyncio.sleep(delay_s)
@@ -83,15 +86,19 @@ async def reap_orphans() -> None:
     """Collects processes that were left to process 1; children of ours are left to asyncio."""
     if os.getpid() != 1:
         return
+    before: set[int] = set()
     while True:
         await asyncio.sleep(5)
-        for pid in _zombies_of(1):
+        found = _zombies_of(1)
+        # Asyncio collects its own at once: what is seen twice is nobody's.
+        for pid in before & found:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)  # noqa: ASYNC222
+        before = found
 
 
-def _zombies_of(parent: int) -> list[int]:
-    found = []
+def _zombies_of(parent: int) -> set[int]:
+    found = set()
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
@@ -100,7 +107,7 @@ def _zombies_of(parent: int) -> list[int]:
         except OSError:
             continue
         if state == "Z" and int(ppid) == parent:
-            found.append(int(folder.name))
+            found.add(int(folder.name))
     return found
 
 
