@@ -16,6 +16,9 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import SIGNING_KEY
+from onair_api.layout.layers import Layers
+from onair_api.layout.router import router as layout
+from onair_api.layout.service import Layouts
 from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
@@ -48,6 +51,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     app.state.services = services
     answers.install(app)
     app.include_router(live)
+    app.include_router(layout)
     pages.install(app)
     openapi.install(app, settings)
     app.add_middleware(Cors, api=app, settings=settings.cors)
@@ -73,6 +77,8 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         projects=projects,
         destinations=Destinations(cluster, writer, credentials, settings.limits),
         broadcasts=Broadcasts(cluster, writer),
+        layouts=Layouts(cluster, writer, settings.limits),
+        layers=Layers(cluster, writer, settings.limits),
     )
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from onair_api.auth.signing_keys import SigningKeys
     from onair_api.auth.tokens import Tokens
     from onair_api.cache.cluster import Cluster
+    from onair_api.layout.layers import Layers
+    from onair_api.layout.service import Layouts
     from onair_api.live.broadcast.service import Broadcasts
     from onair_api.live.collection.service import Collections
     from onair_api.live.destination.service import Destinations
@@ -33,6 +35,8 @@ class Services:
     projects: Projects
     destinations: Destinations
     broadcasts: Broadcasts
+    layouts: Layouts
+    layers: Layers
 
 
 def services_of(request: Request) -> Services:

@@ -178,6 +178,13 @@ class TransitionSwipeType(WireEnum):
     DESTINATION = "Destination"
 
 
+class RequestAnimationMode(WireEnum):
+    """How the animations of a batch follow each other. Of requests alone, never stored."""
+
+    PARALLEL = "Parallel"
+    SERIES = "Series"
+
+
 _ACTIVE = (BroadcastPhase.WAITING, BroadcastPhase.STARTING, BroadcastPhase.RUNNING)
 
 _PREFIXES = {
@@ -199,4 +206,5 @@ _PREFIXES = {
     "LayoutType": "LAYOUT_TYPE",
     "TransitionDirection": "TRANSITION_DIRECTION",
     "TransitionSwipeType": "TRANSITION_SWIPE_TYPE",
+    "RequestAnimationMode": "REQUEST_ANIMATION_MODE",
 }

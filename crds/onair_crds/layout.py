@@ -37,8 +37,8 @@ class FadeToColorTransition(SpecModel):
 class SwipeTransition(SpecModel):
     duration_ms: DurationMs
     """Length in milliseconds."""
-    direction: TransitionDirection
-    """Where the picture moves to."""
+    direction: TransitionDirection | None = None
+    """Where the picture moves to. Default Left."""
     combined_animation: TransitionSwipeType | None = None
     """Which of the two pictures moves. Default Combined."""
 

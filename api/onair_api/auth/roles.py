@@ -28,6 +28,17 @@ class Operation(StrEnum):
     GET_DESTINATION = "GetDestination"
     UPDATE_DESTINATION = "UpdateDestination"
     DELETE_DESTINATION = "DeleteDestination"
+    LIST_LAYOUTS = "ListLayouts"
+    CREATE_LAYOUT = "CreateLayout"
+    GET_LAYOUT = "GetLayout"
+    UPDATE_LAYOUT = "UpdateLayout"
+    DELETE_LAYOUT = "DeleteLayout"
+    LIST_LAYERS = "ListLayers"
+    CREATE_LAYER = "CreateLayer"
+    BATCH = "Batch"
+    GET_LAYER = "GetLayer"
+    UPDATE_LAYER = "UpdateLayer"
+    DELETE_LAYER = "DeleteLayer"
     REFRESH_ACCESS_TOKEN = "RefreshAccessToken"  # noqa: S105 - the name of an operation
 
 

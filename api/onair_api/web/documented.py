@@ -6,7 +6,7 @@ from typing import Any
 
 from onair_api.errors import Code
 
-Example = dict[str, Any]
+Example = dict[str, Any] | list[dict[str, Any]]
 
 
 _ERRORS = {
@@ -28,6 +28,7 @@ def operation(
     *,
     path: tuple[str, ...] = (),
     query: dict[str, str] | None = None,
+    filters: dict[str, dict[str, Any]] | None = None,
     request: str | None = None,
     response: str,
     example: Example | None = None,
@@ -41,6 +42,7 @@ def operation(
         name: RPC name of the operation; becomes the operationId.
         path: names of the path parameters.
         query: boolean query parameters and what they do.
+        filters: other query parameters and their schemas.
         request, response: names in `#/components/schemas`.
         example, answer: bodies that work as they stand.
     """
@@ -51,7 +53,8 @@ def operation(
         + [
             {"name": each, "in": "query", "description": text, "schema": {"type": "boolean"}}
             for each, text in (query or {}).items()
-        ],
+        ]
+        + [{"name": each, "in": "query", "schema": schema} for each, schema in (filters or {}).items()],
         "security": security,
     }
     if request:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from onair_api.errors import BAD_REQUEST, Code
+from onair_api.layout.schemas import layout_schemas
 from onair_api.live.schemas import live_schemas
 from onair_api.settings import Settings
 
@@ -24,6 +25,8 @@ TAGS = [
     {"name": "projects", "description": "One show each: what is rendered and how it is encoded."},
     {"name": "destinations", "description": "Where a project's programme is delivered to."},
     {"name": "broadcasts", "description": "On air and off."},
+    {"name": "layouts", "description": "Canvases of the scene compositor, and how one replaces another."},
+    {"name": "layers", "description": "What is drawn on a layout, and in which order."},
 ]
 
 _ERRORS: dict[str, tuple[Code, str, str]] = {
@@ -81,7 +84,7 @@ def document(app: FastAPI, settings: Settings) -> dict[str, Any]:
         servers=[{"url": settings.public_url}],
     )
     schema["components"] = {
-        "schemas": {**live_schemas(), "Error": _error_schema()},
+        "schemas": {**live_schemas(), **layout_schemas(), "Error": _error_schema()},
         "responses": {name: _error_response(*rest) for name, rest in _ERRORS.items()},
         "securitySchemes": {
             "AccessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},

@@ -31,6 +31,8 @@ DEFAULTS: dict[tuple[str, str], Any] = {
     ("HlsLive", "playlist_count"): 5,
     ("HlsLive", "file_count"): 10,
     ("HlsVod", "max_duration"): 0,
+    ("SwipeTransition", "direction"): "Left",
+    ("SwipeTransition", "combined_animation"): "Combined",
 }
 """Defaults of `operations.md` that are no defaults of the schema: a default inside a one-of would
 make applying another member fail."""

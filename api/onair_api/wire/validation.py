@@ -24,6 +24,14 @@ def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violatio
     Raises:
         InvalidArgument: names every wrong field.
     """
+    if wrong := violations(model, spec, found):
+        raise InvalidArgument(*wrong)
+
+
+def violations(
+    model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violation] = ()
+) -> list[Violation]:
+    """Everything that `check` would name."""
     wrong = {v.field: v for v in found}
     try:
         model.model_validate(spec)
@@ -34,8 +42,7 @@ def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violatio
                 known == violation.field or known.startswith(violation.field + ".") for known in wrong
             ):
                 wrong[violation.field] = violation
-    if wrong:
-        raise InvalidArgument(*wrong.values())
+    return list(wrong.values())
 
 
 def _violation(detail: ErrorDetails) -> Violation:

@@ -13,6 +13,12 @@ from onair_crds.client import Document, JsonPatch
 FREE_FORM = frozenset({"metadata", "data"})
 """Fields that are replaced whole."""
 
+KEYED = {"layers": "id"}
+"""Lists whose items have a name of their own: only what changed in them is sent."""
+
+MAX_OPERATIONS = 2000
+"""Above this a keyed list is sent whole; the API server takes 10,000."""
+
 
 def compare_and_swap(document: Document, operations: JsonPatch) -> JsonPatch:
     """The operations, applied only to this very version of the object."""
@@ -30,13 +36,34 @@ def spec_changes(old: dict[str, Any], new: dict[str, Any], path: str = "/spec") 
             continue
         if isinstance(before, dict) and isinstance(value, dict) and key not in FREE_FORM:
             changes += spec_changes(before, value, place)
+        elif (items := item_changes(before, value, place, KEYED.get(key))) is not None:
+            changes += items
         else:
             changes.append({"op": "add", "path": place, "value": value})
     return changes
 
 
+def item_changes(old: Any, new: Any, path: str, key: str | None) -> JsonPatch | None:
+    """What makes the keyed list `new` of `old`; None where replacing all of it is simpler."""
+    if key is None or not isinstance(old, list) or not isinstance(new, list):
+        return None
+    wanted = {item[key]: item for item in new}
+    kept = [item for item in old if item[key] in wanted]
+    if [item[key] for item in new[: len(kept)]] != [item[key] for item in kept]:
+        return None
+    removed = [place for place, item in enumerate(old) if item[key] not in wanted]
+    changes: JsonPatch = [{"op": "remove", "path": f"{path}/{place}"} for place in reversed(removed)]
+    for place, item in enumerate(kept):
+        if wanted[item[key]] is not item:
+            changes += spec_changes(item, wanted[item[key]], f"{path}/{place}")
+    changes += [{"op": "add", "path": f"{path}/-", "value": item} for item in new[len(kept) :]]
+    return changes if len(changes) <= MAX_OPERATIONS else None
+
+
 def same(one: Any, other: Any) -> bool:
     """Equal as JSON: Python's True is no 1."""
+    if one is other:
+        return True
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):

@@ -20,15 +20,22 @@ REQUEST = "onair.dev/request"
 class RequestNote:
     session_id: str | None = None
     metadata: dict[str, Any] | None = None
+    nonce: str | None = None
+    """Given where something else has to be kept under it; otherwise each write has a new one."""
 
     def annotations(self) -> dict[str, str]:
         """The annotation of one write; the nonce tells this write from what comes later."""
-        note: dict[str, Any] = {"nonce": secrets.token_hex(8)}
+        note: dict[str, Any] = {"nonce": self.nonce or new_nonce()}
         if self.session_id:
             note["sessionId"] = self.session_id
         if self.metadata is not None:
             note["requestMetadata"] = self.metadata
         return {REQUEST: orjson.dumps(note).decode()}
+
+
+def new_nonce() -> str:
+    """Names one write."""
+    return secrets.token_hex(8)
 
 
 def request_metadata(body: dict[str, Any], limit_bytes: int) -> dict[str, Any] | None:

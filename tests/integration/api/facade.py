@@ -180,7 +180,7 @@ class User:
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
         headers = {**self.headers, **options.pop("headers", {})}
         content = options.pop("content", None if body is None else json.dumps(body))
-        url = path if path.startswith("/live/") else f"/live/v2{path}"
+        url = path if path.startswith(("/live/", "/layout/", "/event/")) else f"/live/v2{path}"
         return self.facade.http.request(method, url, content=content, headers=headers, **options)
 
     def ok(self, method: str, path: str, body: Any = None, **options: Any) -> Json:

@@ -1,0 +1,53 @@
+"""Which layouts a caller may see: those of the projects that he may see."""
+
+from __future__ import annotations
+
+from onair_api.auth.identity import Identity
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
+from onair_api.cache.view import Entry
+from onair_api.errors import NotFound, PermissionDenied
+from onair_api.live.ownership import owned_project
+
+
+async def project_of(cluster: Cluster, identity: Identity, project_id: str) -> Entry:
+    """A project by its id alone; its collection is its own affair.
+
+    Raises:
+        NotFound: there is no such project that this caller may see.
+    """
+    project = await cluster.get(PROJECT, project_id)
+    if project is None:
+        raise NotFound("the project does not exist")
+    return await owned_project(cluster, identity, str(project.spec.get("collectionId")), project.name)
+
+
+async def owned_layout(cluster: Cluster, identity: Identity, layout_id: str) -> tuple[Entry, Entry]:
+    """The layout and its project.
+
+    Raises:
+        NotFound: there is no such layout that this caller may see.
+    """
+    missing = NotFound("the layout does not exist")
+    layout = await cluster.get(LAYOUT, layout_id)
+    if layout is None:
+        raise missing
+    try:
+        return layout, await project_of(cluster, identity, str(layout.spec.get("projectId")))
+    except NotFound:
+        raise missing from None
+
+
+async def visible_projects(cluster: Cluster, identity: Identity, project_id: str | None) -> list[Entry]:
+    """The projects whose layouts the caller may list, or the named one of them; none for another's."""
+    if project_id:
+        try:
+            return [await project_of(cluster, identity, project_id)]
+        except (NotFound, PermissionDenied):
+            return []
+    view = cluster.view
+    return [
+        project
+        for collection in view.children(COLLECTION, *identity.owner)
+        for project in view.children(PROJECT, collection.name)
+    ]

@@ -1,0 +1,12 @@
+"""All Layout operations, /layout/v2. Order matters for speed alone: routes are tried one after another."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from onair_api.layout.endpoints import router as layouts
+from onair_api.layout.layer_endpoints import router as layers
+
+router = APIRouter()
+for each in (layers, layouts):
+    router.include_router(each)

@@ -1,0 +1,97 @@
+"""Schemas of the Layout interface for the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.layout.record import LAYOUT_MESSAGE
+from onair_api.layout.request import ANIMATED_MESSAGE, LAYER_MESSAGE, MAX_BATCH, NULLABLE
+from onair_api.wire.message import Message
+from onair_api.wire.schema import Schemas, field_schema
+from onair_crds.enums import RequestAnimationMode
+
+STRING: dict[str, Any] = {"type": "string"}
+ANY_OBJECT: dict[str, Any] = {"type": "object"}
+REQUEST_METADATA = {"requestMetadata": {**ANY_OBJECT, "description": "Travels with the event; not stored."}}
+
+
+def layout_schemas() -> Schemas:
+    """Every schema that a Layout operation names."""
+    schemas: Schemas = {}
+    layout = _fields(LAYOUT_MESSAGE, schemas) | {"metadata": ANY_OBJECT}
+    layer = _fields(LAYER_MESSAGE, schemas) | {"metadata": ANY_OBJECT, "data": ANY_OBJECT}
+    for name in NULLABLE:
+        layer[name] = {**layer[name], "type": ["integer", "null"]}
+    animated = _fields(ANIMATED_MESSAGE, schemas) | REQUEST_METADATA
+    wanted_layer = {"type": "object", "properties": layer | animated}
+    schemas["CreateLayoutRequest"] = _object(layout | REQUEST_METADATA, "projectId")
+    schemas["UpdateLayoutRequest"] = _object(layout | REQUEST_METADATA)
+    schemas["DeleteLayoutRequest"] = schemas["DeleteLayerRequest"] = _object(REQUEST_METADATA)
+    schemas["DeleteLayoutResponse"] = _object({"id": STRING} | REQUEST_METADATA, "id")
+    schemas["Layout"] = _object(
+        {"id": STRING} | layout | REQUEST_METADATA,
+        *("id", "projectId", "collectionId", "type", "width", "height", "metadata", "transitions"),
+    )
+    schemas["Layouts"] = {"type": "array", "items": _reference("Layout")}
+    schemas["CreateLayerRequest"] = {**wanted_layer, "required": ["type"]}
+    schemas["UpdateLayerRequest"] = wanted_layer
+    schemas["Layer"] = _object(
+        {"id": STRING, "layoutId": STRING} | layer | animated,
+        *("id", "layoutId", "requestAnimation"),
+        *(name for name in layer if name != "parentId"),
+    )
+    schemas["Layers"] = {"type": "array", "items": _reference("Layer")}
+    schemas["DeleteLayerResponse"] = _object(
+        {"id": STRING, "layoutId": STRING} | REQUEST_METADATA, "id", "layoutId"
+    )
+    schemas |= _batch(wanted_layer)
+    return schemas
+
+
+def _batch(wanted_layer: dict[str, Any]) -> Schemas:
+    mode = {
+        "type": "string",
+        "enum": [RequestAnimationMode.unspecified(), *(member.wire for member in RequestAnimationMode)],
+        "description": "In series a layer's animations start when those of the layer before it have ended.",
+    }
+    with_id = {"properties": wanted_layer["properties"] | {"id": STRING}, "required": ["id"]}
+    asked = {
+        "create": _reference("CreateLayerRequest"),
+        "update": {"type": "object", **with_id},
+        "delete": _object({"id": STRING} | REQUEST_METADATA, "id"),
+    }
+    answered = {
+        "create": _reference("Layer"),
+        "update": _reference("Layer"),
+        "delete": _reference("DeleteLayerResponse"),
+    }
+    return {
+        "BatchRequest": _object(
+            {"layers": {"type": "array", "maxItems": MAX_BATCH, "items": _one_of(asked)}}
+            | {"requestAnimationMode": mode}
+            | REQUEST_METADATA
+        ),
+        "BatchResponse": _object(
+            {"layers": {"type": "array", "items": _one_of(answered)}, "layoutId": STRING}
+            | {"requestAnimationMode": mode}
+            | REQUEST_METADATA,
+            *("layers", "layoutId", "requestAnimationMode"),
+        ),
+    }
+
+
+def _fields(message: Message, schemas: Schemas) -> dict[str, Any]:
+    return {f.name: field_schema(f, schemas) for f in message.fields.values()}
+
+
+def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return {**schema, "required": list(required)} if required else schema
+
+
+def _one_of(properties: dict[str, Any]) -> dict[str, Any]:
+    return {**_object(properties), "oneOf": [{"required": [key]} for key in properties]}
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}

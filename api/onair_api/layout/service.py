@@ -1,0 +1,117 @@
+"""Layouts: list, create, read, update, delete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.auth.caller import Caller
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import LAYOUT
+from onair_api.cache.view import Entry
+from onair_api.errors import InvalidArgument, Violation
+from onair_api.layout.access import owned_layout, project_of, visible_projects
+from onair_api.layout.record import LAYOUT_MESSAGE, answered, canvas, layout_fields
+from onair_api.layout.request import RoundingReading
+from onair_api.layout.stored import is_scene
+from onair_api.layout.tree import ROOT
+from onair_api.settings import LimitSettings
+from onair_api.wire.validation import check
+from onair_api.writes.identifiers import new_id
+from onair_api.writes.writer import Writer
+from onair_crds.enums import LayoutType
+from onair_crds.layout import LayoutSpec
+
+METADATA_BYTES = 10_000
+"""Bound of a layout's metadata (`interface.md`, "Limits")."""
+
+FIXED = ("projectId", "collectionId", "type")
+"""Fields that cannot be changed."""
+
+Record = dict[str, Any]
+
+
+class Layouts:
+    def __init__(self, cluster: Cluster, writer: Writer, limits: LimitSettings) -> None:
+        self._cluster = cluster
+        self._writer = writer
+        self._limits = limits
+
+    async def list(
+        self, caller: Caller, *, project_id: str | None, collection_id: str | None, type_: LayoutType | None
+    ) -> list[Record]:
+        """All layouts that the caller may see, oldest first; a filter that names another's finds none."""
+        found: list[tuple[Entry, Entry]] = []
+        for project in await visible_projects(self._cluster, caller.identity, project_id):
+            if collection_id and project.spec.get("collectionId") != collection_id:
+                continue
+            found += [(entry, project) for entry in self._cluster.view.children(LAYOUT, project.name)]
+        if type_ is not None:
+            found = [each for each in found if is_scene(each[0].spec) == (type_ is LayoutType.SCENE)]
+        found.sort(key=lambda each: each[0].created)
+        return [layout_fields(entry, project) for entry, project in found]
+
+    async def create(self, caller: Caller, body: Record) -> Record:
+        """A scene begins with its root layer; size and collection are the project's where not given."""
+        note = caller.note(body, self._limits.request_metadata_bytes)
+        values = self._values(body)
+        project = await project_of(self._cluster, caller.identity, values["projectId"])
+        collection_id = project.spec.get("collectionId")
+        if values.get("collectionId", collection_id) != collection_id:
+            raise InvalidArgument(Violation("collectionId", "is not the collection of the project"))
+        spec = {"type": LayoutType.SCENELESS.value, "collectionId": collection_id} | canvas(project) | values
+        if is_scene(spec):
+            spec["layers"] = [{"id": new_id(), "type": ROOT}]
+        _only_scenes_have_transitions(spec)
+        entry = await self._writer.create(LAYOUT, spec, note, owner=project)
+        return answered(layout_fields(entry, project), note.metadata)
+
+    async def get(self, caller: Caller, layout_id: str) -> Record:
+        return layout_fields(*await owned_layout(self._cluster, caller.identity, layout_id))
+
+    async def update(self, caller: Caller, layout_id: str, body: Record) -> Record:
+        """Changes the fields that were sent."""
+        layout, project = await owned_layout(self._cluster, caller.identity, layout_id)
+        note = caller.note(body, self._limits.request_metadata_bytes)
+        values = self._values({"projectId": project.name, **{k: v for k, v in body.items() if v is not None}})
+
+        async def change(entry: Entry) -> Record:
+            spec = entry.spec
+            present = {
+                "type": LayoutType.SCENELESS.value,
+                "collectionId": project.spec.get("collectionId"),
+                **spec,
+            }
+            if changed := [name for name in FIXED if values.get(name, present[name]) != present[name]]:
+                raise InvalidArgument(*(Violation(name, "cannot be changed") for name in changed))
+            wanted = {**spec, **{name: value for name, value in values.items() if name not in FIXED}}
+            _only_scenes_have_transitions(wanted)
+            return wanted
+
+        _, after = await self._writer.update(LAYOUT, layout.name, change, note)
+        return answered(layout_fields(after, project), note.metadata)
+
+    async def delete(self, caller: Caller, layout_id: str, body: Record) -> Record:
+        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
+        note = caller.note(body, self._limits.request_metadata_bytes)
+        await self._writer.delete(layout, note)
+        return answered({"id": layout.name}, note.metadata)
+
+    def _values(self, body: Record) -> Record:
+        """The fields of a body in the resource's form.
+
+        Raises:
+            InvalidArgument: names every wrong field.
+        """
+        reading = RoundingReading(METADATA_BYTES)
+        values = reading.message(LAYOUT_MESSAGE, body)
+        if not isinstance(values.get("metadata", {}), dict):
+            reading.violations.append(Violation("metadata", "must be an object"))
+        check(LayoutSpec, values, reading.violations)
+        return values
+
+
+def _only_scenes_have_transitions(spec: Record) -> None:
+    if spec.get("transitions") and not is_scene(spec):
+        raise InvalidArgument(
+            Violation("transitions", f"only a layout of type {LayoutType.SCENE.wire} has transitions")
+        )

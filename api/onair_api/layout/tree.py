@@ -1,0 +1,262 @@
+"""The tree of a layout's layers: what operations make of it. Pure.
+
+The rules are `operations.md`, "Layout operations". The two types of layouts
+differ: a scene keeps one consistent tree under its root, a sceneless layout
+keeps what its clients send and only clears up after deletions.
+
+Layers are in the resource's form, by id, oldest first; none is ever changed in
+place, so what is the same object before and after has not changed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
+from onair_api.wire.reading import joined
+from onair_crds.layout import MAX_LAYERS
+
+Layer = dict[str, Any]
+Layers = dict[str, Layer]
+
+ROOT = "root"
+"""Type of the layer that a scene begins with."""
+
+
+@dataclass(frozen=True)
+class Create:
+    id: str
+    values: Layer
+    path: str = ""
+    """Where the operation stands in the request, for error texts."""
+
+
+@dataclass(frozen=True)
+class Update:
+    id: str
+    values: Layer
+    cleared: frozenset[str] = field(default_factory=frozenset)
+    """Fields that were sent as null."""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Delete:
+    id: str
+    path: str = ""
+
+
+Operation = Create | Update | Delete
+
+
+@dataclass(frozen=True)
+class Outcome:
+    layers: Layers
+    results: list[Layer]
+    """Per operation its layer: as it is at the end, or as it last was if the same batch deleted it."""
+
+
+def applied(layers: Layers, operations: Sequence[Operation], *, scene: bool) -> Outcome:
+    """What the operations, one after the other, make of the layers: all of them, or none.
+
+    Raises:
+        InvalidArgument: a parent or child that cannot be, too many layers.
+        NotFound: an operation names no layer of this layout.
+        FailedPrecondition: the root of a scene would be deleted.
+    """
+    tree: _Tree = _Scene(layers) if scene else _Sceneless(layers)
+    for each in operations:
+        match each:
+            case Create():
+                tree.create(each)
+            case Update():
+                tree.update(each)
+            case Delete():
+                tree.delete(each)
+    if len(tree.layers) > MAX_LAYERS and len(tree.layers) > len(layers):
+        raise InvalidArgument(Violation("layers", f"a layout has at most {MAX_LAYERS} layers"))
+    return Outcome(tree.layers, [tree.layers.get(o.id) or tree.gone[o.id] for o in operations])
+
+
+class _Tree(ABC):
+    def __init__(self, layers: Layers) -> None:
+        self.layers = dict(layers)
+        self.gone: Layers = {}
+
+    @abstractmethod
+    def place(self, layer_id: str, values: Layer, path: str) -> None:
+        """Sets `children` and `parentId`, where given."""
+
+    @abstractmethod
+    def taken_with(self, layer_id: str) -> set[str]:
+        """The layer and all that go with it."""
+
+    def create(self, operation: Create) -> None:
+        own = {k: v for k, v in operation.values.items() if k not in ("children", "parentId")}
+        self.layers[operation.id] = {"id": operation.id, **own}
+        self.place(operation.id, operation.values, operation.path)
+
+    def update(self, operation: Update) -> None:
+        self._existing(operation)
+        own = {k: v for k, v in operation.values.items() if k not in ("children", "parentId")}
+        self.change(operation.id, **own, **dict.fromkeys(operation.cleared))
+        self.place(operation.id, operation.values, operation.path)
+
+    def delete(self, operation: Delete) -> None:
+        if operation.id in self.gone:
+            return
+        self._existing(operation)
+        taken = self.taken_with(operation.id)
+        self.gone |= {each: self.layers.pop(each) for each in taken}
+        for layer_id, layer in list(self.layers.items()):
+            if layer.get("parentId") in taken:
+                self.change(layer_id, parentId=None)
+            if not taken.isdisjoint(children_of(layer)):
+                self.change(layer_id, children=[c for c in children_of(layer) if c not in taken])
+
+    def change(self, layer_id: str, **values: Any) -> None:
+        """Sets fields; None and an empty list of children are left out of the resource."""
+        layer = {**self.layers[layer_id], **values}
+        self.layers[layer_id] = {
+            name: value
+            for name, value in layer.items()
+            if value is not None and (value != [] or name != "children")
+        }
+
+    def _existing(self, operation: Update | Delete) -> None:
+        if operation.id not in self.layers:
+            where = f"{operation.path}.id: " if operation.path else ""
+            raise NotFound(f"{where}the layer does not exist")
+
+
+class _Sceneless(_Tree):
+    """Any tree, or none: children and parents are kept as sent."""
+
+    def place(self, layer_id: str, values: Layer, path: str) -> None:
+        if values.get("parentId") == layer_id:
+            raise InvalidArgument(Violation(joined(path, "parentId"), "must not be the layer itself"))
+        self.change(layer_id, **{k: values[k] for k in ("children", "parentId") if k in values})
+
+    def taken_with(self, layer_id: str) -> set[str]:
+        """Descendants, but for those that a layer which stays names too: its client has moved them there."""
+        below: dict[str, list[str]] = {each: children_of(layer) for each, layer in self.layers.items()}
+        for each, layer in self.layers.items():
+            if (parent := layer.get("parentId")) in below:
+                below[parent] = [*below[parent], each]
+        taken = reached(below, [layer_id])
+        kept = [c for each, layer in self.layers.items() if each not in taken for c in children_of(layer)]
+        return taken - reached({**below, layer_id: []}, [each for each in kept if each != layer_id])
+
+
+class _Scene(_Tree):
+    """One tree under one root, and detached layers beside it."""
+
+    def create(self, operation: Create) -> None:
+        if operation.values.get("type") == ROOT and any(is_root(each) for each in self.layers.values()):
+            raise InvalidArgument(
+                Violation(joined(operation.path, "type"), "must not be root: a scene has one root layer")
+            )
+        super().create(operation)
+
+    def update(self, operation: Update) -> None:
+        before = self.layers.get(operation.id)
+        super().update(operation)
+        if before and is_root(before) != is_root(self.layers[operation.id]):
+            raise InvalidArgument(
+                Violation(joined(operation.path, "type"), "no layer becomes or ceases to be a scene's root")
+            )
+
+    def delete(self, operation: Delete) -> None:
+        if is_root(self.layers.get(operation.id, {})):
+            where = f"{operation.path}: " if operation.path else ""
+            raise FailedPrecondition(f"{where}the root layer of a scene cannot be deleted")
+        super().delete(operation)
+
+    def place(self, layer_id: str, values: Layer, path: str) -> None:
+        if "children" in values:
+            self._adopt(layer_id, values["children"], joined(path, "children"))
+        if "parentId" in values:
+            self._move(layer_id, values["parentId"], joined(path, "parentId"))
+        if self._is_in_a_cycle(layer_id):
+            field_name = "children" if "children" in values else "parentId"
+            raise InvalidArgument(
+                Violation(joined(path, field_name), "must not put a layer below itself: that is a cycle")
+            )
+
+    def taken_with(self, layer_id: str) -> set[str]:
+        return reached({each: children_of(layer) for each, layer in self.layers.items()}, [layer_id])
+
+    def _adopt(self, layer_id: str, wanted: list[str], path: str) -> None:
+        seen: set[str] = set()
+        for position, child in enumerate(wanted):
+            if wrong := self._no_child(child, layer_id, seen):
+                raise InvalidArgument(Violation(f"{path}[{position}]", wrong))
+            seen.add(child)
+        for child in children_of(self.layers[layer_id]):
+            if child not in seen:
+                self.change(child, parentId=None)
+        for child in wanted:
+            if self.layers[child].get("parentId") != layer_id:
+                self._leave_parent(child)
+                self.change(child, parentId=layer_id)
+        self.change(layer_id, children=wanted)
+
+    def _no_child(self, child: str, layer_id: str, seen: set[str]) -> str | None:
+        """Why a layer cannot be named as a child; None if it can."""
+        if child not in self.layers:
+            return "names no layer of this layout"
+        if child in seen:
+            return "names a layer twice"
+        if child == layer_id:
+            return "must not be the layer itself"
+        return "must not be the root layer" if is_root(self.layers[child]) else None
+
+    def _move(self, layer_id: str, parent: str, path: str) -> None:
+        """Appends the layer to a parent's children; where it is already one of them it stays in its place."""
+        layer = self.layers[layer_id]
+        if parent not in self.layers:
+            raise InvalidArgument(Violation(path, "names no layer of this layout"))
+        if parent == layer_id:
+            raise InvalidArgument(Violation(path, "must not be the layer itself"))
+        if is_root(layer):
+            raise InvalidArgument(Violation(path, "the root layer has no parent"))
+        if layer.get("parentId") != parent:
+            self._leave_parent(layer_id)
+            self.change(layer_id, parentId=parent)
+            self.change(parent, children=[*children_of(self.layers[parent]), layer_id])
+
+    def _leave_parent(self, layer_id: str) -> None:
+        parent = self.layers[layer_id].get("parentId")
+        if parent is not None:
+            left = [each for each in children_of(self.layers[parent]) if each != layer_id]
+            self.change(parent, children=left)
+
+    def _is_in_a_cycle(self, layer_id: str) -> bool:
+        """Every new edge touches this layer, so a cycle would lead upwards from it back to it."""
+        above = self.layers[layer_id].get("parentId")
+        while above is not None and above != layer_id:
+            above = self.layers[above].get("parentId")
+        return above is not None
+
+
+def children_of(layer: Layer) -> list[str]:
+    return layer.get("children") or []
+
+
+def is_root(layer: Layer) -> bool:
+    return layer.get("type") == ROOT
+
+
+def reached(below: dict[str, list[str]], start: Iterable[str]) -> set[str]:
+    """All known layers from `start` downwards, whatever the shape."""
+    found: set[str] = set()
+    todo = [each for each in start if each in below]
+    while todo:
+        current = todo.pop()
+        if current not in found:
+            found.add(current)
+            todo += [each for each in below[current] if each in below]
+    return found
