@@ -214,10 +214,10 @@ def _resolved(request: LayerRequest, created: dict[int, str], wrong: list[Violat
     if isinstance(operation, Delete):
         return request
 
-    def resolve(name: str, path: str) -> str:
-        match = _INDEX.fullmatch(name)
+    def resolve(name: Any, path: str) -> Any:
+        match = _INDEX.fullmatch(name) if isinstance(name, str) else None
         if match is None:
-            return name
+            return name  # what is no string was found wrong already
         if (position := int(match[1])) not in created:
             wrong.append(
                 Violation(joined(operation.path, path), "must name a layer created earlier in the batch")

@@ -80,8 +80,15 @@ class Reading:
     def _list(self, field: WireField, value: Any, path: str) -> Any:
         if not isinstance(value, list) or field.item is None:
             return self._wrong(path, "must be an array")
-        items = [self.field(field.item, item, f"{path}[{i}]") for i, item in enumerate(value)]
-        return [item for item in items if item is not ABSENT]
+        items = []
+        for i, item in enumerate(value):
+            before = len(self.violations)
+            read = self.field(field.item, item, f"{path}[{i}]")
+            if read is not ABSENT:
+                items.append(read)
+            elif len(self.violations) > before:
+                items.append(None)  # holds its place, so that the model counts the others as the caller does
+        return items
 
     def _enum(self, field: WireField, value: Any, path: str) -> Any:
         if field.enum is None or not isinstance(value, str):

@@ -249,7 +249,9 @@ def test_a_layout_goes_with_its_project(show: Show, cluster: Cluster) -> None:
     assert not cluster.exists("layouts", made[1].id)
 
 
-def test_a_layout_of_a_manifest_shows_what_it_leaves_out(show: Show, cluster: Cluster, facade: Facade) -> None:
+def test_a_layout_of_a_manifest_shows_what_it_leaves_out(
+    show: Show, cluster: Cluster, facade: Facade
+) -> None:
     name = f"by-hand-{show.id}"
     cluster.apply("Layout", "layouts", name, {"projectId": show.id, "layers": [{"id": "a", "type": "text"}]})
     wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")

@@ -1,0 +1,409 @@
+"""Layers over HTTP: one by one and in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
+from tests.integration.api.layouts import ROOT, Canvas, layout, scene
+from tests.integration.api.test_http import assert_error
+from tests.integration.api.test_layouts import fields
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def show(anna: User) -> Show:
+    return anna.project()
+
+
+@pytest.fixture
+def canvas(show: Show) -> Canvas:
+    """A scene."""
+    return scene(show)
+
+
+FULL: Json = {
+    "type": "video",
+    "data": {"media": {"url": "https://a.example/v.mp4", "volume": 0.5, "loop": None}},
+    "x": -10_000,
+    "y": 10_000,
+    "width": 0,
+    "height": 10_000,
+    "rotation": -359.5,
+    "opacity": 0.25,
+    "scale": 4,
+    "hidden": True,
+    "metadata": {"name": "clip", "tags": [None, 1]},
+}
+PLAIN: Json = {
+    "type": "text",
+    "data": {},
+    "x": None,
+    "y": None,
+    "width": None,
+    "height": None,
+    "rotation": 0,
+    "opacity": 1,
+    "scale": 1,
+    "hidden": False,
+    "children": [],
+    "metadata": {},
+    "requestAnimation": [],
+}
+
+
+def test_a_layer_comes_back_as_it_was_sent(canvas: Canvas) -> None:
+    root = canvas.root()
+    made = canvas.add(**FULL, parentId=root)
+    assert made == {
+        **FULL,
+        "id": made["id"],
+        "layoutId": canvas.id,
+        "children": [],
+        "parentId": root,
+        "requestAnimation": [],
+    }
+    assert canvas.layer(made["id"]) == made
+    assert canvas.layers()[1] == made
+    assert canvas.children(root) == [made["id"]]
+
+
+def test_only_the_type_has_no_default(canvas: Canvas) -> None:
+    made = canvas.add("text")
+    assert made == {**PLAIN, "id": made["id"], "layoutId": canvas.id}
+    assert canvas.layer(made["id"]) == made
+    assert canvas.layers()[1] == made, "a detached layer is kept and listed"
+    assert set(fields(canvas.call("POST", "/layers", {}))) == {"type"}
+    made = canvas.add("text", id="mine", data=None, metadata=None, children=None, parentId=None, x=None)
+    assert made == {**PLAIN, "id": made["id"], "layoutId": canvas.id}
+    assert made["id"] != "mine", "ids are assigned"
+
+
+def test_fractions_are_rounded_and_numbers_may_be_text(canvas: Canvas) -> None:
+    made = canvas.add("text", x=10.5, y=-10.5, width="20.4", height="7", rotation="1.25", scale=1.0)
+    assert [made[name] for name in ("x", "y", "width", "height", "rotation", "scale")] == [
+        *(11, -10, 20, 7),
+        *(1.25, 1),
+    ]
+    assert canvas.layer(made["id"]) == made
+
+
+WRONG: list[tuple[Json, set[str]]] = [
+    ({"x": 10_001, "y": -10_001, "width": -1, "height": 10_000.6}, {"x", "y", "width", "height"}),
+    ({"rotation": 360.5, "opacity": 1.01, "scale": 4.5}, {"rotation", "opacity", "scale"}),
+    ({"rotation": -361, "opacity": -0.1, "scale": -1}, {"rotation", "opacity", "scale"}),
+    ({"x": "left", "hidden": "no", "opacity": True}, {"x", "hidden", "opacity"}),
+    ({"type": 5, "data": [], "metadata": "m"}, {"type", "data", "metadata"}),
+    ({"type": "", "children": {}, "parentId": []}, {"type", "children", "parentId"}),
+    ({"type": "t" * 129, "children": [1, "a" * 64]}, {"type", "children[0]", "children[1]"}),
+    ({"metadata": {"a": "x" * 262_144}}, {"metadata"}),
+    ({"requestMetadata": []}, {"requestMetadata"}),
+    ({"requestMetadata": {"a": "x" * 16_384}}, {"requestMetadata"}),
+    ({"requestAnimation": {}}, {"requestAnimation"}),
+    (
+        {"requestAnimation": [{}]},
+        {"requestAnimation[0].properties", "requestAnimation[0].durationMs"},
+    ),
+    (
+        {
+            "requestAnimation": [
+                {"properties": ["x", "*"], "durationMs": 1},
+                {"properties": ["z"], "durationMs": 30_001, "delayMs": -1, "easingMode": "fast"},
+            ]
+        },
+        {
+            "requestAnimation[1].properties[0]",
+            "requestAnimation[1].durationMs",
+            "requestAnimation[1].delayMs",
+            "requestAnimation[1].easingMode",
+        },
+    ),
+    ({"requestAnimation": [{"properties": [], "durationMs": "x"}]}, {"requestAnimation[0].durationMs"}),
+    ({"parentId": "missing"}, {"parentId"}),
+    ({"children": ["missing"]}, {"children[0]"}),
+]
+
+
+@pytest.mark.parametrize(("body", "named"), WRONG)
+def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: Json, named: set[str]) -> None:
+    before = canvas.layers()
+    loose = canvas.add("text")
+    assert named <= set(fields(canvas.call("POST", "/layers", {"type": "text", **body})))
+    assert named <= set(fields(canvas.call("PATCH", f"/layers/{loose['id']}", body)))
+    items = [
+        {"create": {"type": "a"}},
+        {"create": {"type": "text", **body}},
+        {"update": {"id": loose["id"], **body}},
+    ]
+    answer = canvas.call("POST", "/layers/batch", {"layers": items})
+    assert {f"layers[1].create.{name}" for name in named} <= set(fields(answer))
+    if named.isdisjoint({"parentId", "children[0]"}) or len(named) > 1:
+        assert {f"layers[2].update.{name}" for name in named} <= set(fields(answer))
+    assert canvas.layers() == [*before, loose], "nothing is half made"
+
+
+def test_animations_are_echoed_and_not_kept(canvas: Canvas) -> None:
+    short = {"properties": ["x", "y"], "durationMs": 300.4}
+    full = {
+        "properties": ["*"],
+        "durationMs": 30_000,
+        "delayMs": 5,
+        "easingMode": "cubic-bezier(0.1, .2, 1, -1)",
+    }
+    echoed = [{**short, "durationMs": 300, "delayMs": 0, "easingMode": "linear"}, full]
+    sent = {"requestAnimation": [short, full], "requestMetadata": {"by": "test"}}
+    made = canvas.add("text", **sent)
+    assert made["requestAnimation"] == echoed
+    assert made["requestMetadata"] == {"by": "test"}
+    changed = canvas.patch(made["id"], x=5, **sent)
+    assert (changed["requestAnimation"], changed["requestMetadata"]) == (echoed, {"by": "test"})
+    read = canvas.layer(made["id"])
+    assert read == {**PLAIN, "id": made["id"], "layoutId": canvas.id, "x": 5}
+    assert canvas.delete(made["id"], {"requestMetadata": {"by": "test"}}) == {
+        "id": made["id"],
+        "layoutId": canvas.id,
+        "requestMetadata": {"by": "test"},
+    }
+
+
+@pytest.mark.parametrize(
+    "easing",
+    [
+        *("linear", "ease", "ease-in", "ease-out", "ease-in-out", "step-start", "step-end", "EASE"),
+        *("steps(4)", "steps( 4, jump-end )", "cubic-bezier(.25,.1,.25,1)", "linear(0, 0.5 25% 75%, 1)"),
+    ],
+)
+def test_every_css_easing_is_taken(canvas: Canvas, easing: str) -> None:
+    animation = {"properties": ["scale"], "durationMs": 1, "easingMode": easing}
+    assert canvas.patch(canvas.root(), requestAnimation=[animation])["requestAnimation"] == [
+        {**animation, "delayMs": 0}
+    ]
+
+
+def test_an_update_changes_what_is_sent_alone(canvas: Canvas) -> None:
+    made = canvas.add(**FULL)
+    changed = canvas.patch(made["id"], x=None, width=None, opacity=0, data={"a": {}}, metadata={}, scale=None)
+    expected = {**made, "x": None, "width": None, "opacity": 0, "data": {"a": {}}, "metadata": {}}
+    assert changed == expected
+    assert canvas.patch(made["id"], type="text", data={"b": 1}) == {
+        **expected,
+        "type": "text",
+        "data": {"b": 1},
+    }
+    assert canvas.patch(made["id"]) == canvas.layer(made["id"])
+
+
+def test_an_update_patches_its_own_fields_alone(canvas: Canvas, cluster: Cluster) -> None:
+    one, other = canvas.add("text"), canvas.add("text")
+    before = cluster.get("layouts", canvas.id)["spec"]["layers"]
+    canvas.patch(one["id"], x=3)
+    after = cluster.get("layouts", canvas.id)["spec"]["layers"]
+    assert after == [before[0], {**before[1], "x": 3}, before[2]]
+    assert after[2]["id"] == other["id"]
+
+
+def test_what_is_not_there(canvas: Canvas) -> None:
+    elsewhere = scene(canvas.user.project()).root()
+    for layer in ("missing", "batch", elsewhere, "Not A Name", "index:0"):
+        for method, body in (("GET", None), ("PATCH", {"x": 1}), ("DELETE", None)):
+            assert_error(canvas.call(method, f"/layers/{layer}", body), 404, 5)
+    answer = canvas.call("PATCH", f"/layers/{canvas.root()}", {"children": [elsewhere]})
+    assert fields(answer) == {"children[0]": "names no layer of this layout"}
+
+
+# a scene's tree
+
+
+def test_children_are_the_stacking_order_and_layers_move(canvas: Canvas) -> None:
+    root = canvas.root()
+    a, b, c = (canvas.add("square", parentId=root)["id"] for _ in range(3))
+    assert canvas.children(root) == [a, b, c]
+    assert canvas.patch(root, children=[c, a, b])["children"] == [c, a, b]
+    canvas.patch(a, children=[b])
+    assert canvas.children(root) == [c, a]
+    assert canvas.layer(b)["parentId"] == a
+    canvas.patch(c, parentId=a)
+    assert (canvas.children(root), canvas.children(a)) == ([a], [b, c])
+    canvas.patch(root, children=[])
+    detached = canvas.layer(a)
+    assert "parentId" not in detached
+    assert detached["children"] == [b, c]
+    assert len(canvas.layers()) == 4
+
+
+def test_a_scenes_rules(canvas: Canvas) -> None:
+    root = canvas.root()
+    a = canvas.add("square", parentId=root)["id"]
+    b = canvas.add("square", parentId=a)["id"]
+    assert set(fields(canvas.call("PATCH", f"/layers/{a}", {"parentId": b}))) == {"parentId"}
+    assert set(fields(canvas.call("PATCH", f"/layers/{b}", {"children": [a]}))) == {"children"}
+    assert set(fields(canvas.call("PATCH", f"/layers/{root}", {"parentId": a}))) == {"parentId"}
+    assert set(fields(canvas.call("POST", "/layers", {"type": "root"}))) == {"type"}
+    answer = canvas.call("DELETE", f"/layers/{root}")
+    assert_error(answer, 400, 9)
+    assert answer.json()["message"] == "the root layer of a scene cannot be deleted"
+    assert canvas.children(root) == [a]
+
+
+def test_a_deletion_takes_descendants(canvas: Canvas) -> None:
+    root = canvas.root()
+    a = canvas.add("square", parentId=root)["id"]
+    b = canvas.add("square", parentId=a)["id"]
+    assert canvas.delete(a) == {"id": a, "layoutId": canvas.id}
+    assert [each["id"] for each in canvas.layers()] == [root]
+    assert canvas.children(root) == []
+    for gone in (a, b):
+        assert_error(canvas.call("DELETE", f"/layers/{gone}"), 404, 5)
+
+
+def test_a_sceneless_layout_keeps_what_is_sent(show: Show) -> None:
+    canvas = layout(show)
+    first = canvas.add("root", children=["later", "later"])
+    assert first["children"] == ["later", "later"]
+    second = canvas.add("root", parentId="anybody")
+    assert second["parentId"] == "anybody"
+    canvas.patch(first["id"], children=[second["id"], first["id"]])
+    assert canvas.children(first["id"]) == [second["id"], first["id"]]
+    assert canvas.layer(second["id"])["parentId"] == "anybody"
+    canvas.delete(first["id"])
+    assert canvas.layers() == []
+
+
+# batches
+
+
+def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, cluster: Cluster) -> None:
+    root = canvas.root()
+    old = canvas.add("image", parentId=root)["id"]
+    version = cluster.get("layouts", canvas.id)["metadata"]["generation"]
+    animation = {"properties": ["opacity"], "durationMs": 100, "delayMs": 0, "easingMode": "ease"}
+    answer = canvas.batch(
+        {"create": {"type": "square", "metadata": {"n": 0}, "requestAnimation": []}},
+        {"create": {"type": "text", "parentId": "index:0", "requestMetadata": {"item": 1}}},
+        {"delete": {"id": old, "requestMetadata": {"item": 2}}},
+        {"update": {"id": root, "children": ["index:0"], "requestAnimation": [animation]}},
+        {"delete": {"id": old}},
+        requestMetadata={"whole": True},
+        requestAnimationMode="REQUEST_ANIMATION_MODE_SERIES",
+    )
+    items = answer.pop("layers")
+    assert answer == {
+        "layoutId": canvas.id,
+        "requestMetadata": {"whole": True},
+        "requestAnimationMode": "REQUEST_ANIMATION_MODE_SERIES",
+    }
+    box, text, updated = items[0]["create"], items[1]["create"], items[3]["update"]
+    assert box["children"] == [text["id"]], "records are those at the end of the batch"
+    assert box["parentId"] == root
+    assert text["parentId"] == box["id"]
+    assert text["requestMetadata"] == {"item": 1}
+    assert items[2] == {"delete": {"id": old, "layoutId": canvas.id, "requestMetadata": {"item": 2}}}
+    assert items[4] == {"delete": {"id": old, "layoutId": canvas.id}}
+    assert updated["children"] == [box["id"]]
+    assert updated["requestAnimation"] == [animation]
+    assert [each["id"] for each in canvas.layers()] == [root, box["id"], text["id"]]
+    assert canvas.layer(box["id"]) == box
+    assert cluster.get("layouts", canvas.id)["metadata"]["generation"] == version + 1
+
+
+@pytest.mark.parametrize(
+    ("items", "status", "code", "says"),
+    [
+        ([{"update": {"id": "missing"}}], 404, 5, "layers[1].update.id: the layer does not exist"),
+        ([{"delete": {"id": "missing"}}], 404, 5, "layers[1].delete.id: the layer does not exist"),
+        ([{"delete": {"id": "ROOT"}}], 400, 9, "layers[1].delete: the root layer of a scene cannot"),
+        ([{"update": {"id": "ROOT", "x": 10_001}}], 400, 3, "layers[1].update.x: must be at most 10000"),
+        ([{"create": {}}], 400, 3, "layers[1].create.type: is required"),
+        ([{"update": {"x": 1}}], 400, 3, "layers[1].update.id: is required"),
+        ([{"delete": {"id": 5}}], 400, 3, "layers[1].delete.id: must be a string"),
+        ([{}], 400, 3, "layers[1]: exactly one of create, update, delete must be given"),
+        ([7], 400, 3, "layers[1]: exactly one of create, update, delete must be given"),
+        (
+            [{"create": {"type": "a"}, "delete": {"id": "ROOT"}}],
+            400,
+            3,
+            "layers[1]: exactly one of create, update, delete must be given",
+        ),
+        ([{"create": []}], 400, 3, "layers[1].create: must be an object"),
+        (
+            [{"create": {"type": "a", "parentId": "index:1"}}],
+            400,
+            3,
+            "layers[1].create.parentId: must name a layer created earlier in the batch",
+        ),
+        (
+            [{"update": {"id": "ROOT", "children": ["index:0", "index:2"]}}, {"create": {"type": "a"}}],
+            400,
+            3,
+            "layers[1].update.children[1]: must name a layer created earlier in the batch",
+        ),
+        (
+            [{"create": {"type": "a", "parentId": "elsewhere"}}],
+            400,
+            3,
+            "layers[1].create.parentId: names no layer of this layout",
+        ),
+        (
+            [{"create": {"type": "a", "requestAnimation": [{"properties": ["x"]}]}}],
+            400,
+            3,
+            "layers[1].create.requestAnimation[0].durationMs: is required",
+        ),
+    ],
+)
+def test_a_batch_applies_whole_or_not_at_all(
+    canvas: Canvas, items: list[Any], status: int, code: int, says: str
+) -> None:
+    root, before = canvas.root(), canvas.layers()
+    written = [
+        {key: {**body, "id": root} if isinstance(body, dict) and body.get("id") == "ROOT" else body}
+        if isinstance(item, dict) and len(item) == 1
+        else item
+        for item in items
+        for key, body in (item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)])
+    ]
+    first = {"create": {"type": "text", "parentId": root}}
+    answer = canvas.call("POST", "/layers/batch", {"layers": [first, *written]})
+    assert_error(answer, status, code)
+    assert says in answer.json()["message"]
+    assert canvas.layers() == before
+
+
+def test_a_batch_is_bounded_and_may_be_empty(canvas: Canvas) -> None:
+    empty = {"layers": [], "layoutId": canvas.id, "requestAnimationMode": "REQUEST_ANIMATION_MODE_PARALLEL"}
+    assert canvas.batch() == empty
+    assert canvas.user.ok("POST", f"{canvas.path}/layers/batch") == empty
+    unspecified = {"requestAnimationMode": "REQUEST_ANIMATION_MODE_UNSPECIFIED"}
+    assert canvas.batch(**unspecified) == empty
+    for body, field in (
+        ({"layers": {}}, "layers"),
+        ({"layers": [{"delete": {"id": "a"}}] * 1001}, "layers"),
+        ({"layers": [{"create": {"type": "a"}}] * 500}, "layers"),
+        ({"requestAnimationMode": "SERIES"}, "requestAnimationMode"),
+        ({"requestMetadata": 5}, "requestMetadata"),
+    ):
+        assert set(fields(canvas.call("POST", "/layers/batch", body))) == {field}
+    assert len(canvas.layers()) == 1
+
+
+# what a manifest made
+
+
+def test_a_manifests_scene_is_one_tree(show: Show, cluster: Cluster, facade: Facade) -> None:
+    name = f"by-hand-{show.id}"
+    layers = [
+        {"id": "root", "type": "root", "children": ["a", "missing"]},
+        {"id": "a", "type": "text", "data": [1]},
+        {"id": "b", "type": "text", "parentId": "root"},
+    ]
+    spec = {"projectId": show.id, "type": "Scene", "layers": layers}
+    cluster.apply("Layout", "layouts", name, spec)
+    wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")
+    canvas = Canvas(show.user, show.user.ok("GET", f"{ROOT}/{name}"))
+    assert canvas.children("root") == ["a", "b"]
+    assert canvas.layer("a")["parentId"] == "root"
+    assert canvas.layer("a")["data"] == {}
+    assert canvas.patch("b", children=["a"])["children"] == ["a"]
+    assert canvas.children("root") == ["b"]

@@ -1,0 +1,231 @@
+"""What operations make of a layout's tree: tables, and batches against a simple model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
+from onair_api.layout.stored import consistent
+from onair_api.layout.tree import Create, Delete, Layers, Operation, Update, applied
+from onair_crds.layout import MAX_LAYERS
+
+
+def tree(**shape: str) -> Layers:
+    """`tree(root="a b", a="c")`: layers and their children; the one named root is of that type."""
+    names = list(dict.fromkeys([*shape, *(c for below in shape.values() for c in below.split())]))
+    parents = {c: parent for parent, below in shape.items() for c in below.split()}
+    return {
+        name: {
+            "id": name,
+            "type": "root" if name == "root" else "text",
+            **({"children": shape[name].split()} if shape.get(name) else {}),
+            **({"parentId": parents[name]} if name in parents else {}),
+        }
+        for name in names
+    }
+
+
+def shape(layers: Layers) -> dict[str, str]:
+    """The inverse of `tree`; checks that parents agree with children."""
+    for name, layer in layers.items():
+        for child in layer.get("children", []):
+            assert layers[child]["parentId"] == name
+        if "parentId" in layer:
+            assert name in layers[layer["parentId"]]["children"]
+    return {name: " ".join(layer.get("children", [])) for name, layer in layers.items()}
+
+
+def put(layer: str, children: str | None = None, parent: str | None = None) -> Update:
+    values: dict[str, Any] = {} if children is None else {"children": children.split()}
+    return Update(layer, values | ({"parentId": parent} if parent else {}), path="u")
+
+
+def new(layer: str, children: str = "", parent: str | None = None, type_: str = "text") -> Create:
+    values: dict[str, Any] = {"type": type_, "children": children.split()}
+    return Create(layer, values | ({"parentId": parent} if parent else {}), path="c")
+
+
+BEFORE = {"root": "a b", "a": "c d", "b": "", "c": "", "d": "", "loose": ""}
+
+
+@pytest.mark.parametrize(
+    ("operations", "changed"),
+    [
+        ([put("root", "b a")], {"root": "b a"}),
+        ([put("root", "a")], {"root": "a"}),
+        ([put("a", "")], {"a": ""}),
+        ([put("b", "c")], {"a": "d", "b": "c"}),
+        ([put("b", "d c")], {"a": "", "b": "d c"}),
+        ([put("c", parent="b")], {"a": "d", "b": "c"}),
+        ([put("loose", parent="a")], {"a": "c d loose"}),
+        ([put("c", parent="a")], {}),
+        ([put("a", "c d")], {}),
+        ([put("root", "b"), put("b", "a")], {"root": "b", "b": "a"}),
+        ([put("b", "a")], {"root": "b", "b": "a"}),
+        ([put("c", "loose", "b")], {"a": "d", "b": "c", "c": "loose"}),
+        ([new("n")], {"n": ""}),
+        ([new("n", parent="root")], {"root": "a b n", "n": ""}),
+        ([new("n", "c loose", "root")], {"root": "a b n", "a": "d", "n": "c loose"}),
+        ([new("n"), put("root", "n a b")], {"root": "n a b", "n": ""}),
+        ([new("n"), new("m", "n"), put("a", "m")], {"a": "m", "m": "n", "n": ""}),
+        ([put("a", "", "b"), put("b", "", "a")], {"root": "", "a": "b", "b": ""}),
+    ],
+)
+def test_a_scene_keeps_one_tree(operations: list[Operation], changed: dict[str, str]) -> None:
+    before = tree(**BEFORE)
+    assert shape(applied(before, operations, scene=True).layers) == {**BEFORE, **changed}
+    assert before == tree(**BEFORE), "what was there is not touched"
+
+
+@pytest.mark.parametrize(
+    ("operation", "left"),
+    [
+        ("a", {"root": "b", "b": "", "loose": ""}),
+        ("c", {**BEFORE, "a": "d", "c": None}),
+        ("loose", {**BEFORE, "loose": None}),
+    ],
+)
+def test_a_deletion_takes_descendants(operation: str, left: dict[str, str | None]) -> None:
+    after = applied(tree(**BEFORE), [Delete(operation)], scene=True).layers
+    assert shape(after) == {name: below for name, below in left.items() if below is not None}
+
+
+def test_deleting_what_the_batch_already_took_succeeds() -> None:
+    outcome = applied(tree(**BEFORE), [Delete("a"), Delete("c"), Delete("a")], scene=True)
+    assert shape(outcome.layers) == {"root": "b", "b": "", "loose": ""}
+    assert [each["id"] for each in outcome.results] == ["a", "c", "a"]
+
+
+def test_results_are_the_layers_at_the_end() -> None:
+    operations = [Update("b", {"x": 1}), new("n"), put("b", "n"), Delete("n")]
+    results = applied(tree(**BEFORE), operations, scene=True).results
+    assert results[0] == {"id": "b", "type": "text", "x": 1, "parentId": "root"}
+    assert results[1]["id"] == "n", "one that the batch deleted is as it last was"
+
+
+@pytest.mark.parametrize(
+    ("operations", "error", "says"),
+    [
+        ([put("a", "c c")], InvalidArgument, "u.children[1]: names a layer twice"),
+        ([put("a", "x")], InvalidArgument, "u.children[0]: names no layer of this layout"),
+        ([put("a", "c a")], InvalidArgument, "u.children[1]: must not be the layer itself"),
+        ([put("a", "root")], InvalidArgument, "u.children[0]: must not be the root layer"),
+        ([put("c", "a")], InvalidArgument, "u.children: must not put a layer below itself: that is a cycle"),
+        (
+            [put("a", parent="c")],
+            InvalidArgument,
+            "u.parentId: must not put a layer below itself: that is a cycle",
+        ),
+        (
+            [put("a", "b", "b")],
+            InvalidArgument,
+            "u.children: must not put a layer below itself: that is a cycle",
+        ),
+        ([put("a", parent="a")], InvalidArgument, "u.parentId: must not be the layer itself"),
+        ([put("a", parent="x")], InvalidArgument, "u.parentId: names no layer of this layout"),
+        ([put("root", parent="loose")], InvalidArgument, "u.parentId: the root layer has no parent"),
+        ([new("n", parent="x")], InvalidArgument, "c.parentId: names no layer of this layout"),
+        ([new("n", "n")], InvalidArgument, "c.children[0]: must not be the layer itself"),
+        (
+            [new("n", type_="root")],
+            InvalidArgument,
+            "c.type: must not be root: a scene has one root layer",
+        ),
+        (
+            [Update("root", {"type": "text"}, path="u")],
+            InvalidArgument,
+            "u.type: no layer becomes or ceases to be a scene's root",
+        ),
+        (
+            [Update("a", {"type": "root"}, path="u")],
+            InvalidArgument,
+            "u.type: no layer becomes or ceases to be a scene's root",
+        ),
+        ([Delete("root", "d")], FailedPrecondition, "d: the root layer of a scene cannot be deleted"),
+        ([Delete("x", "d")], NotFound, "d.id: the layer does not exist"),
+        ([put("x")], NotFound, "u.id: the layer does not exist"),
+        ([Delete("a"), put("a")], NotFound, "u.id: the layer does not exist"),
+        ([Delete("a"), put("b", "c")], InvalidArgument, "u.children[0]: names no layer of this layout"),
+    ],
+)
+def test_a_scene_refuses(operations: list[Operation], error: type[RpcError], says: str) -> None:
+    with pytest.raises(error) as raised:
+        applied(tree(**BEFORE), operations, scene=True)
+    assert raised.value.message == says
+
+
+def test_a_layout_has_a_bounded_number_of_layers() -> None:
+    many = {f"l{i}": {"id": f"l{i}", "type": "text"} for i in range(MAX_LAYERS)}
+    for scene in (True, False):
+        with pytest.raises(InvalidArgument) as raised:
+            applied(many, [new("n")], scene=scene)
+        assert raised.value.violations[0].field == "layers"
+        assert len(applied(many, [new("n"), Delete("l0")], scene=scene).layers) == MAX_LAYERS
+
+
+def test_a_sceneless_layout_keeps_what_is_sent() -> None:
+    operations: list[Operation] = [
+        new("r", type_="root"),
+        new("s", "a unknown a", type_="root"),
+        put("r", "a s r"),
+        put("a", parent="unknown"),
+    ]
+    after = applied({"a": {"id": "a", "type": "x"}}, operations, scene=False).layers
+    assert after["r"]["children"] == ["a", "s", "r"]
+    assert after["s"] == {"id": "s", "type": "root", "children": ["a", "unknown", "a"]}
+    assert after["a"] == {"id": "a", "type": "x", "parentId": "unknown"}
+    with pytest.raises(InvalidArgument):
+        applied(after, [put("a", parent="a")], scene=False)
+
+
+def test_a_sceneless_deletion_takes_descendants_and_leaves_no_name_behind() -> None:
+    layers: Layers = {
+        "r": {"id": "r", "type": "root", "children": ["a", "b"]},
+        "a": {"id": "a", "type": "x", "children": ["c", "d"]},
+        "b": {"id": "b", "type": "x", "children": ["d"]},
+        "c": {"id": "c", "type": "x", "children": ["a"]},
+        "d": {"id": "d", "type": "x", "parentId": "a"},
+        "e": {"id": "e", "type": "x", "parentId": "c"},
+    }
+    after = applied(layers, [Delete("a")], scene=False).layers
+    assert after == {
+        "r": {"id": "r", "type": "root", "children": ["b"]},
+        "b": {"id": "b", "type": "x", "children": ["d"]},
+        "d": {"id": "d", "type": "x"},
+    }
+    assert applied(layers, [Delete("r")], scene=False).layers == {}
+
+
+def test_null_clears_a_field() -> None:
+    layers: Layers = {"a": {"id": "a", "type": "x", "x": 1, "y": 2}}
+    after = applied(layers, [Update("a", {"y": 3}, frozenset({"x"}))], scene=False).layers
+    assert after == {"a": {"id": "a", "type": "x", "y": 3}}
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"),
+    [
+        ({"root": {"children": ["a"]}, "a": {}}, {"root": "a", "a": ""}),
+        ({"root": {}, "a": {"parentId": "root"}}, {"root": "a", "a": ""}),
+        ({"root": {"children": ["x", "a", "a"]}, "a": {}}, {"root": "a", "a": ""}),
+        ({"a": {"children": ["c"]}, "b": {"children": ["c"]}, "c": {}}, {"a": "c", "b": "", "c": ""}),
+        ({"a": {"children": ["b"]}, "b": {"children": ["a"]}}, {"a": "b", "b": ""}),
+        ({"a": {"parentId": "a"}, "b": {"parentId": "x"}}, {"a": "", "b": ""}),
+        ({"a": {"children": ["root"]}, "root": {"children": ["a"]}}, {"a": "", "root": "a"}),
+        (
+            {"root": {"children": ["a"]}, "a": {}, "b": {"parentId": "root"}},
+            {"root": "a b", "a": "", "b": ""},
+        ),
+    ],
+)
+def test_a_manifests_tree_is_made_consistent(
+    stored: dict[str, dict[str, Any]], expected: dict[str, str]
+) -> None:
+    layers = {
+        name: {"id": name, "type": "root" if name == "root" else "x", **rest} for name, rest in stored.items()
+    }
+    once = consistent(layers)
+    assert shape(once) == expected
+    assert consistent(once) is once
