@@ -147,8 +147,8 @@ class LayoutSpec(SpecModel):
         Field(
             max_length=MAX_LAYERS,
             json_schema_extra={
-                "x-kubernetes-list-type": "map",
-                "x-kubernetes-list-map-keys": ["id"],
+                # not a map by id: field ownership per layer doubles the resource and the cost of each write
+                "x-kubernetes-list-type": "atomic",
                 **cel(
                     (
                         "self.all(l, !has(l.parentId) || l.parentId != l.id)",
@@ -158,7 +158,7 @@ class LayoutSpec(SpecModel):
             },
         ),
     ] = []
-    """All layers, attached or not."""
+    """All layers, attached or not. Of two with the same id the last counts."""
 
 
 class Layout(Resource):

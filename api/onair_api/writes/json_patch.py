@@ -49,8 +49,8 @@ def item_changes(old: Any, new: Any, path: str, key: str | None) -> JsonPatch | 
         return None
     wanted = {item[key]: item for item in new}
     kept = [item for item in old if item[key] in wanted]
-    if [item[key] for item in new[: len(kept)]] != [item[key] for item in kept]:
-        return None
+    if len(wanted) < len(new) or [item[key] for item in new[: len(kept)]] != [item[key] for item in kept]:
+        return None  # another order, or a name that stands for two
     removed = [place for place, item in enumerate(old) if item[key] not in wanted]
     changes: JsonPatch = [{"op": "remove", "path": f"{path}/{place}"} for place in reversed(removed)]
     for place, item in enumerate(kept):

@@ -82,3 +82,32 @@ def test_the_first_annotation_brings_the_map() -> None:
     assert annotation_changes({"metadata": {}}, {"a": "b"}) == [
         {"op": "add", "path": "/metadata/annotations", "value": {"a": "b"}}
     ]
+
+
+LAYERS = [{"id": "a", "x": 1}, {"id": "b", "metadata": {"m": 1}}, {"id": "c", "children": ["d"]}, {"id": "d"}]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ([{"id": "a", "x": 2}, *LAYERS[1:]], [("add", "/spec/layers/0/x")]),
+        ([LAYERS[0], {"id": "b", "metadata": {"n": 1}}, *LAYERS[2:]], [("add", "/spec/layers/1/metadata")]),
+        (
+            [LAYERS[0], {"id": "c", "children": []}, {"id": "d"}, {"id": "e"}],
+            [("remove", "/spec/layers/1"), ("add", "/spec/layers/1/children"), ("add", "/spec/layers/-")],
+        ),
+        (LAYERS[1:3], [("remove", "/spec/layers/3"), ("remove", "/spec/layers/0")]),
+        ([LAYERS[1], LAYERS[0], *LAYERS[2:]], [("add", "/spec/layers")]),
+        ([*LAYERS, {"id": "a"}], [("add", "/spec/layers")]),
+        ([], [("remove", f"/spec/layers/{n}") for n in (3, 2, 1, 0)]),
+        (LAYERS, []),
+    ],
+)
+def test_of_a_keyed_list_only_what_changed_is_sent(after: Any, expected: list[tuple[str, str]]) -> None:
+    changes = spec_changes({"layers": LAYERS}, {"layers": after})
+    assert [(each["op"], each["path"]) for each in changes] == expected
+
+
+def test_a_keyed_list_that_changed_much_is_sent_whole() -> None:
+    many = [{"id": str(n)} for n in range(2001)]
+    assert [c["path"] for c in spec_changes({"layers": []}, {"layers": many})] == ["/spec/layers"]

@@ -1,0 +1,154 @@
+"""Writes of layers: in the order of arrival, and no more of them than the API server keeps up with.
+
+A layout is one resource, so a write costs what its size costs, tens of
+milliseconds with hundreds of layers. Where a caller sends plain updates of the
+same layers faster than that (somebody drags them), those that wait together
+become one write: each is applied and answered, and the version that is stored,
+and its event, is the last one's. See decision 10.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from onair_api.auth.identity import Identity
+from onair_api.cache.kinds import LAYOUT
+from onair_api.cache.view import Entry
+from onair_api.errors import RpcError
+from onair_api.layout.notes import BatchNotes
+from onair_api.layout.record import Record, batch_answer, layers_of, noted, result
+from onair_api.layout.request import BatchRequest
+from onair_api.layout.stored import is_scene
+from onair_api.layout.tree import Update, applied
+from onair_api.writes.request_note import RequestNote, new_nonce
+from onair_api.writes.writer import Writer
+
+TREE = frozenset({"children", "parentId"})
+
+
+@dataclass(eq=False)
+class Waiting:
+    """One request, until it is written."""
+
+    identity: Identity
+    note: RequestNote
+    request: BatchRequest
+    alone: bool
+    """It is one layer's own operation, not a batch."""
+    answered: asyncio.Future[Record] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    @property
+    def noteworthy(self) -> bool:
+        """Its event must say more than a diff can."""
+        return not self.alone or bool(self.request.layers[0].animation)
+
+    @property
+    def subject(self) -> frozenset[str] | None:
+        """The layers that it updates, if that is all it does; None if it animates, or changes the tree."""
+        operations = [each.operation for each in self.request.layers]
+        plain = all(isinstance(o, Update) and not TREE & o.values.keys() for o in operations)
+        if not plain or any(each.animation for each in self.request.layers):
+            return None
+        return frozenset(o.id for o in operations)
+
+    def is_superseded_by(self, later: Waiting) -> bool:
+        same_caller = (self.identity, self.note.session_id) == (later.identity, later.note.session_id)
+        return same_caller and self.subject is not None and self.subject == later.subject
+
+
+def next_group(waiting: list[Waiting]) -> list[Waiting]:
+    """Takes the first request and those that it is written with. Order is kept where it could matter."""
+    group = [waiting.pop(0)]
+    subject = group[0].subject
+    if subject is None:
+        return group
+    for each in list(waiting):
+        if group[-1].is_superseded_by(each):
+            waiting.remove(each)
+            group.append(each)
+        elif each.subject is None or each.subject & subject:
+            break
+    return group
+
+
+class LayerWrites:
+    def __init__(self, writer: Writer, notes: BatchNotes | None) -> None:
+        """
+        Args:
+            notes: keeps what events are to say beyond the diff; without it they say what the diff says.
+        """
+        self._writer = writer
+        self._notes = notes
+        self._waiting: dict[str, list[Waiting]] = {}
+        """By layout; one that is there, if empty, is being written."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def write(self, layout_id: str, waiting: Waiting) -> Record:
+        """Applies a request; gives the batch response, or the record of the one layer.
+
+        Raises:
+            RpcError: it cannot be applied to the layout as it is; nothing of it is.
+            ApiError: the API server refused it or did not answer.
+        """
+        queue = self._waiting.get(layout_id)
+        if queue is None:
+            self._waiting[layout_id] = [waiting]
+            task = asyncio.create_task(self._drain(layout_id))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            queue.append(waiting)
+        return await waiting.answered
+
+    async def _drain(self, layout_id: str) -> None:
+        queue = self._waiting[layout_id]
+        while queue:
+            await self._write(layout_id, next_group(queue))
+        del self._waiting[layout_id]
+
+    async def _write(self, layout_id: str, group: list[Waiting]) -> None:
+        """One write for all of a group; answers each of them."""
+        last = group[-1]
+        note = replace(last.note, nonce=new_nonce())
+        answers: dict[Waiting, Record | RpcError] = {}
+
+        async def change(entry: Entry) -> dict[str, Any]:
+            layers, scene = layers_of(entry), is_scene(entry.spec)
+            for each in group:
+                try:
+                    outcome = applied(layers, [r.operation for r in each.request.layers], scene=scene)
+                except RpcError as error:
+                    answers[each] = error
+                    continue
+                layers = outcome.layers
+                answers[each] = (
+                    result(layout_id, each.request.layers[0], outcome.results[0])
+                    if each.alone
+                    else batch_answer(layout_id, each.request, outcome.results)
+                )
+            answer = answers[last]
+            if self._notes and last.noteworthy and not isinstance(answer, RpcError):
+                key = last.request.layers[0].key if last.alone else "batch"
+                await self._notes.keep(str(note.nonce), {key: noted(answer)})
+            return {**entry.spec, "layers": list(layers.values())}
+
+        try:
+            await self._writer.update(LAYOUT, layout_id, change, note)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the answer handles it
+            for each in group:
+                _fail(each, error)
+            return
+        for each, answer in answers.items():
+            if isinstance(answer, RpcError):
+                _fail(each, answer)
+            elif not each.answered.done():
+                each.answered.set_result(answer)
+
+
+def _fail(waiting: Waiting, error: Exception) -> None:
+    if not waiting.answered.done():
+        waiting.answered.set_exception(error)

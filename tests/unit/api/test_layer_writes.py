@@ -1,0 +1,186 @@
+"""The queue of a layout's writes: order, and what becomes one write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from onair_api.auth.identity import Identity
+from onair_api.cache.view import Entry
+from onair_api.errors import NotFound
+from onair_api.layout.request import BatchRequest, batch_request, create_request, update_request
+from onair_api.layout.writes import LayerWrites, Waiting, next_group
+from onair_api.settings import LimitSettings
+from onair_api.writes.request_note import RequestNote
+from onair_crds.enums import Role
+
+LIMITS = LimitSettings()
+ANIMATION = [{"properties": ["x"], "durationMs": 1}]
+
+
+def identity(user: str) -> Identity:
+    return Identity("service", user, user, Role.HOST, ())
+
+
+def update(layer: str, user: str = "anna", session: str | None = None, **body: Any) -> Waiting:
+    request = update_request(layer, body, LIMITS)
+    note = RequestNote(session, request.metadata)
+    return Waiting(identity(user), note, BatchRequest([request], request.metadata), True)
+
+
+def create(user: str = "anna", **body: Any) -> Waiting:
+    request = create_request({"type": "text", **body}, lambda: "new", LIMITS)
+    return Waiting(identity(user), RequestNote(), BatchRequest([request]), True)
+
+
+def batch(*items: dict[str, Any], user: str = "anna", **body: Any) -> Waiting:
+    request = batch_request({"layers": list(items), **body}, lambda: "new", LIMITS)
+    return Waiting(identity(user), RequestNote(None, request.metadata), request, False)
+
+
+def sizes(*waiting: Waiting) -> list[int]:
+    """How many requests each write has."""
+    queue, found = list(waiting), []
+    while queue:
+        found.append(len(next_group(queue)))
+    return found
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(test(), 10))  # type: ignore[arg-type]
+
+
+def test_what_becomes_one_write() -> None:
+    async def test() -> None:
+        assert sizes(update("a", x=1), update("a", x=2), update("a", y=3)) == [3]
+        assert sizes(update("a"), update("b"), update("a")) == [2, 1], "two drags do not hold each other up"
+        assert sizes(update("a"), update("a", "bob"), update("a")) == [1, 1, 1]
+        assert sizes(update("a", session="1"), update("a", session="2")) == [1, 1]
+        assert sizes(update("a"), create(), update("a")) == [1, 1, 1]
+        assert sizes(update("a", children=["b"]), update("a", children=["c"])) == [1, 1]
+        assert sizes(update("a", requestAnimation=ANIMATION), update("a")) == [1, 1]
+        both = ({"update": {"id": "a", "x": 1}}, {"update": {"id": "b"}})
+        assert sizes(batch(*both), batch(*both), batch(both[0])) == [2, 1]
+        assert sizes(batch(*both), update("a"), batch(*both)) == [1, 1, 1]
+
+    run(test)
+
+
+class Layout:
+    """Stands for the writer: one layout, every write takes until it is let go on."""
+
+    def __init__(self) -> None:
+        self.spec: dict[str, Any] = {"layers": [{"id": "a", "type": "text"}, {"id": "b", "type": "text"}]}
+        self.may_write = asyncio.Event()
+        self.nonces: list[str | None] = []
+        self.writes: list[RequestNote] = []
+        self.conflicts = 0
+
+    def entry(self) -> Entry:
+        metadata = {"name": "lay", "uid": "u", "resourceVersion": "1"}
+        return Entry("Layout", {"metadata": metadata, "spec": self.spec})
+
+    async def update(self, kind: str, name: str, change: Any, note: RequestNote) -> None:
+        await self.may_write.wait()
+        for _ in range(self.conflicts + 1):
+            spec = await change(self.entry())
+        self.spec = spec
+        self.writes.append(note)
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, dict[str, Any]]] = []
+
+    async def keep(self, nonce: str, record: dict[str, Any]) -> None:
+        self.kept.append((nonce, record))
+
+
+def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
+    async def test() -> None:
+        layout = Layout()
+        writes = LayerWrites(layout, None)  # type: ignore[arg-type]
+        drag = [update("a", x=n, requestMetadata={"n": n}) for n in range(30)]
+        calls = [asyncio.create_task(writes.write("lay", each)) for each in drag]
+        await asyncio.sleep(0)
+        layout.may_write.set()
+        answers = await asyncio.gather(*calls)
+        assert [(each["x"], each["requestMetadata"]) for each in answers] == [
+            (n, {"n": n}) for n in range(30)
+        ]
+        assert layout.spec["layers"][0]["x"] == 29
+        assert len(layout.writes) <= 2
+        assert layout.writes[-1].metadata == {"n": 29}
+        assert await writes.write("lay", update("b", x=1)), "the queue begins anew"
+
+    run(test)
+
+
+def test_an_error_is_its_own_requests() -> None:
+    async def test() -> None:
+        layout = Layout()
+        layout.may_write.set()
+        writes = LayerWrites(layout, None)  # type: ignore[arg-type]
+        results = await asyncio.gather(
+            *(writes.write("lay", each) for each in (update("a", x=1), update("missing"), update("b", x=2))),
+            return_exceptions=True,
+        )
+        assert isinstance(results[1], NotFound)
+        assert [each.get("x") for each in layout.spec["layers"]] == [1, 2]
+
+    run(test)
+
+
+def test_a_failure_of_the_write_is_everybodys() -> None:
+    async def test() -> None:
+        layout = Layout()
+
+        async def fail(*_: Any) -> None:
+            await layout.may_write.wait()
+            raise NotFound("gone")
+
+        layout.update = fail  # type: ignore[method-assign]
+        writes = LayerWrites(layout, None)  # type: ignore[arg-type]
+        calls = [asyncio.create_task(writes.write("lay", update("a"))) for _ in range(3)]
+        await asyncio.sleep(0)
+        layout.may_write.set()
+        for call in calls:
+            with pytest.raises(NotFound):
+                await call
+
+    run(test)
+
+
+def test_what_a_diff_cannot_tell_is_kept_under_the_writes_nonce() -> None:
+    async def test() -> None:
+        layout, notes = Layout(), Notes()
+        layout.may_write.set()
+        layout.conflicts = 1
+        writes = LayerWrites(layout, notes)  # type: ignore[arg-type]
+        await writes.write("lay", update("a", x=1))
+        assert notes.kept == [], "a diff tells of a plain update"
+        answer = await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
+        nonce = layout.writes[1].nonce
+        assert notes.kept == [(nonce, {"update": {**answer, "requestMetadata": {}}})] * 2, (
+            "and after a conflict"
+        )
+        assert notes.kept[0][1]["update"]["requestAnimation"][0]["durationMs"] == 1
+        layout.conflicts = 0
+        await writes.write(
+            "lay", batch({"delete": {"id": "b"}}, {"update": {"id": "a"}}, requestMetadata={"why": 1})
+        )
+        nonce, record = notes.kept[-1]
+        assert nonce == layout.writes[2].nonce
+        assert list(record) == ["batch"]
+        assert record["batch"]["requestMetadata"] == {"why": 1}
+        assert [list(item) for item in record["batch"]["layers"]] == [["delete"], ["update"]]
+        assert record["batch"]["layers"][0]["delete"] == {
+            "id": "b",
+            "layoutId": "lay",
+            "requestMetadata": {},
+        }
+
+    run(test)
