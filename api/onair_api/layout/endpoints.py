@@ -120,7 +120,6 @@ async def update_layout(request: Request) -> Response:
         path=ID,
         request="DeleteLayoutRequest",
         response="DeleteLayoutResponse",
-        example={},
         answer={"id": LAYOUT["id"]},
     ),
 )

@@ -126,7 +126,6 @@ async def update_layer(request: Request) -> Response:
         path=IDS,
         request="DeleteLayerRequest",
         response="DeleteLayerResponse",
-        example={},
         answer={"id": LAYER["id"], "layoutId": LAYER["layoutId"]},
     ),
 )

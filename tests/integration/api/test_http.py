@@ -10,12 +10,16 @@ from urllib.parse import urlparse
 
 import pytest
 from tests.integration.api.facade import Cluster, Facade, User, wait_for
+from tests.integration.api.layouts import scene
 
 from onair_api.auth.roles import Operation
+from onair_api.layout.endpoints import LAYOUT
 
 Json = dict[str, Any]
 
 TOKEN = "/live/v2/authentication/token"
+
+EXAMPLE_PROJECT = str(LAYOUT["projectId"])
 
 
 def assert_error(answer: Any, status: int, code: int) -> None:
@@ -324,16 +328,19 @@ def test_the_examples_of_the_document_work(facade: Facade, anna: User, api_key: 
     show = anna.project()
     destination = show.destination()["destinationId"]
     ids = {"{collectionId}": show.collection, "{projectId}": show.id, "{destinationId}": destination}
+    canvas = scene(show)
+    ids |= {"{layoutId}": canvas.id, "{layerId}": canvas.root(), EXAMPLE_PROJECT: show.id}
     tried = 0
     for path, operations in paths.items():
         for method, op in operations.items():
             content = op.get("requestBody", {}).get("content", {}).get("application/json", {})
             if "example" not in content:
                 continue
-            at = path
+            at, example = path, json.dumps(content["example"])
             for name, value in ids.items():
-                at = at.replace(name, value)
-            answer = anna.call(method.upper(), at, content["example"], headers={"X-API-Key": api_key})
+                at, example = at.replace(name, value), example.replace(name, value)
+            headers = {"X-API-Key": api_key}
+            answer = anna.call(method.upper(), at, json.loads(example), headers=headers)
             assert answer.status_code == 200, (at, answer.text)
             tried += 1
     assert tried >= 8

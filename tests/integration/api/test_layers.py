@@ -407,3 +407,18 @@ def test_a_manifests_scene_is_one_tree(show: Show, cluster: Cluster, facade: Fac
     assert canvas.layer("a")["data"] == {}
     assert canvas.patch("b", children=["a"])["children"] == ["a"]
     assert canvas.children("root") == ["b"]
+
+
+def test_answers_have_the_fields_that_the_document_names(canvas: Canvas, facade: Facade) -> None:
+    schemas = facade.http.get("/openapi.json").json()["components"]["schemas"]
+    made = canvas.add("text", requestMetadata={"a": 1}, parentId=canvas.root())
+    deleted = canvas.batch({"delete": {"id": canvas.add("text")["id"]}}, requestMetadata={})
+    shown = {
+        "Layout": [canvas.get()],
+        "Layer": [made, *canvas.layers()],
+        "BatchResponse": [deleted, canvas.batch()],
+        "DeleteLayerResponse": [deleted["layers"][0]["delete"], canvas.delete(made["id"])],
+    }
+    for name, answers in shown.items():
+        for answer in answers:
+            assert set(schemas[name]["required"]) <= set(answer) <= set(schemas[name]["properties"]), name
