@@ -48,7 +48,11 @@ def layout_fields(entry: Entry, project: Entry | None = None) -> Record:
     spec = entry.spec
     if project is not None and not {"collectionId", "width", "height"} <= spec.keys():
         spec = {"collectionId": project.spec.get("collectionId"), **canvas(project), **spec}
-    return {"id": entry.name, **write_message(LAYOUT_MESSAGE, spec)}
+        return {"id": entry.name, **write_message(LAYOUT_MESSAGE, spec)}
+    record: Record | None = entry.records.get("layout")
+    if record is None:
+        record = entry.records["layout"] = {"id": entry.name, **write_message(LAYOUT_MESSAGE, spec)}
+    return record
 
 
 def canvas(project: Entry) -> dict[str, int]:

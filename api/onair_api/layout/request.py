@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -44,6 +45,8 @@ OBJECTS = ("data", "metadata")
 
 KEYS = ("create", "update", "delete")
 MAX_BATCH = 1000
+MAX_UPDATES = 16
+"""Items of one batch that may update one layer; the answer has the whole layer for each of them."""
 _INDEX = re.compile(r"index:([0-9]{1,4})")
 
 
@@ -124,6 +127,7 @@ def batch_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) ->
         raise InvalidArgument(Violation("layers", f"must have at most {MAX_BATCH} items"))
     wrong: list[Violation] = []
     created: dict[int, str] = {}
+    updates: Counter[str] = Counter()
     requests: list[LayerRequest] = []
     for position, item in enumerate(items):
         path = f"layers[{position}]"
@@ -131,6 +135,9 @@ def batch_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) ->
         if made is None:
             continue
         requests.append(_resolved(made, created, wrong))
+        updates[made.operation.id] += isinstance(made.operation, Update)
+        if updates[made.operation.id] == MAX_UPDATES + 1:
+            wrong.append(Violation(f"{path}.update.id", f"must not be updated more than {MAX_UPDATES} times"))
         if isinstance(made.operation, Create):
             created[position] = made.operation.id
     metadata = _request_metadata(body, "", limits, wrong)
@@ -202,10 +209,10 @@ def _values(
     animated = animating.message(ANIMATED_MESSAGE, body)
     found += violations(Animated, animated, animating.violations)
     wrong += [Violation(joined(path, each.field), each.description) for each in found]
-    animation = [
-        {"delayMs": 0, "easingMode": "linear", **each} for each in animated.get("requestAnimation", [])
-    ]
-    return values, cleared, animation
+    if found:
+        return values, cleared, []
+    animations = animated.get("requestAnimation", [])
+    return values, cleared, [{"delayMs": 0, "easingMode": "linear", **each} for each in animations]
 
 
 def _resolved(request: LayerRequest, created: dict[int, str], wrong: list[Violation]) -> LayerRequest:

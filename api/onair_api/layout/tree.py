@@ -198,9 +198,11 @@ class _Scene(_Tree):
         for child in children_of(self.layers[layer_id]):
             if child not in seen:
                 self.change(child, parentId=None)
+        parents: dict[str, Any] = {child: self.layers[child].get("parentId") for child in wanted}
+        for left in set(parents.values()) - {None, layer_id}:
+            self.change(left, children=[c for c in children_of(self.layers[left]) if c not in seen])
         for child in wanted:
-            if self.layers[child].get("parentId") != layer_id:
-                self._leave_parent(child)
+            if parents[child] != layer_id:
                 self.change(child, parentId=layer_id)
         self.change(layer_id, children=wanted)
 
@@ -224,15 +226,10 @@ class _Scene(_Tree):
         if is_root(layer):
             raise InvalidArgument(Violation(path, "the root layer has no parent"))
         if layer.get("parentId") != parent:
-            self._leave_parent(layer_id)
+            if (left := layer.get("parentId")) is not None:
+                self.change(left, children=[c for c in children_of(self.layers[left]) if c != layer_id])
             self.change(layer_id, parentId=parent)
             self.change(parent, children=[*children_of(self.layers[parent]), layer_id])
-
-    def _leave_parent(self, layer_id: str) -> None:
-        parent = self.layers[layer_id].get("parentId")
-        if parent is not None:
-            left = [each for each in children_of(self.layers[parent]) if each != layer_id]
-            self.change(parent, children=left)
 
     def _is_in_a_cycle(self, layer_id: str) -> bool:
         """Every new edge touches this layer, so a cycle would lead upwards from it back to it."""

@@ -381,6 +381,7 @@ def test_a_batch_is_bounded_and_may_be_empty(canvas: Canvas) -> None:
         ({"layers": {}}, "layers"),
         ({"layers": [{"delete": {"id": "a"}}] * 1001}, "layers"),
         ({"layers": [{"create": {"type": "a"}}] * 500}, "layers"),
+        ({"layers": [{"update": {"id": canvas.root()}}] * 17}, "layers[16].update.id"),
         ({"requestAnimationMode": "SERIES"}, "requestAnimationMode"),
         ({"requestMetadata": 5}, "requestMetadata"),
     ):

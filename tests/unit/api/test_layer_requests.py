@@ -1,0 +1,72 @@
+"""Whatever a body holds, it is refused with named fields or makes a valid tree."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onair_api.errors import InvalidArgument, RpcError
+from onair_api.layout.record import batch_answer, noted
+from onair_api.layout.request import batch_request
+from onair_api.layout.stored import consistent
+from onair_api.layout.tree import Layers, applied
+from onair_api.settings import LimitSettings
+
+LIMITS = LimitSettings()
+LAYERS: Layers = {
+    "root": {"id": "root", "type": "root", "children": ["a"]},
+    "a": {"id": "a", "type": "text", "parentId": "root"},
+}
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+names = st.sampled_from(["root", "a", "index:0", "index:1", "index:9", "missing", "text"])
+fields = st.sampled_from(
+    [
+        *("id", "type", "data", "x", "y", "width", "height", "rotation", "opacity", "scale", "hidden"),
+        *("children", "parentId", "metadata", "requestMetadata", "requestAnimation"),
+    ]
+)
+values = st.one_of(names, names, st.lists(names, max_size=3), st.integers(-3, 3), anything)
+layers = st.dictionaries(fields, values, max_size=5)
+wanted = st.builds(lambda rest, type_: {"type": type_, **rest}, layers, names)
+items = st.one_of(
+    st.builds(lambda layer: {"create": layer}, wanted),
+    st.builds(lambda name, layer: {"update": {**layer, "id": name}}, names, layers),
+    st.builds(lambda name: {"delete": {"id": name}}, names),
+    st.dictionaries(st.sampled_from(["create", "update", "delete"]), anything | layers, max_size=2),
+    anything,
+)
+bodies = st.fixed_dictionaries(
+    {"layers": st.lists(items, max_size=4)},
+    optional={"requestMetadata": anything, "requestAnimationMode": anything},
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(bodies, st.booleans())
+def test_a_batch_is_refused_or_makes_a_valid_tree(body: dict[str, Any], scene: bool) -> None:
+    numbers, refused = itertools.count(), None
+    try:
+        request = batch_request(body, lambda: f"new{next(numbers)}", LIMITS)
+    except InvalidArgument as error:
+        refused = error
+    if refused:
+        assert all(each.field and each.description for each in refused.violations)
+        return
+    try:
+        outcome = applied(LAYERS, [each.operation for each in request.layers], scene=scene)
+    except RpcError:
+        return
+    if scene:
+        assert consistent(outcome.layers) is outcome.layers
+    answer = batch_answer("lay", request, outcome.results)
+    assert len(answer["layers"]) == len(body["layers"])
+    assert orjson.dumps(noted(answer))
