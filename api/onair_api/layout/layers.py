@@ -7,12 +7,11 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_api.layout.access import owned_layout
+from onair_api.layout.batch import BatchRequest, batch_request
 from onair_api.layout.notes import BatchNotes
 from onair_api.layout.record import Record, layer_fields, layers_of
 from onair_api.layout.request import (
-    BatchRequest,
     LayerRequest,
-    batch_request,
     create_request,
     delete_request,
     update_request,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.cache.view import Entry
-from onair_api.layout.request import LAYER_MESSAGE, NULLABLE, BatchRequest, LayerRequest
+from onair_api.layout.batch import BatchRequest
+from onair_api.layout.request import LAYER_MESSAGE, NULLABLE, LayerRequest
 from onair_api.layout.stored import layers_of_spec
 from onair_api.layout.tree import Layer, Layers
 from onair_api.wire.message import message_of

@@ -1,10 +1,8 @@
-"""From request bodies to operations on layers, every wrong field named. Pure."""
+"""From the body of one layer to an operation on it, every wrong field named. Pure."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,7 +16,6 @@ from onair_api.settings import LimitSettings
 from onair_api.wire.message import message_of
 from onair_api.wire.reading import ABSENT, Reading, joined
 from onair_api.wire.validation import violations
-from onair_crds.enums import RequestAnimationMode
 from onair_crds.layout import Layer as LayerModel
 
 LAYER_MESSAGE = message_of(LayerModel).only(
@@ -44,10 +41,6 @@ NULLABLE = ("x", "y", "width", "height")
 OBJECTS = ("data", "metadata")
 
 KEYS = ("create", "update", "delete")
-MAX_BATCH = 1000
-MAX_UPDATES = 16
-"""Items of one batch that may update one layer; the answer has the whole layer for each of them."""
-_INDEX = re.compile(r"index:([0-9]{1,4})")
 
 
 class RoundingReading(Reading):
@@ -72,13 +65,6 @@ class LayerRequest:
         return KEYS[(Create, Update, Delete).index(type(self.operation))]
 
 
-@dataclass(frozen=True)
-class BatchRequest:
-    layers: list[LayerRequest]
-    metadata: dict[str, Any] | None = None
-    mode: RequestAnimationMode = RequestAnimationMode.PARALLEL
-
-
 NewId = Callable[[], str]
 Made = TypeVar("Made")
 
@@ -89,8 +75,8 @@ def create_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) -
         InvalidArgument: names every wrong field.
     """
     wrong: list[Violation] = []
-    made = _create(body, "", new_id(), limits, wrong)
-    return _checked(made, wrong)
+    made = create_layer(body, "", new_id(), limits, wrong)
+    return checked(made, wrong)
 
 
 def update_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -> LayerRequest:
@@ -99,8 +85,8 @@ def update_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -
         InvalidArgument: names every wrong field.
     """
     wrong: list[Violation] = []
-    made = _update(body, "", layer_id, limits, wrong)
-    return _checked(made, wrong)
+    made = update_layer(body, "", layer_id, limits, wrong)
+    return checked(made, wrong)
 
 
 def delete_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -> LayerRequest:
@@ -109,84 +95,29 @@ def delete_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -
         InvalidArgument: its `requestMetadata` is wrong.
     """
     wrong: list[Violation] = []
-    made = LayerRequest(Delete(layer_id), _request_metadata(body, "", limits, wrong))
-    return _checked(made, wrong)
+    made = LayerRequest(Delete(layer_id), request_metadata(body, "", limits, wrong))
+    return checked(made, wrong)
 
 
-def batch_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) -> BatchRequest:
-    """
-    Raises:
-        InvalidArgument: names every wrong field of every item.
-    """
-    items = body.get("layers")
-    if items is None:
-        items = []
-    if not isinstance(items, list):
-        raise InvalidArgument(Violation("layers", "must be an array"))
-    if len(items) > MAX_BATCH:
-        raise InvalidArgument(Violation("layers", f"must have at most {MAX_BATCH} items"))
-    wrong: list[Violation] = []
-    created: dict[int, str] = {}
-    updates: Counter[str] = Counter()
-    requests: list[LayerRequest] = []
-    for position, item in enumerate(items):
-        path = f"layers[{position}]"
-        made = _item(item, path, new_id, limits, wrong)
-        if made is None:
-            continue
-        requests.append(_resolved(made, created, wrong))
-        updates[made.operation.id] += isinstance(made.operation, Update)
-        if updates[made.operation.id] == MAX_UPDATES + 1:
-            wrong.append(Violation(f"{path}.update.id", f"must not be updated more than {MAX_UPDATES} times"))
-        if isinstance(made.operation, Create):
-            created[position] = made.operation.id
-    metadata = _request_metadata(body, "", limits, wrong)
-    mode = _mode(body, wrong)
-    return _checked(BatchRequest(requests, metadata, mode), wrong)
-
-
-def _checked(made: Made, wrong: list[Violation]) -> Made:
+def checked(made: Made, wrong: list[Violation]) -> Made:
     if wrong:
         raise InvalidArgument(*wrong)
     return made
 
 
-def _item(
-    item: Any, path: str, new_id: NewId, limits: LimitSettings, wrong: list[Violation]
-) -> LayerRequest | None:
-    keys = [key for key in KEYS if isinstance(item, dict) and item.get(key) is not None]
-    if len(keys) != 1:
-        wrong.append(Violation(path, "exactly one of create, update, delete must be given"))
-        return None
-    (key,) = keys
-    path, body = f"{path}.{key}", item[key]
-    if not isinstance(body, dict):
-        wrong.append(Violation(path, "must be an object"))
-        return None
-    if key == "create":
-        return _create(body, path, new_id(), limits, wrong)
-    layer_id = body.get("id")
-    if not isinstance(layer_id, str) or not layer_id:
-        wrong.append(Violation(f"{path}.id", "is required" if not layer_id else "must be a string"))
-        return None
-    if key == "update":
-        return _update(body, path, layer_id, limits, wrong)
-    return LayerRequest(Delete(layer_id, path), _request_metadata(body, path, limits, wrong))
-
-
-def _create(
+def create_layer(
     body: dict[str, Any], path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
 ) -> LayerRequest:
     values, _, animation = _values(body, path, {"id": layer_id}, limits, wrong)
-    metadata = _request_metadata(body, path, limits, wrong)
+    metadata = request_metadata(body, path, limits, wrong)
     return LayerRequest(Create(layer_id, values, path), metadata, animation)
 
 
-def _update(
+def update_layer(
     body: dict[str, Any], path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
 ) -> LayerRequest:
     values, cleared, animation = _values(body, path, {"id": "-", "type": "-"}, limits, wrong)
-    metadata = _request_metadata(body, path, limits, wrong)
+    metadata = request_metadata(body, path, limits, wrong)
     return LayerRequest(Update(layer_id, values, cleared, path), metadata, animation)
 
 
@@ -215,36 +146,7 @@ def _values(
     return values, cleared, [{"delayMs": 0, "easingMode": "linear", **each} for each in animations]
 
 
-def _resolved(request: LayerRequest, created: dict[int, str], wrong: list[Violation]) -> LayerRequest:
-    """The same with the ids of the layers that `index:N` names."""
-    operation = request.operation
-    if isinstance(operation, Delete):
-        return request
-
-    def resolve(name: Any, path: str) -> Any:
-        match = _INDEX.fullmatch(name) if isinstance(name, str) else None
-        if match is None:
-            return name  # what is no string was found wrong already
-        if (position := int(match[1])) not in created:
-            wrong.append(
-                Violation(joined(operation.path, path), "must name a layer created earlier in the batch")
-            )
-        return created.get(position, name)
-
-    values = operation.values
-    if "children" in values:
-        children = [resolve(name, f"children[{i}]") for i, name in enumerate(values["children"])]
-        values = {**values, "children": children}
-    if "parentId" in values:
-        values = {**values, "parentId": resolve(values["parentId"], "parentId")}
-    if isinstance(operation, Create):
-        operation = Create(operation.id, values, operation.path)
-    else:
-        operation = Update(operation.id, values, operation.cleared, operation.path)
-    return LayerRequest(operation, request.metadata, request.animation)
-
-
-def _request_metadata(
+def request_metadata(
     body: dict[str, Any], path: str, limits: LimitSettings, wrong: list[Violation]
 ) -> dict[str, Any] | None:
     value = body.get("requestMetadata")
@@ -257,14 +159,3 @@ def _request_metadata(
     if len(orjson.dumps(value)) > limits.request_metadata_bytes:
         wrong.append(Violation(place, f"must be at most {limits.request_metadata_bytes} bytes as JSON"))
     return value
-
-
-def _mode(body: dict[str, Any], wrong: list[Violation]) -> RequestAnimationMode:
-    value = body.get("requestAnimationMode")
-    if value is None or value == "":
-        return RequestAnimationMode.PARALLEL
-    try:
-        return RequestAnimationMode.from_wire(value) or RequestAnimationMode.PARALLEL
-    except ValueError as error:
-        wrong.append(Violation("requestAnimationMode", str(error)))
-        return RequestAnimationMode.PARALLEL
