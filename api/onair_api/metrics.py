@@ -25,3 +25,7 @@ WRITE_CONFLICTS = Counter(
 TOKEN_VERIFICATIONS = Counter(
     "onair_api_token_verifications_total", "Signatures verified, that is, not found in the cache."
 )
+RATE_LIMITED = Counter("onair_api_rate_limited_total", "Requests refused for their number.", ["scope"])
+RATE_LIMITS_OPEN = Gauge(
+    "onair_api_rate_limits_open", "1 while nobody is limited because Redis does not answer."
+)

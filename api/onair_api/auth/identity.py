@@ -15,6 +15,14 @@ _USERS = uuid.UUID("6b1f0a52-6f0e-5a5e-9a53-0d3c1c5f8f10")
 
 
 @dataclass(frozen=True)
+class GuestControl:
+    """The one project that a guest's token reaches."""
+
+    collection_id: str
+    project_id: str
+
+
+@dataclass(frozen=True)
 class Identity:
     service_id: str
     service_user_id: str
@@ -22,11 +30,19 @@ class Identity:
     role: Role | None
     """None: a test token, which grants nothing."""
     scopes: tuple[str, ...]
+    guest: GuestControl | None = None
+    """None: a backend's token, which reaches what its user owns."""
 
     @property
     def user_id(self) -> str:
-        """The user's id in this service: a function of the backend's ids, so it needs no storage."""
-        return str(uuid.uuid5(_USERS, f"{self.service_id}\n{self.service_user_id}"))
+        """The user's id in this service: a function of the backend's ids, so it needs no storage.
+
+        A guest never shares one with a backend's user: who issues the token picks its serviceUserId freely.
+        """
+        name = f"{self.service_id}\n{self.service_user_id}"
+        if self.guest:
+            name = f"{self.service_id}\n\n{self.guest.project_id}\n{self.service_user_id}"
+        return str(uuid.uuid5(_USERS, name))
 
     @property
     def owner(self) -> tuple[str, str]:
@@ -39,7 +55,8 @@ class Identity:
 
     def claims(self) -> dict[str, Any]:
         """The claims of `operations.md`, "Tokens", without times."""
-        return {
+        role = self.role.wire if self.role else Role.unspecified()
+        claims: dict[str, Any] = {
             "sub": self.user_id,
             "user": {
                 "userId": self.user_id,
@@ -49,9 +66,13 @@ class Identity:
                 "trial": False,
                 "demo": False,
             },
-            "role": self.role.wire if self.role else Role.unspecified(),
+            "role": role,
             "scopes": list(self.scopes),
         }
+        if self.guest:
+            control = {"collectionId": self.guest.collection_id, "projectId": self.guest.project_id}
+            claims["guestControl"] = {**control, "role": role}
+        return claims
 
     @classmethod
     def from_claims(cls, claims: dict[str, Any]) -> Identity:
@@ -69,7 +90,17 @@ class Identity:
             display_name=_text(user, "displayName"),
             role=Role.from_wire(_text(claims, "role")),
             scopes=tuple(str(scope) for scope in scopes),
+            guest=_guest(claims),
         )
+
+
+def _guest(claims: dict[str, Any]) -> GuestControl | None:
+    control = claims.get("guestControl")
+    if control is None:
+        return None
+    if not isinstance(control, dict) or _text(control, "role") != claims["role"]:
+        raise ValueError("the claim guestControl is not valid")
+    return GuestControl(_text(control, "collectionId"), _text(control, "projectId"))
 
 
 def _text(claims: dict[str, Any], name: str) -> str:

@@ -24,10 +24,27 @@ class Operation(StrEnum):
     START_PROJECT_BROADCAST = "StartProjectBroadcast"
     STOP_PROJECT_BROADCAST = "StopProjectBroadcast"
     GET_PROJECT_BROADCAST_STATUS = "GetProjectBroadcastStatus"
+    GET_PROJECT_BROADCAST_SNAPSHOT = "GetProjectBroadcastSnapshot"
+    START_PROJECT_WEBRTC = "StartProjectWebRtc"
+    STOP_PROJECT_WEBRTC = "StopProjectWebRtc"
+    CREATE_WEBRTC_ACCESS_TOKEN = "CreateWebRtcAccessToken"  # noqa: S105 - the name of an operation
     CREATE_DESTINATION = "CreateDestination"
     GET_DESTINATION = "GetDestination"
     UPDATE_DESTINATION = "UpdateDestination"
     DELETE_DESTINATION = "DeleteDestination"
+    GET_SOURCES = "GetSources"
+    CREATE_SOURCE = "CreateSource"
+    GET_SOURCE = "GetSource"
+    UPDATE_SOURCE = "UpdateSource"
+    DELETE_SOURCE = "DeleteSource"
+    ADD_SOURCE_TO_PROJECT = "AddSourceToProject"
+    UPDATE_SOURCE_IN_PROJECT = "UpdateSourceInProject"
+    REMOVE_SOURCE_FROM_PROJECT = "RemoveSourceFromProject"
+    REFRESH_ACCESS_TOKEN = "RefreshAccessToken"  # noqa: S105 - the name of an operation
+    CREATE_GUEST_ACCESS_TOKEN = "CreateGuestAccessToken"  # noqa: S105 - the name of an operation
+    CREATE_GUEST_CODE = "CreateGuestCode"
+    GET_GUEST_CODE = "GetGuestCode"
+    DELETE_GUEST_CODE = "DeleteGuestCode"
     LIST_LAYOUTS = "ListLayouts"
     CREATE_LAYOUT = "CreateLayout"
     GET_LAYOUT = "GetLayout"
@@ -39,20 +56,85 @@ class Operation(StrEnum):
     GET_LAYER = "GetLayer"
     UPDATE_LAYER = "UpdateLayer"
     DELETE_LAYER = "DeleteLayer"
-    REFRESH_ACCESS_TOKEN = "RefreshAccessToken"  # noqa: S105 - the name of an operation
+    PUBLISH_EVENT = "PublishEvent"
+    STREAM_EVENTS = "StreamEvents"
 
+
+O = Operation  # noqa: E741 - a table reads better without the word in every cell
+
+_VIEWER = frozenset(
+    {
+        O.REFRESH_ACCESS_TOKEN,
+        O.GET_PROJECT,
+        O.GET_PROJECT_BROADCAST_STATUS,
+        O.STREAM_EVENTS,
+        O.CREATE_WEBRTC_ACCESS_TOKEN,
+    }
+)
+_GUEST = _VIEWER | {O.PUBLISH_EVENT}
+_READ_LAYOUTS = {O.LIST_LAYOUTS, O.GET_LAYOUT, O.LIST_LAYERS, O.GET_LAYER}
+_RENDERER = _GUEST | _READ_LAYOUTS
+_CONTRIBUTOR = (
+    _GUEST
+    | _READ_LAYOUTS
+    | {
+        O.UPDATE_PROJECT,
+        O.GET_DESTINATION,
+        O.GET_PROJECT_BROADCAST_SNAPSHOT,
+        O.CREATE_LAYOUT,
+        O.UPDATE_LAYOUT,
+        O.DELETE_LAYOUT,
+        O.CREATE_LAYER,
+        O.BATCH,
+        O.UPDATE_LAYER,
+        O.DELETE_LAYER,
+        O.CREATE_GUEST_ACCESS_TOKEN,
+    }
+)
+_COHOST = _CONTRIBUTOR | {
+    O.START_PROJECT_BROADCAST,
+    O.STOP_PROJECT_BROADCAST,
+    O.START_PROJECT_WEBRTC,
+    O.STOP_PROJECT_WEBRTC,
+    O.CREATE_DESTINATION,
+    O.UPDATE_DESTINATION,
+    O.DELETE_DESTINATION,
+    O.ADD_SOURCE_TO_PROJECT,
+    O.UPDATE_SOURCE_IN_PROJECT,
+    O.REMOVE_SOURCE_FROM_PROJECT,
+    O.CREATE_GUEST_CODE,
+    O.GET_GUEST_CODE,
+    O.DELETE_GUEST_CODE,
+}
+_ISSUING = {O.CREATE_GUEST_ACCESS_TOKEN, O.CREATE_GUEST_CODE, O.GET_GUEST_CODE, O.DELETE_GUEST_CODE}
 
 MAY: dict[Role, frozenset[Operation]] = {
     Role.HOST: frozenset(Operation),
-    Role.COHOST: frozenset({Operation.REFRESH_ACCESS_TOKEN}),
-    Role.CONTRIBUTOR: frozenset({Operation.REFRESH_ACCESS_TOKEN}),
-    Role.GUEST: frozenset({Operation.REFRESH_ACCESS_TOKEN}),
-    Role.VIEWER: frozenset({Operation.REFRESH_ACCESS_TOKEN}),
-    Role.RENDERER: frozenset({Operation.REFRESH_ACCESS_TOKEN}),
+    Role.COHOST: _COHOST,
+    Role.CONTRIBUTOR: _CONTRIBUTOR,
+    Role.GUEST: _GUEST,
+    Role.VIEWER: _VIEWER,
+    Role.RENDERER: _RENDERER,
     Role.PLATFORM: frozenset(),
-    Role.IMPERSONATE: frozenset({Operation.REFRESH_ACCESS_TOKEN}),
+    Role.IMPERSONATE: frozenset(Operation) - _ISSUING - {O.CREATE_SOURCE},
 }
-"""Roles below HOST act within one project, which their tokens cannot name yet: they may do nothing there."""
+"""`operations.md`, "Tokens". IMPERSONATE acts on what another user owns, sees no secrets of it and hands
+nothing on; PLATFORM is internal to the service and has no operation over HTTP."""
+
+ISSUES: dict[Role, frozenset[Role]] = {
+    Role.HOST: frozenset(Role) - {Role.PLATFORM, Role.IMPERSONATE},
+    Role.COHOST: frozenset(Role) - {Role.PLATFORM, Role.IMPERSONATE, Role.HOST},
+    Role.CONTRIBUTOR: frozenset({Role.CONTRIBUTOR, Role.GUEST, Role.VIEWER}),
+}
+"""Which roles a caller may give to a guest. A renderer joins rooms unseen: no contributor may."""
+
+
+def may(identity: Identity, operation: Operation) -> bool:
+    """A guest reaches one project whatever its role, so a guest who is a HOST there may what a COHOST may."""
+    if identity.role is None:
+        return False
+    allowed = operation in MAY[identity.role]
+    return allowed and (identity.guest is None or operation in MAY[Role.COHOST])
 
 
 def authorize(identity: Identity, operation: Operation) -> None:
@@ -60,6 +142,16 @@ def authorize(identity: Identity, operation: Operation) -> None:
     Raises:
         PermissionDenied: the caller's role does not include the operation.
     """
-    if identity.role is None or operation not in MAY[identity.role]:
+    if not may(identity, operation):
         role = identity.role.wire if identity.role else Role.unspecified()
         raise PermissionDenied(f"{role} may not call {operation}")
+
+
+def authorize_issue(identity: Identity, role: Role) -> None:
+    """
+    Raises:
+        PermissionDenied: the caller's role does not include issuing tokens of `role`.
+    """
+    if identity.role is None or role not in ISSUES.get(identity.role, frozenset()):
+        own = identity.role.wire if identity.role else Role.unspecified()
+        raise PermissionDenied(f"{own} may not issue tokens of {role.wire}")

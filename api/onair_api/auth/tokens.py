@@ -9,6 +9,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import jwt
@@ -24,8 +25,22 @@ REQUIRED = ["iss", "sub", "iat", "exp", "jti"]
 MAX_TOKEN_CHARACTERS = 8192
 FIRST_ISSUED = "auth_time"
 """Claim: when the first token of this chain of refreshes was issued."""
+KIND = "kind"
+"""Claim of tokens that are not for a session yet."""
+SESSION_S = "session"
+"""Claim of EXCHANGE tokens: life in seconds of each session token that they are redeemed for."""
+RENEW_SHARE = 0.1
+"""Share of a token's life that counts as its end, when it is renewed on any answer."""
 
 _REFUSED = "the access token is not valid: {}"
+
+
+class TokenKind(StrEnum):
+    SESSION = "session"
+    DIRECT = "direct"
+    """Usable as it is; its first refresh gives a session token and ends it."""
+    EXCHANGE = "exchange"
+    """Can only be refreshed, any number of times; each gives a session token."""
 
 
 @dataclass(frozen=True)
@@ -34,31 +49,105 @@ class Verified:
     issued: float
     expires: float
     first_issued: float
+    id: str
+    kind: TokenKind = TokenKind.SESSION
+    session_s: float | None = None
+    """Life of a session token that an EXCHANGE token is redeemed for."""
+
+
+@dataclass(frozen=True)
+class Issued:
+    token: str
+    id: str
+    expires: int
+    """Unix seconds."""
 
 
 class Tokens:
     def __init__(
-        self, keys: SigningKeys, settings: TokenSettings, now: Callable[[], float] = time.time
+        self,
+        keys: SigningKeys,
+        settings: TokenSettings,
+        now: Callable[[], float] = time.time,
+        revoked: Callable[[str], bool] = lambda token_id: False,
     ) -> None:
+        """
+        Args:
+            revoked: whether a token that is not for a session (DIRECT, EXCHANGE) was ended before its time.
+        """
         self._keys = keys
         self._settings = settings
         self._now = now
+        self._revoked = revoked
         self._cache: OrderedDict[bytes, Verified] = OrderedDict()
+        self._renewed: OrderedDict[str, str] = OrderedDict()
         self._generation = keys.generation
 
-    def issue(self, identity: Identity, duration_ms: int, *, first_issued: float | None = None) -> str:
-        """A token that lasts `duration_ms` from now, in whole seconds."""
+    def now(self) -> float:
+        """Unix seconds."""
+        return self._now()
+
+    def issue(self, identity: Identity, duration_ms: int) -> str:
+        """A session token that lasts `duration_ms` from now, in whole seconds."""
         now = math.floor(self._now())
-        return self._sign(identity, now, now + max(1, math.ceil(duration_ms / 1000)), first_issued or now)
+        return self._sign(identity, now, now + seconds(duration_ms), now).token
+
+    def issue_guest(
+        self,
+        identity: Identity,
+        kind: TokenKind,
+        duration_ms: int,
+        *,
+        session_ms: int | None = None,
+        first_issued: float | None = None,
+        not_after: float | None = None,
+    ) -> Issued:
+        """A token of kind DIRECT or EXCHANGE.
+
+        Args:
+            session_ms: life of what an EXCHANGE token is redeemed for.
+            first_issued: when the chain began, where the issuer is a guest: issuing prolongs nothing.
+            not_after: end of the issuer's token, in Unix seconds.
+        """
+        now = math.floor(self._now())
+        first = now if first_issued is None else first_issued
+        end = min(now + seconds(duration_ms), _last_end(first))
+        if not_after is not None:
+            end = min(end, not_after)
+        more: dict[str, Any] = {KIND: kind.value}
+        if session_ms is not None:
+            more[SESSION_S] = seconds(session_ms)
+        return self._sign(identity, now, end, first, more)
 
     def renew(self, old: Verified) -> str:
-        """A token of the same grants with a new life as long, within seven days of the first one."""
+        """A session token of the same grants with a new life, within seven days of the first one."""
         now = math.floor(self._now())
-        end = min(now + (old.expires - old.issued), old.first_issued + MAX_TOKEN_DURATION_MS / 1000)
-        return self._sign(old.identity, now, math.floor(end), old.first_issued)
+        life = old.expires - old.issued if old.session_s is None else old.session_s
+        return self._sign(
+            old.identity, now, min(now + life, _last_end(old.first_issued)), old.first_issued
+        ).token
 
-    async def verify(self, authorization: str | None) -> Verified:
+    def renewed_near_end(self, verified: Verified) -> str | None:
+        """A successor for a session token in the last tenth of its life; the same one for every answer."""
+        left = verified.expires - self._now()
+        if verified.kind is not TokenKind.SESSION or left > RENEW_SHARE * (
+            verified.expires - verified.issued
+        ):
+            return None
+        if verified.expires >= math.floor(_last_end(verified.first_issued)):
+            return None
+        token = self._renewed.get(verified.id)
+        if token is None:
+            token = self._renewed[verified.id] = self.renew(verified)
+            if len(self._renewed) > max(1, self._settings.cache_size):
+                self._renewed.popitem(last=False)
+        return token
+
+    async def verify(self, authorization: str | None, *, redeeming: bool = False) -> Verified:
         """The caller of a request, from its `Authorization` header.
+
+        Args:
+            redeeming: accept EXCHANGE tokens, which are good for nothing but a refresh.
 
         Raises:
             Unauthenticated: there is no token, or it is not one of ours, or it has ended.
@@ -72,6 +161,7 @@ class Tokens:
         digest = hashlib.sha256(token.encode(errors="replace")).digest()
         if self._generation != self._keys.generation:
             self._cache.clear()
+            self._renewed.clear()
             self._generation = self._keys.generation
         known = self._cache.get(digest)
         if known is None:
@@ -82,19 +172,34 @@ class Tokens:
         if known.expires <= self._now():
             self._cache.pop(digest, None)
             raise Unauthenticated(_REFUSED.format("it has expired"))
+        if known.kind is not TokenKind.SESSION:
+            if self._revoked(known.id):
+                raise Unauthenticated(REDEEMED)
+            if known.kind is TokenKind.EXCHANGE and not redeeming:
+                raise Unauthenticated(_REFUSED.format("it can only be refreshed, which gives one that is"))
         return known
 
-    def _sign(self, identity: Identity, now: float, end: float, first_issued: float) -> str:
+    def _sign(
+        self,
+        identity: Identity,
+        now: float,
+        end: float,
+        first_issued: float,
+        more: dict[str, Any] | None = None,
+    ) -> Issued:
         key = self._keys.newest()
+        token_id = str(uuid.uuid4())
         claims = {
             "iss": self._settings.issuer,
             "iat": int(now),
             "exp": int(end),
-            "jti": str(uuid.uuid4()),
+            "jti": token_id,
             FIRST_ISSUED: int(first_issued),
+            **(more or {}),
             **identity.claims(),
         }
-        return jwt.encode(claims, key.private, algorithm=ALGORITHM, headers={"kid": key.kid})
+        token = jwt.encode(claims, key.private, algorithm=ALGORITHM, headers={"kid": key.kid})
+        return Issued(token, token_id, int(end))
 
     async def _verify(self, token: str) -> Verified:
         TOKEN_VERIFICATIONS.inc()
@@ -110,9 +215,17 @@ class Tokens:
                 issuer=self._settings.issuer,
                 options={"require": REQUIRED, "verify_iat": False, "verify_exp": False, "verify_aud": False},
             )
-            identity = Identity.from_claims(claims)
-            issued, expires = float(claims["iat"]), float(claims["exp"])
-            return Verified(identity, issued, expires, float(claims.get(FIRST_ISSUED, issued)))
+            issued = float(claims["iat"])
+            session_s = claims.get(SESSION_S)
+            return Verified(
+                Identity.from_claims(claims),
+                issued,
+                float(claims["exp"]),
+                float(claims.get(FIRST_ISSUED, issued)),
+                str(claims["jti"]),
+                TokenKind(claims.get(KIND, TokenKind.SESSION)),
+                None if session_s is None else float(session_s),
+            )
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise Unauthenticated(_REFUSED.format("it cannot be verified")) from error
 
@@ -122,3 +235,15 @@ class Tokens:
         self._cache[digest] = verified
         if len(self._cache) > self._settings.cache_size:
             self._cache.popitem(last=False)
+
+
+REDEEMED = _REFUSED.format("it was redeemed or withdrawn")
+
+
+def seconds(duration_ms: int) -> int:
+    """Whole seconds, at least one."""
+    return max(1, math.ceil(duration_ms / 1000))
+
+
+def _last_end(first_issued: float) -> float:
+    return first_issued + MAX_TOKEN_DURATION_MS / 1000

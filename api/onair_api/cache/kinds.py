@@ -16,10 +16,17 @@ LAYOUT = "Layout"
 CREDENTIALS = "Credentials"
 SIGNING_KEY = "SigningKey"
 API_KEY = "ApiKey"
+REVOKED_TOKEN = "RevokedToken"  # noqa: S105 - the name of a kind
+GUEST_CODE = "GuestCode"
 
 CREDENTIALS_TYPE = "onair.dev/credentials"
 SIGNING_KEY_TYPE = "onair.dev/signing-key"
 API_KEY_TYPE = "onair.dev/api-key"
+REVOKED_TOKEN_TYPE = "onair.dev/revoked-token"  # noqa: S105 - the name of a type
+GUEST_CODE_TYPE = "onair.dev/guest-code"
+
+PROJECT_LABEL = "onair.dev/project"
+"""Label of a guest code's Secret."""
 
 IndexKey = tuple[str, ...]
 
@@ -55,9 +62,19 @@ def _alone(document: Document) -> IndexKey:
     return ()
 
 
-def _secrets(kind: str, type_: str, *, in_release_namespace: bool) -> Watched:
+def _project_label(document: Document) -> IndexKey:
+    return (str((document["metadata"].get("labels") or {}).get(PROJECT_LABEL)),)
+
+
+def _secrets(
+    kind: str,
+    type_: str,
+    *,
+    in_release_namespace: bool,
+    index: Callable[[Document], IndexKey] = _alone,
+) -> Watched:
     query = {"fieldSelector": f"type={type_}"}
-    return Watched(kind, SECRETS, _alone, in_release_namespace, query)
+    return Watched(kind, SECRETS, index, in_release_namespace, query)
 
 
 WATCHED = (
@@ -69,6 +86,8 @@ WATCHED = (
     _secrets(CREDENTIALS, CREDENTIALS_TYPE, in_release_namespace=False),
     _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, in_release_namespace=True),
     _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
+    _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, in_release_namespace=False),
+    _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, index=_project_label),
 )
 
 BY_KIND = {each.kind: each for each in WATCHED}

@@ -1,35 +1,49 @@
-"""What a caller may see. What belongs to somebody else does not exist for him, so ids cannot be probed."""
+"""What a caller may see. What belongs to somebody else does not exist for him, so ids cannot be probed.
+
+A backend's token reaches what its user owns; a guest's token one project, and
+of its collection nothing else.
+"""
 
 from __future__ import annotations
 
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT
+from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
+
+_NO_COLLECTION = "the collection does not exist"
+_NO_PROJECT = "the project does not exist"
 
 
 async def owned_collection(cluster: Cluster, identity: Identity, collection_id: str) -> Entry:
     """
     Raises:
-        NotFound: there is no such collection of this caller's.
+        NotFound: there is no such collection of this caller's; a guest has none.
     """
     entry = await cluster.get(COLLECTION, collection_id)
-    owner = entry.spec.get("owner") if entry else None
-    if entry is None or not owner or (owner["serviceId"], owner["serviceUserId"]) != identity.owner:
-        raise NotFound("the collection does not exist")
+    if entry is None or identity.guest or _owner(entry) != identity.owner:
+        raise NotFound(_NO_COLLECTION)
     return entry
 
 
 async def owned_project(cluster: Cluster, identity: Identity, collection_id: str, project_id: str) -> Entry:
     """
     Raises:
-        NotFound: there is no such project in a collection of this caller's.
+        NotFound: there is no such project in a collection of this caller's, or it is not the guest's.
     """
-    await owned_collection(cluster, identity, collection_id)
+    if guest := identity.guest:
+        if (guest.collection_id, guest.project_id) != (collection_id, project_id):
+            raise NotFound(_NO_PROJECT)
+        collection = await cluster.get(COLLECTION, collection_id)
+        owner = _owner(collection) if collection else None
+        if owner is None or owner[0] != identity.service_id:
+            raise NotFound(_NO_PROJECT)
+    else:
+        await owned_collection(cluster, identity, collection_id)
     entry = await cluster.get(PROJECT, project_id)
     if entry is None or entry.spec.get("collectionId") != collection_id:
-        raise NotFound("the project does not exist")
+        raise NotFound(_NO_PROJECT)
     return entry
 
 
@@ -42,3 +56,19 @@ async def owned_destination(cluster: Cluster, project: Entry, destination_id: st
     if entry is None or entry.spec.get("projectId") != project.name:
         raise NotFound("the destination does not exist")
     return entry
+
+
+async def source_of(cluster: Cluster, collection_id: str, source_id: str) -> Entry:
+    """
+    Raises:
+        NotFound: the collection has no such source.
+    """
+    entry = await cluster.get(SOURCE, source_id)
+    if entry is None or entry.spec.get("collectionId") != collection_id:
+        raise NotFound("the source does not exist")
+    return entry
+
+
+def _owner(collection: Entry) -> tuple[str, str] | None:
+    owner = collection.spec.get("owner")
+    return (owner["serviceId"], owner["serviceUserId"]) if owner else None

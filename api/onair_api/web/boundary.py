@@ -20,6 +20,8 @@ from onair_api.metrics import LATENCY, REQUESTS
 log = structlog.get_logger()
 
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
+SECRET_PARAMETERS = frozenset({"code"})
+"""Path parameters that let in whoever knows them: in no log line."""
 
 
 class Boundary:
@@ -43,6 +45,7 @@ class Boundary:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message = _with_renewed_token(message, scope)
             elif bodiless:
                 message = {**message, "body": b""}
             await send(message)
@@ -73,11 +76,20 @@ class Boundary:
                 "http.answered",
                 method=method,
                 route=route,
-                ids=scope.get("path_params") or {},
+                ids={k: v for k, v in (scope.get("path_params") or {}).items() if k not in SECRET_PARAMETERS},
                 status=status,
                 ms=round(seconds * 1000, 1),
                 **({"cause": type(cause).__name__, "reason": cause.reason} if cause is not None else {}),
             )
+
+
+def _with_renewed_token(message: Message, scope: Scope) -> Message:
+    """Clients take a successor of their token from this header of any answer."""
+    token = (scope.get("state") or {}).get("renewed_token")
+    headers = message["headers"]
+    if token is None or any(name == b"authorization" for name, _ in headers):
+        return message
+    return {**message, "headers": [*headers, (b"authorization", f"Bearer {token}".encode())]}
 
 
 def _log_unexpected(error: Exception, scope: Scope) -> None:

@@ -15,6 +15,7 @@ _ERRORS = {
     Code.PERMISSION_DENIED: "PermissionDenied",
     Code.NOT_FOUND: "NotFound",
     Code.ABORTED: "Aborted",
+    Code.RESOURCE_EXHAUSTED: "ResourceExhausted",
     Code.UNAVAILABLE: "Unavailable",
 }
 

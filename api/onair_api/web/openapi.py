@@ -25,6 +25,8 @@ TAGS = [
     {"name": "projects", "description": "One show each: what is rendered and how it is encoded."},
     {"name": "destinations", "description": "Where a project's programme is delivered to."},
     {"name": "broadcasts", "description": "On air and off."},
+    {"name": "sources", "description": "Live inputs of a collection, and what projects make of them."},
+    {"name": "webrtc", "description": "Hosted rooms; this version has no server for them."},
     {"name": "layouts", "description": "Canvases of the scene compositor, and how one replaces another."},
     {"name": "layers", "description": "What is drawn on a layout, and in which order."},
 ]
@@ -54,6 +56,11 @@ _ERRORS: dict[str, tuple[Code, str, str]] = {
         Code.ABORTED,
         "Others changed the resource too often at the same time; try again.",
         "the resource was changed by somebody else at the same time; try again",
+    ),
+    "ResourceExhausted": (
+        Code.RESOURCE_EXHAUSTED,
+        "Too many requests of this token or service; try again after `Retry-After` seconds.",
+        "too many requests with this access token; try again in 7 s",
     ),
     "Unavailable": (
         Code.UNAVAILABLE,

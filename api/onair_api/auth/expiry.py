@@ -1,0 +1,81 @@
+"""Secrets that are worth nothing after a time: what says so, and the sweep that deletes them.
+
+Every replica sweeps, each at times of its own; a Secret that another has
+deleted meanwhile does not matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import random
+
+import structlog
+
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.view import Entry
+from onair_crds.client import ApiError
+
+log = structlog.get_logger()
+
+EXPIRES = "onair.dev/expires"
+"""Annotation: RFC 3339 time after which a Secret is worth nothing."""
+GRACE = dt.timedelta(minutes=1)
+"""Clocks of replicas differ: nothing is deleted that one of them may still need."""
+BATCH = 500
+
+
+def expires_annotation(time: dt.datetime) -> dict[str, str]:
+    return {EXPIRES: time.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def expiry_of(entry: Entry) -> dt.datetime | None:
+    """When a Secret ends; None where nothing readable says so."""
+    text = (entry.metadata.get("annotations") or {}).get(EXPIRES)
+    try:
+        time = dt.datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=dt.UTC)
+
+
+class Sweeper:
+    def __init__(self, cluster: Cluster, kinds: tuple[str, ...], interval_s: float) -> None:
+        self._cluster = cluster
+        self._kinds = kinds
+        self._interval_s = interval_s
+
+    async def run(self) -> None:
+        """Sweeps until cancelled."""
+        await self._cluster.filled(*self._kinds)
+        while True:
+            await asyncio.sleep(self._interval_s * random.uniform(0.5, 1.5))  # noqa: S311 - spreads load
+            await self.sweep(dt.datetime.now(dt.UTC))
+
+    async def sweep(self, now: dt.datetime) -> None:
+        """Deletes what has ended, a bounded number at a time."""
+        ended = [
+            entry
+            for kind in self._kinds
+            for entry in self._cluster.view.all(kind)
+            if (expiry := expiry_of(entry)) and expiry + GRACE < now
+        ]
+        for entry in ended[:BATCH]:
+            try:
+                await self.delete(entry)
+            except ApiError as error:
+                log.warning("sweep.interrupted", error=type(error).__name__, status=error.status)
+                return
+
+    async def delete(self, entry: Entry) -> None:
+        """
+        Raises:
+            ApiError: the API server did not answer.
+        """
+        cluster = self._cluster
+        try:
+            await cluster.client.delete(cluster.api(entry.kind), cluster.namespace(entry.kind), entry.name)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+        cluster.view.remove(entry.kind, entry.name, entry.uid)

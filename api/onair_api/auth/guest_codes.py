@@ -1,0 +1,197 @@
+"""Guest codes: short urls that lead a guest to a page with a token. Secrets named by the code's hash."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import hashlib
+import secrets
+import string
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import structlog
+
+from onair_api.auth.expiry import Sweeper, expires_annotation, expiry_of
+from onair_api.auth.identity import Identity
+from onair_api.auth.requests import GuestRequest
+from onair_api.auth.revocation import RevokedTokens
+from onair_api.auth.tokens import Issued
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import GUEST_CODE, GUEST_CODE_TYPE, PROJECT, PROJECT_LABEL
+from onair_api.cache.view import CREATED, Entry
+from onair_api.errors import NotFound
+from onair_api.live.ownership import owned_project
+from onair_api.writes.writer import owner_reference
+from onair_crds.client import Document
+
+log = structlog.get_logger()
+
+CHARACTERS = string.ascii_lowercase + string.digits
+LENGTH = 14
+"""72 random bits: short in a chat, and nobody finds one by trying."""
+TOKEN_PARAMETER = "at"  # noqa: S105 - the name of a query parameter
+
+_UNKNOWN = "the guest code does not exist"
+
+
+@dataclass(frozen=True)
+class GuestCode:
+    """What a code's Secret holds."""
+
+    service_id: str
+    collection_id: str
+    project_id: str
+    code: str
+    url: str
+    """Where it leads to."""
+    token: str
+    token_id: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> GuestCode | None:
+        """None where the Secret is not of the form that this service writes."""
+        data = entry.document.get("data") or {}
+        try:
+            return cls(*(base64.b64decode(data[name]).decode() for name in _FIELDS))
+        except (KeyError, TypeError, ValueError, binascii.Error):
+            return None
+
+    def data(self) -> dict[str, str]:
+        values = (getattr(self, name) for name in self.__dataclass_fields__)
+        return {name: base64.b64encode(v.encode()).decode() for name, v in zip(_FIELDS, values, strict=True)}
+
+
+_FIELDS = ("serviceId", "collectionId", "projectId", "code", "url", "token", "tokenId")
+
+
+def secret_name(service_id: str, code: str) -> str:
+    digest = hashlib.sha256(f"{service_id}\n{code}".encode()).hexdigest()
+    return f"guest-code-{digest[:40]}"
+
+
+class GuestCodes:
+    def __init__(self, cluster: Cluster, revoked: RevokedTokens, sweeper: Sweeper, public_url: str) -> None:
+        self._cluster = cluster
+        self._revoked = revoked
+        self._sweeper = sweeper
+        self._public_url = public_url.rstrip("/")
+
+    async def create(self, issuer: Identity, asked: GuestRequest, issued: Issued) -> dict[str, Any]:
+        """Stores a code for a token that was just issued; gives its record.
+
+        Raises:
+            NotFound: the issuer reaches no such project.
+            ApiError: the API server did not answer.
+        """
+        project = await owned_project(self._cluster, issuer, asked.collection_id, asked.project_id)
+        code = GuestCode(
+            issuer.service_id,
+            asked.collection_id,
+            asked.project_id,
+            "".join(secrets.choice(CHARACTERS) for _ in range(LENGTH)),
+            asked.url,
+            issued.token,
+            issued.id,
+        )
+        now, end = dt.datetime.now(dt.UTC), dt.datetime.fromtimestamp(issued.expires, dt.UTC)
+        document: Document = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": GUEST_CODE_TYPE,
+            "immutable": True,
+            "metadata": {
+                "name": secret_name(code.service_id, code.code),
+                "labels": {"app.kubernetes.io/managed-by": "onair-api", PROJECT_LABEL: project.name},
+                "annotations": {
+                    **expires_annotation(end),
+                    CREATED: now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                },
+                "ownerReferences": [owner_reference(project)],
+            },
+            "data": code.data(),
+        }
+        cluster = self._cluster
+        created = await cluster.client.create(
+            cluster.api(GUEST_CODE), cluster.namespace(GUEST_CODE), document
+        )
+        cluster.view.put(GUEST_CODE, created)
+        log.info("guest_code.created", project=project.name)
+        return self._record(code, end)
+
+    async def get(self, caller: Identity, code: str) -> dict[str, Any]:
+        """
+        Raises:
+            NotFound: there is no such code of a project that the caller reaches, or it has ended.
+        """
+        _, found, end = await self._owned(caller, code)
+        return self._record(found, end)
+
+    async def delete(self, caller: Identity, code: str) -> None:
+        """Ends the code and its token. Sessions that it was redeemed for go on.
+
+        Raises:
+            NotFound: there is no such code of a project that the caller reaches, or it has ended.
+            ApiError: the API server did not answer; what is left goes when the caller tries again.
+        """
+        entry, found, end = await self._owned(caller, code)
+        await self._revoked.revoke(found.token_id, end.timestamp())
+        await self._sweeper.delete(entry)
+        log.info("guest_code.deleted", project=found.project_id)
+
+    def of_project(self, project: Entry) -> list[dict[str, Any]]:
+        """The codes of a project that have not ended, oldest first. They are secrets."""
+        now = dt.datetime.now(dt.UTC)
+        pairs = [
+            (GuestCode.of(e), expiry_of(e)) for e in self._cluster.view.children(GUEST_CODE, project.name)
+        ]
+        return [self._record(code, end) for code, end in pairs if code and end and end > now]
+
+    def target(self, service_id: str, code: str) -> str:
+        """Where a code leads to, with its token.
+
+        From the view alone: whoever has no credential shall not put work on the API server.
+
+        Raises:
+            NotFound: there is no such code, or it has ended.
+        """
+        view = self._cluster.view
+        entry = view.get(GUEST_CODE, secret_name(service_id, code))
+        found, end = (GuestCode.of(entry), expiry_of(entry)) if entry else (None, None)
+        if (
+            not found
+            or not end
+            or end <= dt.datetime.now(dt.UTC)
+            or view.get(PROJECT, found.project_id) is None
+        ):
+            raise NotFound(_UNKNOWN)
+        return with_token(found.url, found.token)
+
+    async def _owned(self, caller: Identity, code: str) -> tuple[Entry, GuestCode, dt.datetime]:
+        entry = await self._cluster.get(GUEST_CODE, secret_name(caller.service_id, code))
+        found, end = (GuestCode.of(entry), expiry_of(entry)) if entry else (None, None)
+        if entry is None or not found or not end or end <= dt.datetime.now(dt.UTC):
+            raise NotFound(_UNKNOWN)
+        try:
+            await owned_project(self._cluster, caller, found.collection_id, found.project_id)
+        except NotFound:
+            raise NotFound(_UNKNOWN) from None
+        return entry, found, end
+
+    def _record(self, code: GuestCode, end: dt.datetime) -> dict[str, Any]:
+        return {
+            "collectionId": code.collection_id,
+            "projectId": code.project_id,
+            "code": code.code,
+            "url": f"{self._public_url}/r/{quote(code.service_id, safe='')}/{code.code}",
+            "autoDelete": end.isoformat().replace("+00:00", "Z"),
+        }
+
+
+def with_token(url: str, token: str) -> str:
+    """A url with the token as its query parameter `at`; the rest of it stays as it was written."""
+    parts = urlsplit(url)
+    kept = [each for each in parts.query.split("&") if each and each.partition("=")[0] != TOKEN_PARAMETER]
+    return urlunsplit(parts._replace(query="&".join([*kept, f"{TOKEN_PARAMETER}={token}"])))

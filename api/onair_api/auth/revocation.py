@@ -1,0 +1,77 @@
+"""Tokens that ended before their time: redeemed direct tokens and those of deleted guest codes.
+
+Each is a Secret named by the hash of the token's id. Its creation is the
+compare-and-swap that lets one refresh win; the watch tells the other replicas.
+They stand in the show namespace: the facade may delete Secrets there and
+nowhere near the signing keys. See docs/decisions/0011.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+
+import structlog
+
+from onair_api.auth.expiry import expires_annotation
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import REVOKED_TOKEN, REVOKED_TOKEN_TYPE
+from onair_crds.client import ApiError, Document
+
+log = structlog.get_logger()
+
+
+def secret_name(token_id: str) -> str:
+    return f"revoked-token-{hashlib.sha256(token_id.encode()).hexdigest()[:40]}"
+
+
+class RevokedTokens:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def known(self, token_id: str) -> bool:
+        """Whether this replica has heard of it: at most one watch delay after it was written."""
+        return self._cluster.view.get(REVOKED_TOKEN, secret_name(token_id)) is not None
+
+    async def check(self, token_id: str) -> bool:
+        """Whether it is so now, as the API server knows.
+
+        Raises:
+            ApiError: the API server did not answer.
+        """
+        return await self._cluster.get(REVOKED_TOKEN, secret_name(token_id)) is not None
+
+    async def revoke(self, token_id: str, expires: float) -> bool:
+        """Ends a token; False where somebody else did before.
+
+        Args:
+            expires: Unix seconds of the token's own end, after which nobody needs to know any more.
+
+        Raises:
+            ApiError: the API server did not answer.
+        """
+        cluster = self._cluster
+        name = secret_name(token_id)
+        document: Document = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "type": REVOKED_TOKEN_TYPE,
+            "immutable": True,
+            "metadata": {
+                "name": name,
+                "labels": {"app.kubernetes.io/managed-by": "onair-api"},
+                "annotations": expires_annotation(dt.datetime.fromtimestamp(expires, dt.UTC)),
+            },
+        }
+        try:
+            created = await cluster.client.create(
+                cluster.api(REVOKED_TOKEN), cluster.namespace(REVOKED_TOKEN), document
+            )
+        except ApiError as error:
+            if not error.already_exists:
+                raise
+            await cluster.get(REVOKED_TOKEN, name)
+            return False
+        cluster.view.put(REVOKED_TOKEN, created)
+        log.info("token.revoked", secret=name)
+        return True

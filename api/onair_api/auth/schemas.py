@@ -1,0 +1,46 @@
+"""Schemas of the token operations for the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.wire.schema import INTEGER, STRING, TIME, Schemas, enumeration, optional, record, reference
+from onair_crds.enums import Role
+
+_NAME: dict[str, Any] = {**STRING, "maxLength": 256}
+_URL: dict[str, Any] = {**STRING, "maxLength": 2048, "description": "http or https; where it leads to."}
+
+
+def _duration(default: int) -> dict[str, Any]:
+    """Milliseconds."""
+    return {**INTEGER, "minimum": 1, "maximum": 604_800_000, "default": default}
+
+
+def token_schemas() -> Schemas:
+    """Every schema that only token operations name."""
+    session = {"role": enumeration(Role), "maxDuration": _duration(172_800_000)}
+    direct = optional({"displayName": _NAME, "serviceUserId": _NAME})
+    exchange = optional({"maxDuration": _duration(300_000)})
+    guest = {
+        "collectionId": STRING,
+        "projectId": STRING,
+        **session,
+        "direct": {**direct, "description": "Usable as it is; its first refresh gives a session token."},
+        "exchange": {**exchange, "description": "Can only be refreshed; each time gives a session token."},
+        "token": {**optional({"direct": direct, "exchange": exchange}), "description": "Another form."},
+        "url": _URL,
+    }
+    ids = ["collectionId", "projectId"]
+    key = record(dict.fromkeys(("alg", "kty", "use", "kid", "e", "n"), STRING))
+    code = {**dict.fromkeys(("collectionId", "projectId", "code", "url"), STRING), "autoDelete": TIME}
+    backend = {"serviceUserId": {**_NAME, "minLength": 1}, "displayName": _NAME, **session}
+    return {
+        "CreateAccessTokenRequest": {**optional(backend), "required": ["serviceUserId"]},
+        "CreateAccessTokenResponse": record({"accessToken": STRING}),
+        "CreateGuestAccessTokenRequest": {**optional(guest), "required": ids},
+        "CreateGuestAccessTokenResponse": record({"accessToken": STRING, "url": STRING}, ("accessToken",)),
+        "CreateGuestCodeRequest": {**optional(guest), "required": [*ids, "url"]},
+        "GuestCode": record(code),
+        "GuestCodeResponse": record({"guestCode": reference("GuestCode")}),
+        "JsonWebKeySet": record({"keys": {"type": "array", "items": key}}),
+    }

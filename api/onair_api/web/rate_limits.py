@@ -1,0 +1,158 @@
+"""How many requests a token and a service may make, counted over all replicas in Redis.
+
+A request waits for nothing: it is counted here and told to Redis in batches a
+moment later, and who was found to be over the limit is refused until the
+window ends. So a limit is exceeded by at most what one batch holds per replica.
+While Redis is away everybody is let through. See docs/decisions/0012.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import structlog
+from limits import RateLimitItemPerSecond
+from limits.aio.storage import RedisStorage
+from limits.aio.strategies import FixedWindowRateLimiter
+
+from onair_api.errors import ResourceExhausted
+from onair_api.metrics import RATE_LIMITED, RATE_LIMITS_OPEN
+from onair_api.settings import RateLimitSettings
+
+log = structlog.get_logger()
+
+TICK_S = 0.05
+SHARE = 0.02
+"""A counter is told to Redis when it holds this share of its limit …"""
+AGE = 0.1
+"""… or is this share of a window old, whichever comes first."""
+TIMEOUT_S = 1.0
+OPEN_S = 5.0
+"""Pause after Redis failed; nobody is limited meanwhile."""
+PARALLEL = 16
+
+_SAID = {"token": "with this access token", "service": "from this service"}
+
+
+class Key(NamedTuple):
+    scope: str
+    """`token` or `service`."""
+    id: str
+
+
+@dataclass
+class Counter:
+    hits: int
+    since: float
+    """Monotonic time of the first of them."""
+
+
+class RateLimits:
+    def __init__(self, settings: RateLimitSettings, redis_url: str | None) -> None:
+        self._window_s = settings.window_s
+        self._items = {
+            scope: RateLimitItemPerSecond(amount, settings.window_s, namespace=f"onair/{scope}")
+            for scope, amount in (("token", settings.per_token), ("service", settings.per_service))
+            if amount and redis_url
+        }
+        self._url = redis_url
+        self._counters: dict[Key, Counter] = {}
+        self._refused_until: dict[Key, float] = {}
+        self._open = True
+        """Nobody is limited: Redis is away, or was not asked yet."""
+
+    def count(self, token_id: str | None, service_id: str) -> None:
+        """Takes note of a request.
+
+        Raises:
+            ResourceExhausted: there were too many of this token or service; says when to come back.
+        """
+        if not self._items:
+            return
+        now = time.monotonic()
+        if token_id is not None:
+            self._count(Key("token", token_id), now)
+        self._count(Key("service", service_id), now)
+
+    def _count(self, key: Key, now: float) -> None:
+        if key.scope not in self._items:
+            return
+        until = self._refused_until.get(key, 0.0)
+        if until > now:
+            RATE_LIMITED.labels(key.scope).inc()
+            wait_s = math.ceil(until - now)
+            raise ResourceExhausted(
+                f"too many requests {_SAID[key.scope]}; try again in {wait_s} s", retry_after_s=wait_s
+            )
+        counter = self._counters.get(key)
+        if counter is None:
+            if not self._open:
+                self._counters[key] = Counter(1, now)
+        else:
+            counter.hits += 1
+
+    async def run(self) -> None:
+        """Tells Redis until cancelled."""
+        if not self._items:
+            return
+        storage = RedisStorage(
+            f"async+{self._url}",
+            implementation="redispy",
+            socket_connect_timeout=TIMEOUT_S,
+            socket_timeout=TIMEOUT_S,
+        )
+        limiter = FixedWindowRateLimiter(storage)
+        while True:
+            try:
+                async with asyncio.timeout(TIMEOUT_S):
+                    await self._tell(limiter, time.monotonic())
+            except Exception as error:  # noqa: BLE001 - whatever a Redis client raises, requests go on
+                self._let_everybody_in(error)
+                await asyncio.sleep(OPEN_S)
+                continue
+            if self._open:
+                self._open = False
+                RATE_LIMITS_OPEN.set(0)
+            await asyncio.sleep(TICK_S)
+
+    def _let_everybody_in(self, error: Exception) -> None:
+        if not self._open:
+            log.warning("rate_limits.open", error=type(error).__name__)
+        self._open = True
+        RATE_LIMITS_OPEN.set(1)
+        self._counters.clear()
+        self._refused_until.clear()
+
+    async def _tell(self, limiter: FixedWindowRateLimiter, now: float) -> None:
+        if self._open:
+            await limiter.get_window_stats(next(iter(self._items.values())), "-")  # is Redis there?
+        self._refused_until = {key: until for key, until in self._refused_until.items() if until > now}
+        due = [key for key, counter in self._counters.items() if self._is_due(key, counter, now)]
+        turns = asyncio.Semaphore(PARALLEL)
+
+        async def tell(key: Key) -> None:
+            async with turns:
+                await self._tell_one(limiter, key)
+
+        async with asyncio.TaskGroup() as group:
+            for key in due:
+                group.create_task(tell(key))
+
+    async def _tell_one(self, limiter: FixedWindowRateLimiter, key: Key) -> None:
+        item = self._items[key.scope]
+        counter = self._counters.pop(key)
+        if await limiter.hit(item, key.id, cost=counter.hits):
+            return
+        stats = await limiter.get_window_stats(item, key.id)
+        left_s = min(max(stats.reset_time - time.time(), 0.0), self._window_s)
+        self._refused_until[key] = time.monotonic() + left_s
+
+    def _is_due(self, key: Key, counter: Counter, now: float) -> bool:
+        return (
+            counter.hits >= SHARE * self._items[key.scope].amount
+            or now - counter.since >= AGE * self._window_s
+        )
