@@ -11,24 +11,34 @@ import structlog
 from fastapi import FastAPI
 
 from onair_api.auth.api_keys import ApiKeys
+from onair_api.auth.expiry import Sweeper
+from onair_api.auth.guest_codes import GuestCodes
+from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.service import Authentication
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import SIGNING_KEY
+from onair_api.cache.kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
 from onair_api.layout.layers import Layers
 from onair_api.layout.router import router as layout
 from onair_api.layout.service import Layouts
 from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
+from onair_api.live.project.record import Readers
 from onair_api.live.project.service import Projects
 from onair_api.live.router import router as live
+from onair_api.live.source.project_sources import ProjectSources
+from onair_api.live.source.record import SourceRecords
+from onair_api.live.source.service import Sources
+from onair_api.live.source.stream_keys import StreamKeys
+from onair_api.live.webrtc.service import Rooms
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.web import answers, openapi, pages
 from onair_api.web.boundary import Boundary
 from onair_api.web.cors import Cors
+from onair_api.web.rate_limits import RateLimits
 from onair_api.writes.credentials import Credentials
 from onair_api.writes.writer import Writer
 from onair_crds.client import ApiError, KubeClient
@@ -64,19 +74,32 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     cluster = Cluster(client, settings)
     writer, credentials = Writer(cluster), Credentials(cluster)
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster.view)
-    tokens = Tokens(keys, settings.tokens)
-    projects = Projects(cluster, writer, credentials, settings.limits)
+    revoked = RevokedTokens(cluster)
+    tokens = Tokens(keys, settings.tokens, revoked=revoked.known)
+    sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
+    guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url)
+    stream_keys = StreamKeys(cluster, credentials)
+    source_records = SourceRecords(stream_keys, settings.ingest.addresses(settings.release_namespace))
+    readers = Readers(cluster.view, credentials, guest_codes, source_records)
+    projects = Projects(cluster, writer, readers, settings.limits)
+    sources = Sources(cluster, writer, stream_keys, source_records, settings.limits)
     return Services(
         settings=settings,
         cluster=cluster,
         keys=keys,
         api_keys=api_keys,
         tokens=tokens,
-        authentication=Authentication(tokens, keys, api_keys, settings.tokens),
-        collections=Collections(cluster, writer, credentials, projects, settings.limits),
+        rate_limits=RateLimits(settings.rate_limits, settings.redis.url),
+        authentication=Authentication(cluster, tokens, keys, api_keys, revoked, settings.tokens),
+        guest_codes=guest_codes,
+        sweeper=sweeper,
+        collections=Collections(cluster, writer, readers, projects, sources, settings.limits),
         projects=projects,
         destinations=Destinations(cluster, writer, credentials, settings.limits),
         broadcasts=Broadcasts(cluster, writer),
+        sources=sources,
+        project_sources=ProjectSources(cluster, writer, readers, settings.limits),
+        rooms=Rooms(cluster),
         layouts=Layouts(cluster, writer, settings.limits),
         layers=Layers(cluster, writer, settings.limits),
     )
@@ -86,12 +109,16 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services.cluster.start()
-        first_key = asyncio.create_task(_ensure_key(services))
+        tasks = [
+            asyncio.create_task(part)
+            for part in (_ensure_key(services), services.sweeper.run(), services.rate_limits.run())
+        ]
         try:
             yield
         finally:
-            first_key.cancel()
-            await asyncio.gather(first_key, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await services.cluster.stop()
             log.info("api.stopped")
 

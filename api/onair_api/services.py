@@ -11,6 +11,8 @@ from onair_api.settings import Settings
 
 if TYPE_CHECKING:
     from onair_api.auth.api_keys import ApiKeys
+    from onair_api.auth.expiry import Sweeper
+    from onair_api.auth.guest_codes import GuestCodes
     from onair_api.auth.service import Authentication
     from onair_api.auth.signing_keys import SigningKeys
     from onair_api.auth.tokens import Tokens
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from onair_api.live.collection.service import Collections
     from onair_api.live.destination.service import Destinations
     from onair_api.live.project.service import Projects
+    from onair_api.live.source.project_sources import ProjectSources
+    from onair_api.live.source.service import Sources
+    from onair_api.live.webrtc.service import Rooms
+    from onair_api.web.rate_limits import RateLimits
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,17 @@ class Services:
     keys: SigningKeys
     api_keys: ApiKeys
     tokens: Tokens
+    rate_limits: RateLimits
     authentication: Authentication
+    guest_codes: GuestCodes
+    sweeper: Sweeper
     collections: Collections
     projects: Projects
     destinations: Destinations
     broadcasts: Broadcasts
+    sources: Sources
+    project_sources: ProjectSources
+    rooms: Rooms
     layouts: Layouts
     layers: Layers
 

@@ -18,6 +18,8 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from onair_crds.ingest import Ingest, cluster_ingest
+
 MAX_TOKEN_DURATION_MS = 604_800_000
 
 
@@ -60,13 +62,38 @@ class LimitSettings(Part):
     """Deepest nesting of a body; far above any real one and below any parser's limit."""
 
 
+class RateLimitSettings(Part):
+    window_s: Annotated[int, Field(ge=1, le=3600)] = 10
+    """Length of the window that requests are counted in; who has used his up waits for its end."""
+    per_token: Annotated[int, Field(ge=0)] = 3000
+    """Requests of one access token in a window, over all replicas; 0 is without a limit."""
+    per_service: Annotated[int, Field(ge=0)] = 30_000
+    """Requests of one service's API keys and tokens in a window, over all replicas; 0 is without a limit."""
+
+
 class TokenSettings(Part):
     issuer: str = "onair"
     """`iss` of access tokens; tokens of another issuer are refused."""
     default_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
     """Life of a token that asks for none (`interface.md`: 172800000)."""
+    exchange_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 300_000
+    """How long a guest's token of kind `exchange` can be redeemed, where nothing else is asked for."""
+    sweep_interval_s: Annotated[float, Field(gt=0)] = 60.0
+    """How often ended guest codes and redeemed tokens are deleted."""
     cache_size: Annotated[int, Field(ge=0)] = 10_000
     """Verified tokens kept, by hash, until they expire: an RSA verification costs more than a request."""
+
+
+class IngestSettings(Part):
+    rtmp_base_url: Annotated[str, Field(pattern=r"^(rtmps?://\S+)?$")] = ""
+    """Where RTMP sources are pushed to: server and application. Empty: the service within the cluster."""
+    srt_base_url: Annotated[str, Field(pattern=r"^(srt://\S+)?$")] = ""
+    """Where SRT sources are pushed to. Empty: the service within the cluster."""
+
+    def addresses(self, namespace: str) -> Ingest:
+        """What is configured, else the service in the release's namespace."""
+        default = cluster_ingest(namespace)
+        return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
 
 
 class CacheSettings(Part):
@@ -84,7 +111,8 @@ class CacheSettings(Part):
 
 class RedisSettings(Part):
     url: str | None = None
-    """`redis://…` for custom events between replicas. Absent: nothing that needs it is offered."""
+    """`redis://…` for custom events between replicas and for rate limits. Absent: nothing that needs it is
+    offered."""
 
 
 class Settings(BaseSettings):
@@ -106,7 +134,9 @@ class Settings(BaseSettings):
     """Namespace of signing keys and API keys. Default: the pod's own, from POD_NAMESPACE."""
     cors: CorsSettings = CorsSettings()
     limits: LimitSettings = LimitSettings()
+    rate_limits: RateLimitSettings = RateLimitSettings()
     tokens: TokenSettings = TokenSettings()
+    ingest: IngestSettings = IngestSettings()
     cache: CacheSettings = CacheSettings()
     redis: RedisSettings = RedisSettings()
     log_level: str = "INFO"

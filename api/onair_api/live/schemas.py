@@ -4,40 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.auth.schemas import token_schemas
 from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE
 from onair_api.live.project.record import PROJECT_MESSAGE, TRIGGER_MESSAGE
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.message import Message
-from onair_api.wire.schema import Schemas, add_schema, field_schema
-from onair_crds.enums import BroadcastPhase, Region, Role, WireEnum
-
-STRING: dict[str, Any] = {"type": "string"}
-BOOLEAN: dict[str, Any] = {"type": "boolean"}
-INTEGER: dict[str, Any] = {"type": "integer", "format": "int64"}
-TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
-
-
-def reference(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def array(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}
-
-
-def record(properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """An object that has all of its properties, or the named ones."""
-    return {"type": "object", "properties": properties, "required": list(required or properties)}
-
-
-def optional(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties}
-
-
-def enumeration(enum: type[WireEnum]) -> dict[str, Any]:
-    return {"type": "string", "enum": [enum.unspecified(), *(member.wire for member in enum)]}
-
+from onair_api.wire.schema import (
+    BOOLEAN,
+    INTEGER,
+    STRING,
+    TIME,
+    Schemas,
+    add_schema,
+    array,
+    enumeration,
+    field_schema,
+    optional,
+    record,
+    reference,
+)
+from onair_crds.enums import BroadcastPhase, ImageFormat, Region
 
 MASK = {
     "type": "string",
@@ -52,6 +39,7 @@ def live_schemas() -> Schemas:
     _requests(schemas, "Collection", COLLECTION_MESSAGE, ())
     _requests(schemas, "Project", PROJECT_MESSAGE, ())
     _requests(schemas, "Destination", DESTINATION_MESSAGE, ("address",))
+    _requests(schemas, "Source", SOURCE_MESSAGE, ("address",))
     schemas["Project"] = _record(
         schemas,
         PROJECT_MESSAGE,
@@ -60,7 +48,7 @@ def live_schemas() -> Schemas:
             "sources": array(reference("Source")),
             "destinations": array(reference("Destination")),
             "triggers": array(record({"source": reference("SourceTrigger")})),
-            "guestCodes": array({"type": "object"}),
+            "guestCodes": array(reference("GuestCode")),
         },
     )
     schemas["Destination"] = _record(
@@ -75,8 +63,19 @@ def live_schemas() -> Schemas:
     )
     add_schema(TRIGGER_MESSAGE, schemas)
     schemas["SourceTrigger"]["properties"]["sourceId"] = STRING
+    _assigned_fields(schemas)
     schemas.update(_envelopes())
     return schemas
+
+
+def _assigned_fields(schemas: Schemas) -> None:
+    """What the service adds to a source; ignored where a request has it."""
+    secret = {**STRING, "readOnly": True, "description": "Assigned; shown to hosts and co-hosts alone."}
+    assigned = {**STRING, "readOnly": True, "description": "Assigned."}
+    schemas["PushedSource"]["properties"] |= {"key": secret, "streamId": secret, "url": secret}
+    schemas["PushedSource"]["properties"]["baseUrl"] = assigned
+    schemas["WebRtcPreview"]["properties"]["participantId"] = assigned
+    schemas["PulledSource"].pop("required", None)  # the url is a secret, so not everybody is shown it
 
 
 def _requests(schemas: Schemas, name: str, message: Message, required: tuple[str, ...]) -> None:
@@ -115,15 +114,6 @@ def _envelopes() -> Schemas:
         },
         ("collectionId", "projectId", "phase"),
     )
-    key = record(dict.fromkeys(("alg", "kty", "use", "kid", "e", "n"), STRING))
-    token_request = optional(
-        {
-            "serviceUserId": {**STRING, "minLength": 1, "maxLength": 256},
-            "displayName": {**STRING, "maxLength": 256},
-            "role": enumeration(Role),
-            "maxDuration": {**INTEGER, "minimum": 1, "maximum": 604_800_000, "default": 172_800_000},
-        }
-    )
     return {
         "BroadcastStatus": status,
         "BroadcastStatusResponse": record({"status": reference("BroadcastStatus")}),
@@ -142,8 +132,22 @@ def _envelopes() -> Schemas:
         "DestinationResponse": record({"destination": reference("Destination")}),
         "UpdateDestinationResponse": record({"destination": reference("Destination"), **updated}),
         "DeleteDestinationResponse": record(updated),
-        "CreateAccessTokenRequest": {**token_request, "required": ["serviceUserId"]},
-        "CreateAccessTokenResponse": record({"accessToken": STRING}),
-        "JsonWebKeySet": record({"keys": array(key)}),
+        **token_schemas(),
+        "GetSourcesResponse": record({"sources": array(reference("Source"))}),
+        "SourceResponse": record({"source": reference("Source")}),
+        "UpdateSourceResponse": record({"source": reference("Source"), **updated}),
+        "DeleteSourceResponse": record({"projectIdsUpdated": array(STRING)}),
+        "AddSourceToProjectRequest": optional({"trigger": reference("SourceTrigger")}),
+        "UpdateSourceInProjectRequest": optional({"updateMask": MASK, "trigger": reference("SourceTrigger")}),
+        "SnapshotResponse": record(
+            {"format": enumeration(ImageFormat), "image": {**STRING, "contentEncoding": "base64"}}
+        ),
+        "CreateWebRtcAccessTokenRequest": {
+            **optional({"displayName": {**STRING, "maxLength": 256}, "participantMetadata": {}}),
+            "required": ["displayName"],
+        },
+        "CreateWebRtcAccessTokenResponse": record(
+            {"webrtcAccess": record({"accessToken": STRING, "participantId": STRING}, ("accessToken",))}
+        ),
         "Empty": {"type": "object"},
     }

@@ -6,8 +6,32 @@ from typing import Any
 
 from onair_api.wire.message import Kind, Message, WireField
 from onair_api.wire.writing import write_field
+from onair_crds.enums import WireEnum
 
 Schemas = dict[str, dict[str, Any]]
+
+STRING: dict[str, Any] = {"type": "string"}
+BOOLEAN: dict[str, Any] = {"type": "boolean"}
+INTEGER: dict[str, Any] = {"type": "integer", "format": "int64"}
+TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
+
+
+def reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def array(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+def record(properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """An object that has all of its properties, or the named ones."""
+    return {"type": "object", "properties": properties, "required": list(required or properties)}
+
+
+def optional(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
 
 _KEPT = ("description", "minimum", "maximum", "minLength", "maxLength", "maxItems")
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.BOOLEAN: "boolean", Kind.STRING: "string"}
@@ -47,12 +71,7 @@ def field_schema(field: WireField, schemas: Schemas) -> dict[str, Any]:
         case Kind.LIST if field.item:
             return {**kept, "type": "array", "items": field_schema(field.item, schemas)}
         case Kind.ENUM if field.enum:
-            return {
-                **kept,
-                "type": "string",
-                "enum": [field.enum.unspecified(), *(m.wire for m in field.enum)],
-                **_default(field),
-            }
+            return {**kept, **enumeration(field.enum), **_default(field)}
         case Kind.ANY:
             return kept
     kept["type"] = _TYPES[field.kind]
@@ -64,6 +83,11 @@ def field_schema(field: WireField, schemas: Schemas) -> dict[str, Any]:
     if field.secret:
         kept["description"] = "A secret; shown to hosts and co-hosts alone."
     return {**kept, **_default(field)}
+
+
+def enumeration(enum: type[WireEnum]) -> dict[str, Any]:
+    """The schema of an enumeration in its wire form."""
+    return {"type": "string", "enum": [enum.unspecified(), *(member.wire for member in enum)]}
 
 
 def _default(field: WireField) -> dict[str, Any]:

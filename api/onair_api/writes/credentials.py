@@ -1,4 +1,4 @@
-"""Secrets of a destination: an immutable Secret per version, referenced by the resource.
+"""Secrets of destinations and sources: immutable, and for a destination one per version.
 
 The Secret is written first; one compare-and-swap of the resource then switches
 address and reference together, so an old key never reaches a new address. What
@@ -35,11 +35,12 @@ class Credentials:
         found = {}
         for field in message.fields.values():
             reference = part.get(field.reference) if field.secret else None
-            if isinstance(reference, dict) and (value := await self._value(reference)) is not None:
+            if isinstance(reference, dict) and (value := await self.value(reference)) is not None:
                 found[field.name] = value
         return found
 
-    async def _value(self, reference: dict[str, Any]) -> str | None:
+    async def value(self, reference: dict[str, Any]) -> str | None:
+        """What one key (`key`) of a Secret (`name`) holds; None where it cannot be read."""
         secret = await self._secret(str(reference.get("name")))
         encoded = (secret.document.get("data") or {}).get(reference.get("key")) if secret else None
         try:
@@ -60,15 +61,23 @@ class Credentials:
         return cluster.view.put(CREDENTIALS, document) if document.get("type") == CREDENTIALS_TYPE else None
 
     async def store(self, values: dict[str, str], destination: str) -> str:
-        """Writes a new Secret; gives its name."""
+        """Writes a new Secret of a destination; gives its name."""
         name = f"destination-{new_id()}"
-        labels = {"app.kubernetes.io/managed-by": "onair-api", DESTINATION_LABEL: destination}
+        await self.create(name, values, {DESTINATION_LABEL: destination})
+        log.info("credentials.stored", secret=name, destination=destination)
+        return name
+
+    async def create(self, name: str, values: dict[str, str], labels: dict[str, str]) -> None:
+        """
+        Raises:
+            ApiError: there is one of this name, or the API server did not answer.
+        """
         document: Document = {
             "apiVersion": "v1",
             "kind": "Secret",
             "type": CREDENTIALS_TYPE,
             "immutable": True,
-            "metadata": {"name": name, "labels": labels},
+            "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": "onair-api", **labels}},
             "data": {k: base64.b64encode(v.encode()).decode() for k, v in values.items()},
         }
         cluster = self._cluster
@@ -76,8 +85,6 @@ class Credentials:
             cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), document
         )
         cluster.view.put(CREDENTIALS, created)
-        log.info("credentials.stored", secret=name, destination=destination)
-        return name
 
     async def discard(self, name: str) -> None:
         """Takes a Secret back that no resource came to name. The operator sweeps what stays behind."""
@@ -85,8 +92,9 @@ class Credentials:
         try:
             await cluster.client.delete(cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name)
         except ApiError as error:
-            log.warning("credentials.left_behind", secret=name, error=type(error).__name__)
-            return
+            if not error.not_found:
+                log.warning("credentials.left_behind", secret=name, error=type(error).__name__)
+                return
         if known := cluster.view.get(CREDENTIALS, name):
             cluster.view.remove(CREDENTIALS, name, known.uid)
 

@@ -65,7 +65,9 @@ def test_projects_and_sources_can_be_left_out(anna: User, cluster: Cluster) -> N
             "collectionId": show.collection,
             "sourceId": source["metadata"]["name"],
             "metadata": {},
-            "address": {"srtPush": {"enabled": True}},
+            "address": {
+                "srtPush": {"enabled": True, "baseUrl": f"srt://onair-ingest.{cluster.release}.svc:8890"}
+            },
         }
     ]
     bare = anna.ok("GET", path + "?populateProjects=false&populateSources=FALSE")["collection"]

@@ -62,13 +62,6 @@ def test_a_test_token_verifies_and_grants_nothing(facade: Facade, api_key: str) 
     assert_error(facade.http.get(f"{TOKEN}/test"), 401, 16)
 
 
-def test_other_roles_may_not_act_as_hosts(sign_in: Callable[..., User]) -> None:
-    for role in ("COHOST", "CONTRIBUTOR", "GUEST", "VIEWER", "RENDERER", "IMPERSONATE"):
-        user = sign_in(role=f"ROLE_{role}")
-        assert_error(user.call("GET", "/collection"), 403, 7)
-        assert_error(user.call("POST", "/collection", {}), 403, 7)
-
-
 def test_replicas_share_keys(anna: User, second_facade: Facade, cluster: Cluster) -> None:
     """Tokens of one replica are good at the other; the first made the key and the second found it."""
     assert User(second_facade, anna.token).ok("GET", "/collection") == {"collections": []}
@@ -310,11 +303,11 @@ def test_the_document_describes_every_operation(facade: Facade) -> None:
         for op in path.values()
         if "operationId" in op
     }
-    assert {str(o) for o in Operation} <= set(operations)
+    assert {str(o) for o in Operation if "Event" not in o} <= set(operations)
     for name, op in operations.items():
         assert op["summary"], name
         assert op["description"], name
-        assert "200" in op["responses"], name
+        assert {"200", "302"} & set(op["responses"]), name
         for reference in json.dumps(op).split('"$ref": "#/components/')[1:]:
             section, _, entry = reference.split('"')[0].partition("/")
             assert entry in document["components"][section], (name, entry)
@@ -327,20 +320,21 @@ def test_the_examples_of_the_document_work(facade: Facade, anna: User, api_key: 
     paths = facade.http.get("/openapi.json").json()["paths"]
     show = anna.project()
     destination = show.destination()["destinationId"]
+    source = anna.ok("POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}})
     ids = {"{collectionId}": show.collection, "{projectId}": show.id, "{destinationId}": destination}
     canvas = scene(show)
     ids |= {"{layoutId}": canvas.id, "{layerId}": canvas.root(), EXAMPLE_PROJECT: show.id}
+    ids |= {"{sourceId}": source["source"]["sourceId"], "show-of-anna": show.collection, "sunday": show.id}
     tried = 0
     for path, operations in paths.items():
         for method, op in operations.items():
             content = op.get("requestBody", {}).get("content", {}).get("application/json", {})
             if "example" not in content:
                 continue
-            at, example = path, json.dumps(content["example"])
+            at, body = path, json.dumps(content["example"])
             for name, value in ids.items():
-                at, example = at.replace(name, value), example.replace(name, value)
-            headers = {"X-API-Key": api_key}
-            answer = anna.call(method.upper(), at, json.loads(example), headers=headers)
+                at, body = at.replace(name, value), body.replace(f'"{name}"', f'"{value}"')
+            answer = anna.call(method.upper(), at, headers={"X-API-Key": api_key}, content=body)
             assert answer.status_code == 200, (at, answer.text)
             tried += 1
     assert tried >= 8

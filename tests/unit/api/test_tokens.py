@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from onair_api.auth.api_keys import ApiKeys, Service
 from onair_api.auth.identity import ALL_SCOPES, SCOPE_CREATE, Identity
-from onair_api.auth.roles import MAY, Operation, authorize
-from onair_api.auth.service import backend_grant
+from onair_api.auth.requests import backend_request
+from onair_api.auth.service import backend_identity
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
@@ -243,6 +243,7 @@ async def test_renewals_end_seven_days_after_the_first_issue(world: World) -> No
 
 
 SERVICE = Service("studio", ALL_SCOPES)
+SETTINGS = TokenSettings(default_duration_ms=DAY_MS)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ SERVICE = Service("studio", ALL_SCOPES)
 )
 def test_a_wrong_request_names_every_field(body: dict[str, Any], fields: list[str]) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        backend_grant(SERVICE, body, DAY_MS)
+        backend_request(body, SETTINGS)
     assert [v.field for v in caught.value.violations] == fields
 
 
@@ -279,27 +280,15 @@ def test_a_wrong_request_names_every_field(body: dict[str, Any], fields: list[st
 def test_what_a_backend_is_granted(
     body: dict[str, Any], role: Role, duration_ms: int, scopes: tuple[str, ...]
 ) -> None:
-    identity, duration = backend_grant(SERVICE, {"serviceUserId": "anna", **body}, DAY_MS)
-    assert (identity.role, duration, identity.scopes) == (role, duration_ms, scopes)
+    asked = backend_request({"serviceUserId": "anna", **body}, SETTINGS)
+    identity = backend_identity(SERVICE, asked)
+    assert (identity.role, asked.duration_ms, identity.scopes) == (role, duration_ms, scopes)
     assert identity.owner == ("studio", "anna")
 
 
 def test_no_backend_becomes_the_platform() -> None:
     with pytest.raises(PermissionDenied):
-        backend_grant(SERVICE, {"serviceUserId": "a", "role": "ROLE_PLATFORM"}, DAY_MS)
-
-
-@pytest.mark.parametrize("role", [*Role, None])
-@pytest.mark.parametrize("operation", list(Operation))
-def test_the_role_table_decides(role: Role | None, operation: Operation) -> None:
-    caller = Identity("studio", "anna", "", role, ())
-    if role is not None and operation in MAY[role]:
-        authorize(caller, operation)
-        assert role is Role.HOST or operation is Operation.REFRESH_ACCESS_TOKEN
-    else:
-        assert role is not Role.HOST
-        with pytest.raises(PermissionDenied):
-            authorize(caller, operation)
+        backend_identity(SERVICE, backend_request({"serviceUserId": "a", "role": "ROLE_PLATFORM"}, SETTINGS))
 
 
 def test_an_api_key_is_known_by_its_hash_alone() -> None:

@@ -8,10 +8,13 @@ from starlette.responses import Response
 
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
+from onair_api.errors import InvalidArgument, Violation
 from onair_api.services import services_of
 from onair_api.web.answers import Json
 from onair_api.web.documented import operation
 from onair_api.web.query import flag
+from onair_api.wire.schema import enumeration
+from onair_crds.enums import ImageFormat
 
 router = APIRouter(
     prefix="/live/v2/collection/{collectionId}/project/{projectId}/broadcast", tags=["broadcasts"]
@@ -73,3 +76,28 @@ async def get_broadcast_status(request: Request) -> Response:
     ids = request.path_params
     broadcasts = services_of(request).broadcasts
     return Json(await broadcasts.status(caller, ids["collectionId"], ids["projectId"]))
+
+
+SNAPSHOT = operation(
+    Operation.GET_PROJECT_BROADCAST_SNAPSHOT,
+    "Take a picture of a running broadcast",
+    path=IDS,
+    response="SnapshotResponse",
+)
+SNAPSHOT["openapi_extra"]["parameters"].append(
+    {"name": "format", "in": "query", "schema": enumeration(ImageFormat)}
+)
+SNAPSHOT["responses"][200]["content"]["image/jpeg"] = {"schema": {"type": "string", "format": "binary"}}
+
+
+@router.get("/snapshot", **SNAPSHOT)
+async def get_broadcast_snapshot(request: Request) -> Response:
+    """FAILED_PRECONDITION until a broadcast runs, then UNAVAILABLE: encoders give no pictures yet."""
+    caller = await caller_of(request, Operation.GET_PROJECT_BROADCAST_SNAPSHOT)
+    try:
+        ImageFormat.from_wire(request.query_params.get("format") or ImageFormat.unspecified())
+    except ValueError as error:
+        raise InvalidArgument(Violation("format", str(error))) from None
+    ids = request.path_params
+    await services_of(request).broadcasts.snapshot(caller, ids["collectionId"], ids["projectId"])
+    return Json({})

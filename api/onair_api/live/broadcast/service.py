@@ -12,10 +12,12 @@ from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry
+from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.ownership import owned_project
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
+from onair_crds.enums import BroadcastPhase
 
 log = structlog.get_logger()
 
@@ -52,6 +54,19 @@ class Broadcasts:
         if after is not before:
             log.info("broadcast.stop_requested", project=project.name)
         return {}
+
+    async def snapshot(self, caller: Caller, collection_id: str, project_id: str) -> None:
+        """A picture of the running broadcast, which encoders of this version do not give out.
+
+        Raises:
+            NotFound: the caller reaches no such project.
+            FailedPrecondition: no broadcast runs.
+            Unavailable: one runs.
+        """
+        project = await owned_project(self._cluster, caller.identity, collection_id, project_id)
+        if present_run(project.spec, project.status).phase is not BroadcastPhase.RUNNING:
+            raise FailedPrecondition("the project has no running broadcast to take a picture of")
+        raise Unavailable("the encoders of this version give no pictures of a running broadcast")
 
     async def status(self, caller: Caller, collection_id: str, project_id: str) -> dict[str, Any]:
         project = await owned_project(self._cluster, caller.identity, collection_id, project_id)

@@ -11,16 +11,15 @@ from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.ownership import owned_collection
-from onair_api.live.project.record import project_record
+from onair_api.live.project.record import Readers, project_record
 from onair_api.live.project.service import Projects
-from onair_api.live.source.record import source_record
+from onair_api.live.source.service import Sources
 from onair_api.settings import LimitSettings
 from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
 from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.wire.writing import write_message
-from onair_api.writes.credentials import Credentials
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
 from onair_crds.collection import CollectionSpec
@@ -33,14 +32,16 @@ class Collections:
         self,
         cluster: Cluster,
         writer: Writer,
-        credentials: Credentials,
+        readers: Readers,
         projects: Projects,
+        sources: Sources,
         limits: LimitSettings,
     ) -> None:
         self._cluster = cluster
         self._writer = writer
-        self._credentials = credentials
+        self._readers = readers
         self._projects = projects
+        self._sources = sources
         self._limits = limits
 
     async def list(self, caller: Caller) -> dict[str, Any]:
@@ -94,7 +95,7 @@ class Collections:
                 await self._projects.remove(project, note)
             except NotFound:
                 continue
-        await remove_all(self._writer, sources, note)
+        await self._sources.remove(sources, note)
         await remove_all(self._writer, [collection], note)
         return {
             "sourcesDeleted": len(sources),
@@ -114,8 +115,11 @@ class Collections:
         return {
             **record,
             "projects": [
-                await project_record(view, each, self._credentials, secrets=secrets)
+                await project_record(self._readers, each, secrets=secrets)
                 for each in (view.children(PROJECT, entry.name) if projects else [])
             ],
-            "sources": [source_record(e) for e in (view.children(SOURCE, entry.name) if sources else [])],
+            "sources": [
+                await self._readers.sources.record(each, secrets=secrets)
+                for each in (view.children(SOURCE, entry.name) if sources else [])
+            ],
         }

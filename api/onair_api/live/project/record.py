@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from onair_api.auth.guest_codes import GuestCodes
 from onair_api.cache.kinds import DESTINATION, SOURCE
 from onair_api.cache.view import Entry, View
 from onair_api.live.destination.record import destination_record
-from onair_api.live.source.record import source_record
+from onair_api.live.source.record import SourceRecords
 from onair_api.wire.message import message_of
 from onair_api.wire.writing import write_message
 from onair_api.writes.credentials import Credentials
@@ -23,18 +25,33 @@ PROJECT_MESSAGE = message_of(ProjectSpec).only(
 TRIGGER_MESSAGE = message_of(SourceTrigger)
 
 
-async def project_record(
-    view: View, entry: Entry, credentials: Credentials, *, secrets: bool
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Readers:
+    """What a record is read from, beside the project itself."""
+
+    view: View
+    credentials: Credentials
+    guest_codes: GuestCodes
+    sources: SourceRecords
+
+
+async def project_record(readers: Readers, entry: Entry, *, secrets: bool) -> dict[str, Any]:
+    """The record of one project; `secrets` adds guest codes, and keys of destinations and sources."""
+    view = readers.view
     collection_id = str(entry.spec.get("collectionId"))
     record: dict[str, Any] | None = entry.records.get("wire")
     if record is None:
         record = entry.records["wire"] = _own_fields(entry, collection_id)
     destinations = [
-        await destination_record(each, collection_id, credentials, secrets=secrets)
+        await destination_record(each, collection_id, readers.credentials, secrets=secrets)
         for each in view.children(DESTINATION, entry.name)
     ]
-    return {**record, "sources": _sources(view, entry), "destinations": destinations}
+    return {
+        **record,
+        "sources": [await readers.sources.record(each, secrets=secrets) for each in sources_of(view, entry)],
+        "destinations": destinations,
+        "guestCodes": readers.guest_codes.of_project(entry) if secrets else [],
+    }
 
 
 def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
@@ -52,7 +69,6 @@ def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
             for each in spec.get("sources") or []
             if each.get("trigger")
         ],
-        "guestCodes": [],
     }
 
 
@@ -66,7 +82,8 @@ def _target_bitrate_bps(spec: dict[str, Any]) -> int:
     return target_bitrate_bps(rendering, encoding)
 
 
-def _sources(view: View, entry: Entry) -> list[dict[str, Any]]:
+def sources_of(view: View, entry: Entry) -> list[Entry]:
+    """The sources of a project that exist, in the order in which they were added."""
     found = [view.get(SOURCE, each["sourceId"]) for each in entry.spec.get("sources") or []]
     collection_id = entry.spec.get("collectionId")
-    return [source_record(each) for each in found if each and each.spec.get("collectionId") == collection_id]
+    return [each for each in found if each and each.spec.get("collectionId") == collection_id]

@@ -11,12 +11,11 @@ from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
 from onair_api.live.ownership import owned_collection, owned_project
-from onair_api.live.project.record import PROJECT_MESSAGE, project_record
+from onair_api.live.project.record import PROJECT_MESSAGE, Readers, project_record
 from onair_api.settings import LimitSettings
 from onair_api.wire.mask import merged
 from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
-from onair_api.writes.credentials import Credentials
 from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
@@ -28,12 +27,10 @@ PLAN_INPUT = ("rendering", "encoding", "composition", "maxDuration")
 
 
 class Projects:
-    def __init__(
-        self, cluster: Cluster, writer: Writer, credentials: Credentials, limits: LimitSettings
-    ) -> None:
+    def __init__(self, cluster: Cluster, writer: Writer, readers: Readers, limits: LimitSettings) -> None:
         self._cluster = cluster
         self._writer = writer
-        self._credentials = credentials
+        self._readers = readers
         self._limits = limits
 
     async def create(self, caller: Caller, collection_id: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -101,6 +98,4 @@ class Projects:
         return len(layouts)
 
     async def _record(self, caller: Caller, entry: Entry) -> dict[str, Any]:
-        return await project_record(
-            self._cluster.view, entry, self._credentials, secrets=caller.identity.sees_secrets
-        )
+        return await project_record(self._readers, entry, secrets=caller.identity.sees_secrets)

@@ -1,24 +1,64 @@
-"""A live source as HTTP shows it."""
+"""A live source as HTTP shows it: stream key and addresses to hosts and co-hosts alone."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from onair_api.cache.view import Entry
+from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.wire.message import message_of
 from onair_api.wire.writing import write_message
-from onair_crds.source import SourceSpec
+from onair_crds.ingest import AssignedPush, Ingest, assigned_push, participant_id
+from onair_crds.source import SourceAddress, SourceSpec
 
 SOURCE_MESSAGE = message_of(SourceSpec).only("metadata", "address", "preview")
 
 
-def source_record(entry: Entry) -> dict[str, Any]:
-    record: dict[str, Any] | None = entry.records.get("wire")
-    if record is None:
+class SourceRecords:
+    def __init__(self, keys: StreamKeys, ingest: Ingest) -> None:
+        self._keys = keys
+        self._ingest = ingest
+
+    def public(self, entry: Entry) -> dict[str, Any]:
+        """The record without secrets, which is what events carry."""
+        record: dict[str, Any] | None = entry.records.get("wire")
+        if record is None:
+            record = entry.records["wire"] = self._public(entry)
+        return record
+
+    async def record(self, entry: Entry, *, secrets: bool) -> dict[str, Any]:
+        """The record of one source; `secrets` adds key or stream id, and the url."""
+        record = self.public(entry)
+        if not secrets:
+            return record
+        given = entry.spec.get("address") or {}
+        address = record["address"]
+        if pull := given.get("rtmpPull"):
+            address = {**address, "rtmpPull": {**address["rtmpPull"], "url": pull["url"]}}
+        for member, name in (("rtmpPush", "key"), ("srtPush", "streamId")):
+            if member in address and (assigned := self._assigned(entry, await self._keys.of(entry))):
+                secret = {name: assigned.stream, "url": assigned.url}
+                shown = {k: v for k, v in secret.items() if v is not None}
+                address = {**address, member: {**address[member], **shown}}
+        return {**record, "address": address}
+
+    def _public(self, entry: Entry) -> dict[str, Any]:
         written = write_message(SOURCE_MESSAGE, entry.spec)
-        record = entry.records["wire"] = {
-            "collectionId": entry.spec.get("collectionId"),
-            "sourceId": entry.name,
-            **written,
-        }
-    return record
+        address = written.setdefault("address", {})
+        address.get("rtmpPull", {}).pop("url", None)
+        if assigned := self._assigned(entry, None):
+            for member in ("rtmpPush", "srtPush"):
+                if member in address:
+                    address[member]["baseUrl"] = assigned.base_url
+        if webrtc := written.get("preview", {}).get("webrtc"):
+            webrtc["participantId"] = participant_id(entry.name)
+        return {"collectionId": entry.spec.get("collectionId"), "sourceId": entry.name, **written}
+
+    def _assigned(self, entry: Entry, stream_key: str | None) -> AssignedPush | None:
+        try:
+            address = SourceAddress.model_validate(entry.spec.get("address"))
+        except ValidationError:  # a newer version stored it: show the rest
+            return None
+        return assigned_push(address, stream_key, self._ingest)

@@ -1,0 +1,152 @@
+"""Live sources of a collection: create, list, read, update, delete."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from onair_api.auth.caller import Caller
+from onair_api.auth.identity import SCOPE_CREATE
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import PROJECT, SOURCE
+from onair_api.cache.view import Entry
+from onair_api.errors import FailedPrecondition, NotFound, PermissionDenied
+from onair_api.live.broadcast.service import on_air
+from onair_api.live.ownership import owned_collection, source_of
+from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
+from onair_api.live.source.stream_keys import StreamKeys, is_pushed
+from onair_api.settings import LimitSettings
+from onair_api.wire.mask import merged
+from onair_api.wire.reading import Reading
+from onair_api.wire.validation import check
+from onair_api.writes.identifiers import new_id
+from onair_api.writes.json_patch import same
+from onair_api.writes.removal import remove_all
+from onair_api.writes.request_note import RequestNote
+from onair_api.writes.writer import Writer
+from onair_crds.client import ApiUnavailable
+from onair_crds.source import SourceSpec
+
+IN_USE = "the source is in use in a running broadcast: stop that first, or delete with force=true"
+
+
+class Sources:
+    def __init__(
+        self,
+        cluster: Cluster,
+        writer: Writer,
+        keys: StreamKeys,
+        records: SourceRecords,
+        limits: LimitSettings,
+    ) -> None:
+        self._cluster = cluster
+        self._writer = writer
+        self._keys = keys
+        self._records = records
+        self._limits = limits
+
+    async def of_collection(self, caller: Caller, collection_id: str) -> dict[str, Any]:
+        """All sources of a collection, oldest first."""
+        collection = await owned_collection(self._cluster, caller.identity, collection_id)
+        entries = self._cluster.view.children(SOURCE, collection.name)
+        return {"sources": [await self._record(caller, entry) for entry in entries]}
+
+    async def create(self, caller: Caller, collection_id: str, body: dict[str, Any]) -> dict[str, Any]:
+        """A pushed source gets its key before it is there, so none is ever without."""
+        collection = await owned_collection(self._cluster, caller.identity, collection_id)
+        if SCOPE_CREATE not in caller.identity.scopes:
+            raise PermissionDenied(f"the scope {SCOPE_CREATE} is needed to create a source")
+        note = caller.note(body, self._limits.request_metadata_bytes)
+        reading = Reading(self._limits.metadata_bytes)
+        spec = {"collectionId": collection.name, **reading.message(SOURCE_MESSAGE, body)}
+        check(SourceSpec, spec, reading.violations)
+        name = new_id()
+        if is_pushed(spec):
+            await self._keys.assign(name)
+        try:
+            entry = await self._writer.create(SOURCE, spec, note, owner=collection, name=name)
+        except ApiUnavailable:  # it may have come to be: the operator sweeps keys that nothing has
+            raise
+        except BaseException:
+            await self._keys.discard([name])
+            raise
+        return {"source": await self._record(caller, entry)}
+
+    async def get(self, caller: Caller, collection_id: str, source_id: str) -> dict[str, Any]:
+        return {"source": await self._record(caller, await self._owned(caller, collection_id, source_id))}
+
+    async def update(
+        self, caller: Caller, collection_id: str, source_id: str, body: dict[str, Any]
+    ) -> dict[str, Any]:
+        source = await self._owned(caller, collection_id, source_id)
+        note = caller.note(body, self._limits.request_metadata_bytes)
+
+        async def change(entry: Entry) -> dict[str, Any]:
+            reading = Reading(self._limits.metadata_bytes)
+            spec = merged(SOURCE_MESSAGE, entry.spec, body, reading)
+            check(SourceSpec, spec, reading.violations)
+            if is_pushed(spec):
+                await self._keys.assign(entry.name)
+            return spec
+
+        before, after = await self._writer.update(SOURCE, source.name, change, note)
+        changed = not same(before.spec.get("address"), after.spec.get("address"))
+        return {
+            "source": await self._record(caller, after),
+            "broadcastUpdated": changed and any(map(on_air, self._projects_with(after))),
+        }
+
+    async def delete(
+        self, caller: Caller, collection_id: str, source_id: str, *, force: bool
+    ) -> dict[str, Any]:
+        """Takes it out of its projects first, so that a failure in between can be tried again."""
+        source = await self._owned(caller, collection_id, source_id)
+        projects = self._projects_with(source)
+        if not force and any(map(on_air, projects)):
+            raise FailedPrecondition(IN_USE)
+        note = caller.note()
+        updated = []
+        for project in projects:
+            try:
+                await self._writer.update(PROJECT, project.name, _without(source.name), note)
+            except NotFound:
+                continue
+            updated.append(project.name)
+        await self._writer.delete(source, note)
+        await self._keys.discard([source.name])
+        return {"projectIdsUpdated": updated}
+
+    async def remove(self, sources: Iterable[Entry], note: RequestNote) -> None:
+        """Deletes sources whose projects are gone, with their keys."""
+        entries = list(sources)
+        await remove_all(self._writer, entries, note)
+        await self._keys.discard(entry.name for entry in entries if is_pushed(entry.spec))
+
+    def _projects_with(self, source: Entry) -> list[Entry]:
+        projects = self._cluster.view.children(PROJECT, str(source.spec.get("collectionId")))
+        return [
+            project
+            for project in projects
+            if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
+        ]
+
+    async def _owned(self, caller: Caller, collection_id: str, source_id: str) -> Entry:
+        await owned_collection(self._cluster, caller.identity, collection_id)
+        return await source_of(self._cluster, collection_id, source_id)
+
+    async def _record(self, caller: Caller, entry: Entry) -> dict[str, Any]:
+        return await self._records.record(entry, secrets=caller.identity.sees_secrets)
+
+
+def _without(source_id: str) -> Any:
+    async def change(entry: Entry) -> dict[str, Any]:
+        return without_source(entry.spec, source_id)
+
+    return change
+
+
+def without_source(spec: dict[str, Any], source_id: str) -> dict[str, Any]:
+    """A project's spec without one of its sources."""
+    kept = [each for each in spec.get("sources") or [] if each["sourceId"] != source_id]
+    return {**copy.deepcopy(spec), "sources": kept}

@@ -1,0 +1,65 @@
+"""Stream keys of pushed sources: one Secret each, under a name that follows from the source's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.kinds import CREDENTIALS
+from onair_api.cache.view import Entry
+from onair_api.writes.credentials import Credentials
+from onair_api.writes.identifiers import new_id
+from onair_crds.client import ApiError
+from onair_crds.ingest import STREAM_KEY, secret_name
+
+SOURCE_LABEL = "onair.dev/source"
+
+_ASKED = "stream key asked for"
+
+
+def is_pushed(spec: dict[str, Any]) -> bool:
+    """Whether a source needs a stream key."""
+    address = spec.get("address") or {}
+    return "rtmpPush" in address or "srtPush" in address
+
+
+class StreamKeys:
+    def __init__(self, cluster: Cluster, credentials: Credentials) -> None:
+        self._cluster = cluster
+        self._credentials = credentials
+
+    async def of(self, source: Entry) -> str | None:
+        """A source's key; None where it has none, such as one that `kubectl` made.
+
+        What the view lacks is asked of the API server once: another replica may just have made it.
+        """
+        name = secret_name(source.name)
+        if self._cluster.view.get(CREDENTIALS, name) is None:
+            if _ASKED in source.records:
+                return None
+            source.records[_ASKED] = True
+        return await self._credentials.value({"name": name, "key": STREAM_KEY})
+
+    async def assign(self, source_id: str) -> bool:
+        """Makes a source's key; False where it has one.
+
+        Raises:
+            ApiError: the API server did not answer.
+        """
+        name = secret_name(source_id)
+        if self._cluster.view.get(CREDENTIALS, name):
+            return False
+        try:
+            key = new_id() + new_id()
+            await self._credentials.create(name, {STREAM_KEY: key}, {SOURCE_LABEL: source_id})
+        except ApiError as error:
+            if not error.already_exists:
+                raise
+            return False
+        return True
+
+    async def discard(self, source_ids: Iterable[str]) -> None:
+        """Deletes the keys of sources that are gone."""
+        for source_id in source_ids:
+            await self._credentials.discard(secret_name(source_id))

@@ -1,0 +1,64 @@
+"""Addresses that the service assigns to pushed sources. Pure.
+
+A function of the source, its stream key and the ingest configuration alone, so
+that the facade can answer a creation with it and the operator writes the same
+into status, for manifests too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onair_crds.source import SourceAddress
+
+STREAM_KEY = "streamKey"
+"""Key within a source's Secret. One key serves both protocols, so a source keeps it when it changes them."""
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """Where sources are pushed to."""
+
+    rtmp_base_url: str
+    """Server and application, such as `rtmp://ingest.example.org/live`."""
+    srt_base_url: str
+    """Listener, such as `srt://ingest.example.org:8890`; a query such as `?latency=200` is kept."""
+
+
+@dataclass(frozen=True)
+class AssignedPush:
+    """Where one source pushes to. `stream` and `url` are secrets, and None while no key is assigned."""
+
+    base_url: str
+    stream: str | None
+    """The RTMP stream key or the SRT stream id."""
+    url: str | None
+
+
+def cluster_ingest(namespace: str) -> Ingest:
+    """The ingest service within the cluster."""
+    host = f"onair-ingest.{namespace}.svc"
+    return Ingest(f"rtmp://{host}:1935/live", f"srt://{host}:8890")
+
+
+def secret_name(source_id: str) -> str:
+    """The Secret, of type `onair.dev/credentials`, that holds a source's stream key."""
+    return f"source-{source_id}"
+
+
+def participant_id(source_id: str) -> str:
+    """Identity of a source's preview in the WebRTC room."""
+    return f"source-{source_id}"
+
+
+def assigned_push(address: SourceAddress, stream_key: str | None, ingest: Ingest) -> AssignedPush | None:
+    """The assigned address of a source; None for one that the service pulls."""
+    if address.rtmp_push:
+        base = ingest.rtmp_base_url.rstrip("/")
+        return AssignedPush(base, stream_key, f"{base}/{stream_key}" if stream_key else None)
+    if address.srt_push:
+        base = ingest.srt_base_url
+        stream_id = f"publish:{stream_key}" if stream_key else None
+        joint = "&" if "?" in base else "?"
+        return AssignedPush(base, stream_id, f"{base}{joint}streamid={stream_id}" if stream_id else None)
+    return None
