@@ -1,0 +1,203 @@
+"""Guest codes: short urls, where they lead, who sees them, how they end."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
+from tests.integration.api.tokens import (
+    assert_error,
+    claims_of,
+    fields_of,
+    invitation,
+    invite,
+    refresh,
+    refreshed,
+    seen_by,
+    wait_for_status,
+)
+
+from onair_api.settings import TokenSettings
+
+CODES = "/authentication/token/guest-code"
+PAGE = "https://studio.example.org/join?room=1#top"
+
+
+@pytest.fixture
+def show(anna: User) -> Show:
+    return anna.project()
+
+
+def make_code(user: User, show: Show, role: str = "GUEST", **body: Any) -> dict[str, Any]:
+    body = {"url": PAGE, **invitation(show, role, **body)}
+    return user.ok("POST", CODES, body)["guestCode"]  # type: ignore[no-any-return]
+
+
+def follow(facade: Facade, url: str) -> httpx.Response:
+    return facade.http.get(urlsplit(url).path)
+
+
+def token_at(facade: Facade, url: str) -> User:
+    """The guest that a short url leads to its page."""
+    answer = follow(facade, url)
+    assert answer.status_code == 302, answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    parts = urlsplit(answer.headers["Location"])
+    query = parse_qs(parts.query)
+    assert (parts.scheme, parts.netloc, parts.path, parts.fragment, query["room"]) == (
+        "https",
+        "studio.example.org",
+        "/join",
+        "top",
+        ["1"],
+    )
+    return User(facade, query["at"][0])
+
+
+def test_a_token_with_a_url_comes_with_a_short_one(show: Show, second_facade: Facade) -> None:
+    answer = show.user.ok("POST", "/authentication/token/guest", invitation(show, url=PAGE))
+    service, code = urlsplit(answer["url"]).path.removeprefix("/r/").split("/")
+    assert (service, len(code)) == ("studio", 14)
+    guest = token_at(show.user.facade, answer["url"])
+    assert guest.token == answer["accessToken"]
+    assert seen_by(guest, show).get()
+    wait_for(lambda: follow(second_facade, answer["url"]).status_code == 302, "the other replica knows")
+    prefixed = show.user.facade.http.get(f"/live/v2/r/{service}/{code}")
+    assert prefixed.headers["Location"] == follow(guest.facade, answer["url"]).headers["Location"]
+
+
+def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: Facade) -> None:
+    code = make_code(show.user, show, exchange={"maxDuration": 3_600_000})
+    assert set(code) == {"collectionId", "projectId", "code", "url", "autoDelete"}
+    guest = token_at(show.user.facade, code["url"])
+    end = dt.datetime.fromtimestamp(claims_of(guest.token)["exp"], dt.UTC)
+    assert dt.datetime.fromisoformat(code["autoDelete"]) == end
+    path = f"{CODES}/{code['code']}"
+    assert User(second_facade, show.user.token).ok("GET", path) == {"guestCode": code}
+    assert show.get()["project"]["guestCodes"] == [code]
+    session = refreshed(guest)
+    assert show.user.ok("DELETE", path) == {}
+    assert_error(show.user.call("GET", path), 404, 5)
+    assert_error(show.user.call("DELETE", path), 404, 5)
+    assert_error(follow(show.user.facade, code["url"]), 404, 5)
+    assert show.get()["project"]["guestCodes"] == []
+    for facade in (show.user.facade, second_facade):
+        assert_error(refresh(guest, facade), 401, 16)
+    assert session.ok("GET", show.path), "who is in stays"
+
+
+def test_a_deleted_code_ends_its_direct_token_everywhere(show: Show, second_facade: Facade) -> None:
+    code = make_code(show.user, show)
+    guest = token_at(show.user.facade, code["url"])
+    assert guest.ok("GET", show.path)
+    assert show.user.ok("DELETE", f"{CODES}/{code['code']}") == {}
+    assert_error(guest.call("GET", show.path), 401, 16)
+    wait_for_status(User(second_facade, guest.token), show.path, 401)
+
+
+def test_a_code_without_a_kind_can_be_used_many_times(show: Show) -> None:
+    body = {"collectionId": show.collection, "projectId": show.id, "url": PAGE}
+    code = show.user.ok("POST", CODES, body)["guestCode"]
+    for _ in range(2):
+        assert refreshed(token_at(show.user.facade, code["url"])).ok("GET", show.path)
+    assert fields_of(show.user.call("POST", CODES, {**body, "url": None})) == {"url"}
+
+
+def test_codes_are_shown_to_hosts_and_co_hosts_alone(show: Show) -> None:
+    code = make_code(show.user, show)
+    for role in ("HOST", "COHOST"):
+        assert seen_by(invite(show, role), show).get()["project"]["guestCodes"] == [code]
+    for role in ("CONTRIBUTOR", "GUEST", "VIEWER", "RENDERER"):
+        guest = invite(show, role)
+        assert seen_by(guest, show).get()["project"]["guestCodes"] == []
+        assert_error(guest.call("GET", f"{CODES}/{code['code']}"), 403, 7)
+    (collection,) = show.user.ok("GET", "/collection")["collections"]
+    assert collection["projects"][0]["guestCodes"] == [code]
+
+
+def test_a_code_of_somebody_else_does_not_exist(
+    show: Show, sign_in: Callable[..., User], cluster: Cluster
+) -> None:
+    code = make_code(show.user, show)
+    sibling = show.user.project(show.collection)
+    others = [sign_in(), sign_in(key=cluster.add_api_key("elsewhere")), invite(sibling, "COHOST")]
+    for other in others:
+        for method in ("GET", "DELETE"):
+            assert_error(other.call(method, f"{CODES}/{code['code']}"), 404, 5)
+    facade = show.user.facade
+    assert_error(facade.http.get(f"/r/elsewhere/{code['code']}"), 404, 5)
+    assert_error(facade.http.get("/r/studio/nothing"), 404, 5)
+    assert token_at(facade, code["url"])
+
+
+def test_a_code_ends_with_its_project(show: Show, anna: User) -> None:
+    code = make_code(anna, show)
+    assert anna.ok("DELETE", show.path)
+    assert_error(follow(anna.facade, code["url"]), 404, 5)
+    assert_error(anna.call("GET", f"{CODES}/{code['code']}"), 404, 5)
+
+
+def test_a_code_is_in_a_secret_that_goes_with_its_project(
+    show: Show, cluster: Cluster, recorded_logs: Any
+) -> None:
+    code = make_code(show.user, show)
+    token = token_at(show.user.facade, code["url"]).token
+    (secret,) = [
+        s
+        for s in cluster.secrets()
+        if s["type"] == "onair.dev/guest-code" and s["metadata"]["labels"].get("onair.dev/project") == show.id
+    ]
+    assert secret["immutable"]
+    assert code["code"] not in str(secret["metadata"]), "it is named by a hash"
+    (owner,) = secret["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("Project", show.id)
+    show.user.ok("DELETE", f"{CODES}/{code['code']}")
+    text = recorded_logs.getvalue()
+    assert '"guest_code.deleted"' in text
+    assert code["code"] not in text
+    assert token not in text
+
+
+@pytest.fixture
+def sweeping(rights: Path, cluster: Cluster, recorded_logs: Any, facade: Facade) -> Iterator[Facade]:
+    tokens = TokenSettings(sweep_interval_s=0.1)
+    with Facade(rights, cluster.shows, cluster.release, tokens=tokens) as sweeping:
+        yield sweeping
+
+
+def test_what_has_ended_is_swept_and_what_has_not_stays(
+    show: Show, cluster: Cluster, sweeping: Facade
+) -> None:
+    code = make_code(show.user, show)
+    refreshed(invite(show))
+    kept = {s["metadata"]["name"] for s in cluster.secrets() if s["type"] in SWEPT}
+    for type_ in SWEPT:
+        name = f"ended-{show.id}-{type_.partition('/')[2]}"
+        metadata = {"name": name, "annotations": {"onair.dev/expires": "2020-01-01T00:00:00Z"}}
+        cluster.add_secret(cluster.shows, name, type_, {}, metadata=metadata)
+
+    def names() -> set[str]:
+        return {s["metadata"]["name"] for s in cluster.secrets() if s["type"] in SWEPT}
+
+    wait_for(lambda: not any(name.startswith(f"ended-{show.id}") for name in names()), "the sweep")
+    assert kept <= names()
+    assert token_at(show.user.facade, code["url"])
+
+
+def test_a_code_past_its_end_is_not_found(show: Show, cluster: Cluster) -> None:
+    """Also before it is swept: the sweep waits a minute, for clocks that differ."""
+    brief = {"maxDuration": 1000}
+    code = make_code(show.user, show, exchange=brief)
+    assert follow(show.user.facade, code["url"]).status_code in (302, 404)
+    wait_for(lambda: follow(show.user.facade, code["url"]).status_code == 404, "the code ends")
+    assert_error(show.user.call("GET", f"{CODES}/{code['code']}"), 404, 5)
+    assert show.get()["project"]["guestCodes"] == []
+
+
+SWEPT = ("onair.dev/guest-code", "onair.dev/revoked-token")

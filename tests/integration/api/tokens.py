@@ -1,0 +1,87 @@
+"""Tokens as guests and forgers have them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import httpx
+import jwt
+from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
+
+Json = dict[str, Any]
+
+TOKEN = "/live/v2/authentication/token"
+
+
+def claims_of(token: str) -> Json:
+    payload = token.split(".")[1]
+    claims: Json = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    return claims
+
+
+def invitation(show: Show, role: str = "GUEST", **body: Any) -> Json:
+    """A body of CreateGuestAccessToken, direct unless said otherwise."""
+    if not {"direct", "exchange", "token"} & set(body):
+        body["direct"] = {"displayName": "Ben"}
+    return {"collectionId": show.collection, "projectId": show.id, "role": f"ROLE_{role}", **body}
+
+
+def invite(show: Show, role: str = "GUEST", *, by: User | None = None, **body: Any) -> User:
+    """A guest of a project, as the show's user or another asks for it."""
+    issuer = by or show.user
+    answer = issuer.ok("POST", "/authentication/token/guest", invitation(show, role, **body))
+    return User(issuer.facade, answer["accessToken"])
+
+
+def seen_by(user: User, show: Show) -> Show:
+    """The same project through the eyes of another."""
+    return Show(user, show.collection, show.id)
+
+
+def refresh(user: User, facade: Facade | None = None) -> httpx.Response:
+    facade = facade or user.facade
+    return facade.http.put(TOKEN, headers=user.headers, content="{}")
+
+
+def refreshed(user: User, facade: Facade | None = None) -> User:
+    """The user with the token that a refresh gives."""
+    answer = refresh(user, facade)
+    assert (answer.status_code, answer.json()) == (200, {}), answer.text
+    return User(facade or user.facade, answer.headers["Authorization"].removeprefix("Bearer "))
+
+
+def private_key(cluster: Cluster) -> tuple[str, str]:
+    """The signing key that signs, as PEM, and its id."""
+    secrets = [s for s in cluster.secrets(cluster.release) if s["type"] == "onair.dev/signing-key"]
+    newest = max(secrets, key=lambda s: (s["metadata"]["creationTimestamp"], s["metadata"]["name"]))
+    return base64.b64decode(newest["data"]["private.pem"]).decode(), newest["metadata"]["name"]
+
+
+def forged(user: User, key: Any, algorithm: str = "RS256", **changes: Any) -> User:
+    """The user with claims changed and signed anew."""
+    claims = {**claims_of(user.token), **changes}
+    kid = jwt.get_unverified_header(user.token)["kid"]
+    return User(user.facade, jwt.encode(claims, key, algorithm=algorithm, headers={"kid": kid}))
+
+
+def assert_error(answer: httpx.Response, status: int, code: int) -> None:
+    assert answer.status_code == status, answer.text
+    body = answer.json()
+    assert set(body) == {"code", "message", "details"}
+    assert body["code"] == code
+
+
+def fields_of(answer: httpx.Response) -> set[str]:
+    """The fields that an INVALID_ARGUMENT names."""
+    assert_error(answer, 400, 3)
+    return {v["field"] for v in answer.json()["details"][0]["fieldViolations"]}
+
+
+def wait_for_status(user: User, path: str, status: int) -> httpx.Response:
+    """The answer of a read, once it has the status: another replica is a watch delay behind."""
+    found: httpx.Response = wait_for(
+        lambda: (a := user.call("GET", path)).status_code == status and a, f"{path} answers {status}"
+    )
+    return found
