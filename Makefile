@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help up env down demo test test-unit test-integration test-e2e bench lint format generate verify \
-        images tools lock clean venv
+        images tools openapi lock clean venv
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -86,6 +86,10 @@ format: venv ## Let ruff format and fix what it can
 generate: venv ## Write manifests from the models, and what the chart takes from elsewhere
 	@$(BIN)/python -m onair_crds generate crds/manifests
 	@$(BIN)/python dev/chart_docs.py
+
+openapi: ## Write the OpenAPI document of the HTTP interface to standard output
+	@$(MAKE) venv >&2
+	@$(BIN)/python -m onair_api.document
 
 lock: venv ## Pin and hash the Python packages (ARGS=--upgrade for the newest)
 	@$(BIN)/python dev/lock.py $(ARGS)
