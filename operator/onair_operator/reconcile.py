@@ -156,7 +156,7 @@ class Reconciler:
                 await self._applier.adopt(Adopt(source.model, collection))
 
     async def _sweep(self) -> None:
-        """Deletes, now and then, what no destination will ever name."""
+        """Deletes, now and then, what no destination or source will ever name."""
         while True:
             await asyncio.sleep(self._settings.resync_interval_s)
             for secret in orphaned_secrets(self._store, dt.datetime.now(dt.UTC)):

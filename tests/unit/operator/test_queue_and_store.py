@@ -72,9 +72,9 @@ def test_a_secret_bears_on_the_projects_whose_destinations_name_it() -> None:
     assert store.keys_of("Secret", {"metadata": {"name": "other"}}) == set()
 
 
-def credentials(name: str, destination: str, created: str) -> dict[str, Any]:
+def credentials(name: str, of: str, created: str, kind: str = "destination") -> dict[str, Any]:
     metadata = {"name": name, "uid": f"u-{name}", "resourceVersion": "1", "creationTimestamp": created}
-    labels = {"onair.dev/destination": destination}
+    labels = {f"onair.dev/{kind}": of}
     return {"type": "onair.dev/credentials", "metadata": {**metadata, "labels": labels}}
 
 
@@ -88,6 +88,15 @@ def test_credentials_of_a_destination_that_never_came_are_swept() -> None:
     store.put("Secret", credentials("young", "gone", "2026-05-01T11:55:00Z"))
     store.put("Secret", credentials("old", "gone", "2026-05-01T11:00:00Z"))
     assert [secret.name for secret in orphaned_secrets(store, NOW)] == ["old"]
+
+
+def test_stream_keys_of_a_source_that_is_gone_are_swept() -> None:
+    store = Store()
+    spec = {"collectionId": "c", "address": {"rtmpPush": {}}}
+    store.put("Source", {"metadata": {"name": "there", "uid": "s", "resourceVersion": "1"}, "spec": spec})
+    store.put("Secret", credentials("source-there", "there", "2026-05-01T10:00:00Z", "source"))
+    store.put("Secret", credentials("source-gone", "gone", "2026-05-01T11:00:00Z", "source"))
+    assert [secret.name for secret in orphaned_secrets(store, NOW)] == ["source-gone"]
 
 
 NOW = parse_time("2026-05-01T12:00:00Z")
