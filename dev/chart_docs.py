@@ -35,6 +35,8 @@ DNS_LABEL = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 DNS_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
 HTTP = r"https?://[^\s]+"
 REDIS = r"rediss?://[^\s]+"
+RTMP = r"rtmps?://[^\s]+"
+SRT = r"srt://[^\s]+"
 Schema = dict[str, Any]
 
 
@@ -64,6 +66,8 @@ DEFINITIONS: dict[str, Schema] = {
     "http address": text(HTTP),
     "http address, may be empty": text(f"({HTTP})?"),
     "redis address, may be empty": text(f"({REDIS})?"),
+    "rtmp address, may be empty": text(f"({RTMP})?"),
+    "srt address, may be empty": text(f"({SRT})?"),
     "node port": {"type": "integer", "minimum": 0, "maximum": 65535},
     "image": strict({"repository": text(r"[^\s@]+"), "tag": text(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?")}),
     "resources": strict({"requests": QUANTITIES, "limits": QUANTITIES}, required=[]),

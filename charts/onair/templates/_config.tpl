@@ -49,9 +49,17 @@ cors:
 limits:
   bodyBytes: {{ .Values.api.limits.bodyBytes | int64 }}
   metadataBytes: {{ .Values.api.limits.metadataBytes | int64 }}
+rateLimits:
+  windowS: {{ .Values.api.rateLimits.windowSeconds | int64 }}
+  perToken: {{ .Values.api.rateLimits.perToken | int64 }}
+  perService: {{ .Values.api.rateLimits.perService | int64 }}
 tokens:
   issuer: {{ .Values.api.tokens.issuer | quote }}
   defaultDurationMs: {{ .Values.api.tokens.defaultDurationMs | int64 }}
+  exchangeDurationMs: {{ .Values.api.tokens.exchangeDurationMs | int64 }}
+ingest:
+  rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
+  srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
 {{- with include "onair.redisUrl" . }}
 redis:
   url: {{ . | quote }}

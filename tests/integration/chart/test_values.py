@@ -23,6 +23,7 @@ FIXED = {
     "limits.jsonDepth",
     "cors.maxAgeS",
     "tokens.cacheSize",
+    "tokens.sweepIntervalS",
 }
 
 
@@ -53,6 +54,9 @@ FIXED = {
         ("encoder.cost.complexityStep=0", "at '/encoder/cost/complexityStep': minimum: got 0, want 0.1"),
         ("encoder.tolerations[0].efect=x", "at '/encoder/tolerations/0': additional properties 'efect'"),
         ("encoder.cost=null", "at '/encoder': missing property 'cost'"),
+        ("api.rateLimits.windowSeconds=0", "at '/api/rateLimits/windowSeconds': minimum: got 0, want 1"),
+        ("ingest.rtmp.baseUrl=ingest.example", "at '/ingest/rtmp/baseUrl': 'ingest.example' does not match"),
+        ("ingest.srt.baseUrl=rtmp://a", "at '/ingest/srt/baseUrl': 'rtmp://a' does not match pattern"),
         ("redis.url=localhost:6379", "at '/redis/url': 'localhost:6379' does not match pattern"),
         ("redis.url=redis://mine", "redis.url: names another Redis beside the built-in one"),
         ("mediamtx.service.nodePorts.srt=1", "at '/mediamtx/service/nodePorts': additional properties 'srt'"),
