@@ -20,7 +20,7 @@ from onair_api.auth.requests import GuestRequest
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import GUEST_CODE, GUEST_CODE_TYPE, PROJECT, PROJECT_LABEL
+from onair_api.cache.kinds import GUEST_CODE, GUEST_CODE_LABEL, GUEST_CODE_TYPE, PROJECT
 from onair_api.cache.view import CREATED, Entry
 from onair_api.errors import NotFound
 from onair_api.live.ownership import owned_project
@@ -104,7 +104,7 @@ class GuestCodes:
             "immutable": True,
             "metadata": {
                 "name": secret_name(code.service_id, code.code),
-                "labels": {"app.kubernetes.io/managed-by": "onair-api", PROJECT_LABEL: project.name},
+                "labels": {"app.kubernetes.io/managed-by": "onair-api", GUEST_CODE_LABEL: project.name},
                 "annotations": {
                     **expires_annotation(end),
                     CREATED: now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),

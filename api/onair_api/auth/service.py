@@ -61,7 +61,7 @@ class Authentication:
             asked.kind,
             asked.duration_ms if direct else asked.redeemable_ms,
             session_ms=None if direct else asked.duration_ms,
-            first_issued=issuer.first_issued if issuer.identity.guest else None,
+            first_issued=issuer.first_issued if direct or issuer.identity.guest else None,
             not_after=issuer.expires if direct else None,
         )
 

@@ -106,7 +106,7 @@ class Tokens:
 
         Args:
             session_ms: life of what an EXCHANGE token is redeemed for.
-            first_issued: when the chain began, where the issuer is a guest: issuing prolongs nothing.
+            first_issued: when the issuer's chain began, where issuing must not prolong it.
             not_after: end of the issuer's token, in Unix seconds.
         """
         now = math.floor(self._now())

@@ -25,8 +25,8 @@ API_KEY_TYPE = "onair.dev/api-key"
 REVOKED_TOKEN_TYPE = "onair.dev/revoked-token"  # noqa: S105 - the name of a type
 GUEST_CODE_TYPE = "onair.dev/guest-code"
 
-PROJECT_LABEL = "onair.dev/project"
-"""Label of a guest code's Secret."""
+GUEST_CODE_LABEL = "onair.dev/guest-code-of"
+"""Label of a guest code's Secret: the project that it leads to."""
 
 IndexKey = tuple[str, ...]
 
@@ -62,8 +62,8 @@ def _alone(document: Document) -> IndexKey:
     return ()
 
 
-def _project_label(document: Document) -> IndexKey:
-    return (str((document["metadata"].get("labels") or {}).get(PROJECT_LABEL)),)
+def _guest_code_label(document: Document) -> IndexKey:
+    return (str((document["metadata"].get("labels") or {}).get(GUEST_CODE_LABEL)),)
 
 
 def _secrets(
@@ -87,7 +87,7 @@ WATCHED = (
     _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, in_release_namespace=True),
     _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
     _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, in_release_namespace=False),
-    _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, index=_project_label),
+    _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, index=_guest_code_label),
 )
 
 BY_KIND = {each.kind: each for each in WATCHED}

@@ -12,12 +12,13 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import structlog
 from limits import RateLimitItemPerSecond
 from limits.aio.storage import RedisStorage
 from limits.aio.strategies import FixedWindowRateLimiter
+from redis.asyncio import ConnectionPool
 
 from onair_api.errors import ResourceExhausted
 from onair_api.metrics import RATE_LIMITED, RATE_LIMITS_OPEN
@@ -99,13 +100,16 @@ class RateLimits:
         """Tells Redis until cancelled."""
         if not self._items:
             return
-        storage = RedisStorage(
-            f"async+{self._url}",
-            implementation="redispy",
-            socket_connect_timeout=TIMEOUT_S,
-            socket_timeout=TIMEOUT_S,
+        pool: Any = ConnectionPool.from_url(
+            str(self._url), socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
         )
-        limiter = FixedWindowRateLimiter(storage)
+        storage = RedisStorage(f"async+{self._url}", implementation="redispy", connection_pool=pool)
+        try:
+            await self._tell_forever(FixedWindowRateLimiter(storage))
+        finally:
+            await pool.disconnect()
+
+    async def _tell_forever(self, limiter: FixedWindowRateLimiter) -> None:
         while True:
             try:
                 async with asyncio.timeout(TIMEOUT_S):

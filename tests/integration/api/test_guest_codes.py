@@ -148,11 +148,8 @@ def test_a_code_is_in_a_secret_that_goes_with_its_project(
 ) -> None:
     code = make_code(show.user, show)
     token = token_at(show.user.facade, code["url"]).token
-    (secret,) = [
-        s
-        for s in cluster.secrets()
-        if s["type"] == "onair.dev/guest-code" and s["metadata"]["labels"].get("onair.dev/project") == show.id
-    ]
+    codes = [s for s in cluster.secrets() if s["type"] == "onair.dev/guest-code"]
+    (secret,) = [s for s in codes if s["metadata"]["labels"].get("onair.dev/guest-code-of") == show.id]
     assert secret["immutable"]
     assert code["code"] not in str(secret["metadata"]), "it is named by a hash"
     (owner,) = secret["metadata"]["ownerReferences"]

@@ -136,6 +136,7 @@ def test_a_direct_token_does_not_outlive_its_issuers(show: Show, sign_in: Callab
     end = claims_of(brief.token)["exp"]
     assert claims_of(invite(own).token)["exp"] == end
     assert claims_of(invite(own, maxDuration=60_000).token)["exp"] < end
+    assert claims_of(invite(own).token)["auth_time"] == claims_of(brief.token)["auth_time"]
     exchange = invite(own, exchange={"maxDuration": 3_600_000})
     assert claims_of(exchange.token)["exp"] > end
 

@@ -1,0 +1,162 @@
+"""Request rates: refused beyond the limit, over all replicas, and everybody let in without Redis."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.integration.api.facade import Cluster, Facade, User, wait_for
+from tests.integration.api.tokens import TOKEN, assert_error
+from tests.integration.conftest import RedisServer
+
+from onair_api.settings import RateLimitSettings, RedisSettings
+from onair_api.web import rate_limits
+
+WINDOW_S = 5
+PER_TOKEN, PER_SERVICE = 40, 400
+
+
+@pytest.fixture(scope="module")
+def replicas(
+    rights: Path, cluster: Cluster, recorded_logs: Any, redis_url: str, facade: Facade
+) -> Iterator[tuple[Facade, Facade]]:
+    limits = RateLimitSettings(window_s=WINDOW_S, per_token=PER_TOKEN, per_service=PER_SERVICE)
+    with ExitStack() as stack, quick_recovery():
+        made = [
+            stack.enter_context(
+                Facade(
+                    rights,
+                    cluster.shows,
+                    cluster.release,
+                    rate_limits=limits,
+                    redis=RedisSettings(url=redis_url),
+                )
+            )
+            for _ in range(2)
+        ]
+        wait_for(lambda: all(is_limiting(each) for each in made), "Redis was asked")
+        yield made[0], made[1]
+
+
+@contextmanager
+def quick_recovery() -> Iterator[None]:
+    """The pause after Redis failed, shortened: both of the replicas live in this process."""
+    before, rate_limits.OPEN_S = rate_limits.OPEN_S, 0.3
+    yield
+    rate_limits.OPEN_S = before
+
+
+def is_limiting(facade: Facade) -> bool:
+    return not facade._server.config.app.state.services.rate_limits._open
+
+
+def hammer(user: User, most: int = 2000) -> httpx.Response:
+    """The first refusal."""
+    for _ in range(most):
+        answer = user.call("GET", "/collection")
+        if answer.status_code != 200:
+            return answer
+    pytest.fail(f"{most} requests were let through")
+
+
+def own_service(
+    facade: Facade, cluster: Cluster, sign_in: Callable[..., User], name: str
+) -> Callable[[], User]:
+    """Makes users of a service of its own, whose count no other test has touched."""
+    key = cluster.add_api_key(f"{name}-{time.monotonic_ns()}")
+    return lambda: User(facade, sign_in(key=key).token)
+
+
+def test_a_token_that_calls_too_often_is_told_when_to_come_back(
+    replicas: tuple[Facade, Facade], cluster: Cluster, sign_in: Callable[..., User]
+) -> None:
+    make = own_service(replicas[0], cluster, sign_in, "often")
+    user, other = make(), make()
+    answer = hammer(user)
+    assert_error(answer, 429, 8)
+    wait_s = int(answer.headers["Retry-After"])
+    assert 1 <= wait_s <= WINDOW_S
+    assert other.ok("GET", "/collection") == {"collections": []}, "another token of the service is let in"
+    wait_for(
+        lambda: User(replicas[1], user.token).call("GET", "/collection").status_code == 429,
+        "the other replica refuses it too",
+    )
+    assert_error(user.call("PUT", "/authentication/token", {}), 429, 8)
+    wait_for(lambda: user.call("GET", "/collection").status_code == 200, "the window ends", WINDOW_S + 3)
+
+
+def test_a_service_has_a_limit_for_all_its_tokens(
+    replicas: tuple[Facade, Facade], cluster: Cluster, sign_in: Callable[..., User]
+) -> None:
+    key = cluster.add_api_key(f"busy-{time.monotonic_ns()}")
+    users = [User(replicas[i % 2], sign_in(key=key).token) for i in range(24)]
+    end = time.monotonic() + 20
+
+    def refusal() -> httpx.Response:
+        while time.monotonic() < end:
+            for user in users:
+                answer = user.call("GET", "/collection")
+                if answer.status_code == 429 and "from this service" in answer.text:
+                    return answer
+        pytest.fail("the service was never refused")
+
+    assert_error(refusal(), 429, 8)
+    headers = {"X-API-Key": key}
+    answers = [f.http.post(TOKEN, headers=headers, json={"serviceUserId": "a"}) for f in replicas]
+    assert 429 in {answer.status_code for answer in answers}
+
+
+def test_probes_and_metrics_are_never_refused(replicas: tuple[Facade, Facade]) -> None:
+    for path in ("/healthz", "/readyz", "/metrics"):
+        assert {replicas[0].http.get(path).status_code for _ in range(PER_TOKEN + 20)} == {200}
+
+
+def test_everybody_is_let_in_while_redis_is_away(
+    replicas: tuple[Facade, Facade],
+    cluster: Cluster,
+    sign_in: Callable[..., User],
+    redis_server: RedisServer,
+) -> None:
+    user = own_service(replicas[0], cluster, sign_in, "away")()
+    hammer(user)
+    redis_server.stop()
+    try:
+        wait_for(lambda: user.call("GET", "/collection").status_code == 200, "he is let in")
+        slowest = 0.0
+        for _ in range(3 * PER_TOKEN):
+            started = time.perf_counter()
+            assert user.call("GET", "/collection").status_code == 200
+            slowest = max(slowest, time.perf_counter() - started)
+        assert slowest < rate_limits.TIMEOUT_S, "no request waits for Redis"
+        assert "onair_api_rate_limits_open 1.0" in replicas[0].http.get("/metrics").text
+    finally:
+        redis_server.start()
+    wait_for(lambda: is_limiting(replicas[0]), "Redis is found again")
+    assert_error(hammer(user), 429, 8)
+
+
+def test_a_redis_that_is_silent_holds_nobody_up(
+    rights: Path, cluster: Cluster, sign_in: Callable[..., User], recorded_logs: Any
+) -> None:
+    """It accepts connections and never answers, as behind a firewall that drops packets."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        limits = RateLimitSettings(window_s=WINDOW_S, per_token=5, per_service=5)
+        with Facade(
+            rights, cluster.shows, cluster.release, rate_limits=limits, redis=RedisSettings(url=url)
+        ) as facade:
+            user = User(facade, sign_in().token)
+            started = time.monotonic()
+            for _ in range(50):
+                user.ok("GET", "/collection")
+            assert time.monotonic() - started < 5
+
+
+def test_without_redis_there_are_no_limits(facade: Facade, anna: User) -> None:
+    assert not facade._server.config.app.state.services.rate_limits._items

@@ -1,0 +1,259 @@
+"""Live sources of a collection: assigned addresses, keys in Secrets, deletion in use."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
+from tests.integration.api.tokens import assert_error, claims_of, fields_of, forged, private_key
+
+from onair_crds.ingest import assigned_push, cluster_ingest
+from onair_crds.source import SourceAddress
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def show(anna: User) -> Show:
+    return anna.project()
+
+
+def create(user: User, collection: str, **body: Any) -> Json:
+    body.setdefault("address", {"rtmpPush": {"enabled": True}})
+    return user.ok("POST", f"/collection/{collection}/source", body)["source"]  # type: ignore[no-any-return]
+
+
+def path_of(source: Json) -> str:
+    return f"/collection/{source['collectionId']}/source/{source['sourceId']}"
+
+
+def key_secrets(cluster: Cluster, source: Json) -> list[Json]:
+    label = "onair.dev/source"
+    return [
+        s for s in cluster.secrets() if (s["metadata"].get("labels") or {}).get(label) == source["sourceId"]
+    ]
+
+
+def on_air(cluster: Cluster, show: Show) -> None:
+    run = show.start()
+    cluster.set_broadcast(show.id, {"id": run, "epoch": 1, "phase": "Running"})
+    wait_for(lambda: show.status()["phase"].endswith("_RUNNING"), "the show runs")
+
+
+def test_a_pushed_source_gets_its_address(show: Show, cluster: Cluster) -> None:
+    source = create(show.user, show.collection, metadata={"name": "Camera"})
+    base = f"rtmp://onair-ingest.{cluster.release}.svc:1935/live"
+    push = source["address"]["rtmpPush"]
+    assert push == {"enabled": True, "baseUrl": base, "key": push["key"], "url": f"{base}/{push['key']}"}
+    assert len(push["key"]) == 40
+    assert (source["collectionId"], source["metadata"]) == (show.collection, {"name": "Camera"})
+    assert "preview" not in source
+    assert show.user.ok("GET", path_of(source)) == {"source": source}
+    (secret,) = key_secrets(cluster, source)
+    assert (secret["type"], secret["immutable"]) == ("onair.dev/credentials", True)
+    assert secret["metadata"]["name"] == f"source-{source['sourceId']}"
+    stored = cluster.get("sources", source["sourceId"])
+    assert push["key"] not in str(stored)
+    assert stored["spec"]["address"] == {"rtmpPush": {"enabled": True}}
+
+
+def test_the_address_is_a_function_of_source_secret_and_configuration(show: Show, cluster: Cluster) -> None:
+    """What the operator works out from the same three is what the facade answered."""
+    for address in ({"rtmpPush": {}}, {"srtPush": {}}):
+        source = create(show.user, show.collection, address=address)
+        (secret,) = key_secrets(cluster, source)
+        key = base64.b64decode(secret["data"]["streamKey"]).decode()
+        spec = cluster.get("sources", source["sourceId"])["spec"]["address"]
+        assigned = assigned_push(SourceAddress.model_validate(spec), key, cluster_ingest(cluster.release))
+        assert assigned
+        (push,) = source["address"].values()
+        assert push["url"] == assigned.url
+        assert push.get("key", push.get("streamId")) == assigned.stream
+        assert push["baseUrl"] == assigned.base_url
+
+
+def test_an_srt_source_has_a_stream_id(show: Show) -> None:
+    push = create(show.user, show.collection, address={"srtPush": {}})["address"]["srtPush"]
+    assert set(push) == {"enabled", "baseUrl", "streamId", "url"}
+    assert push["streamId"].startswith("publish:")
+    assert push["url"] == f"{push['baseUrl']}?streamid={push['streamId']}"
+
+
+def test_a_pulled_source_keeps_its_url(show: Show, cluster: Cluster) -> None:
+    address = {"rtmpPull": {"url": "rtmp://camera.example/live/1"}}
+    source = create(show.user, show.collection, address=address)
+    assert source["address"] == address
+    assert key_secrets(cluster, source) == []
+
+
+def test_a_preview_gets_its_defaults_and_its_participant(show: Show) -> None:
+    source = create(show.user, show.collection, preview={"webrtc": {"displayName": "Camera"}})
+    webrtc = source["preview"]["webrtc"]
+    assert webrtc == {
+        "enabled": True,
+        "displayName": "Camera",
+        "participantId": f"source-{source['sourceId']}",
+    }
+    changed = show.user.ok(
+        "PATCH", path_of(source), {"preview": {"webrtc": {"enabled": False, "participantId": "mine"}}}
+    )["source"]
+    assert changed["preview"]["webrtc"] == {**webrtc, "enabled": False}
+
+
+def test_what_is_assigned_cannot_be_chosen(show: Show) -> None:
+    wish = {"key": "mine", "url": "rtmp://me.example/x", "baseUrl": "rtmp://me.example"}
+    push = create(show.user, show.collection, address={"rtmpPush": wish})["address"]["rtmpPush"]
+    assert not set(wish.values()) & set(push.values())
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"address": None}, {"address"}),
+        ({"address": {}}, {"address"}),
+        ({"address": {"rtmpPush": {}, "srtPush": {}}}, {"address"}),
+        ({"address": {"rtmpPull": {}}}, {"address.rtmpPull.url"}),
+        ({"address": {"rtmpPull": {"url": "http://a.example"}}}, {"address.rtmpPull.url"}),
+        ({"address": {"rtmpPush": {"enabled": "yes"}}}, {"address.rtmpPush.enabled"}),
+        (
+            {"address": {"rtmpPush": {}}, "preview": {"webrtc": {"displayName": "x" * 257}}},
+            {"preview.webrtc.displayName"},
+        ),
+    ],
+)
+def test_a_wrong_source_leaves_nothing_behind(
+    show: Show, cluster: Cluster, body: Json, fields: set[str]
+) -> None:
+    before = len(cluster.secrets())
+    answer = show.user.call("POST", f"/collection/{show.collection}/source", body)
+    assert fields_of(answer) == fields
+    assert show.user.ok("GET", f"/collection/{show.collection}/source") == {"sources": []}
+    assert len(cluster.secrets()) == before
+
+
+def test_creation_needs_the_scope(
+    facade: Facade, sign_in: Callable[..., User], cluster: Cluster, anna: User
+) -> None:
+    mute = sign_in(key=cluster.add_api_key("mute", scopes=""))
+    collection = mute.collection()
+    answer = mute.call("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})
+    assert_error(answer, 403, 7)
+    assert "SCOPE_VAPI_CREATE" in answer.json()["message"]
+    pem, _ = private_key(cluster)
+    path = f"/collection/{anna.collection()}/source"
+    assert claims_of(anna.token)["scopes"] == ["SCOPE_VAPI_CREATE"]
+    assert_error(forged(anna, pem, scopes=[]).call("POST", path, {"address": {"rtmpPush": {}}}), 403, 7)
+
+
+def test_sources_are_listed_oldest_first_and_in_their_collection(show: Show) -> None:
+    made = [create(show.user, show.collection) for _ in range(4)]
+    assert show.user.ok("GET", f"/collection/{show.collection}/source") == {"sources": made}
+    path = f"/collection/{show.collection}"
+    assert show.user.ok("GET", path)["collection"]["sources"] == made
+    assert show.user.ok("GET", f"{path}?populateSources=false")["collection"]["sources"] == []
+    assert show.user.ok("GET", "/collection")["collections"][0]["sources"] == made
+
+
+def test_the_key_stays_when_the_protocol_changes(show: Show, cluster: Cluster) -> None:
+    source = create(show.user, show.collection)
+    path = path_of(source)
+    answer = show.user.ok("PATCH", path, {"updateMask": "address.srtPush", "address": {"srtPush": {}}})
+    assert answer["broadcastUpdated"] is False
+    assert answer["source"]["address"]["srtPush"]["streamId"].endswith(source["address"]["rtmpPush"]["key"])
+    assert set(answer["source"]["address"]) == {"srtPush"}
+    back = show.user.ok("PATCH", path, {"address": {"rtmpPush": {}}})["source"]
+    assert back == source
+    assert len(key_secrets(cluster, source)) == 1
+
+
+def test_a_pulled_source_that_becomes_pushed_gets_a_key(show: Show) -> None:
+    source = create(show.user, show.collection, address={"rtmpPull": {"url": "rtmp://camera.example/1"}})
+    changed = show.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {}}})["source"]
+    assert changed["address"]["rtmpPush"]["key"]
+
+
+def test_writing_back_what_was_read_changes_nothing(show: Show, cluster: Cluster) -> None:
+    source = create(show.user, show.collection, preview={"webrtc": {}}, metadata={})
+    version = cluster.get("sources", source["sourceId"])["metadata"]["resourceVersion"]
+    assert show.user.ok("PATCH", path_of(source), source)["source"] == source
+    assert cluster.get("sources", source["sourceId"])["metadata"]["resourceVersion"] == version
+
+
+@pytest.mark.parametrize(
+    "mask", ["address.rtmpPush.color", "sourceId", "preview.hls", "address.rtmpPush.key"]
+)
+def test_a_mask_names_fields_that_can_be_changed(show: Show, mask: str) -> None:
+    source = create(show.user, show.collection)
+    assert fields_of(show.user.call("PATCH", path_of(source), {"updateMask": mask})) == {"updateMask"}
+
+
+def test_a_source_of_kubectls_is_shown_without_a_key(show: Show, cluster: Cluster) -> None:
+    spec = {"collectionId": show.collection, "address": {"rtmpPush": {}}}
+    name = f"camera-{show.id}"
+    cluster.apply("Source", "sources", name, spec)
+    push = show.user.ok("GET", f"/collection/{show.collection}/source/{name}")["source"]["address"][
+        "rtmpPush"
+    ]
+    assert set(push) == {"enabled", "baseUrl"}
+
+
+def test_another_replica_knows_a_source_and_its_key_at_once(show: Show, second_facade: Facade) -> None:
+    source = create(show.user, show.collection)
+    assert User(second_facade, show.user.token).ok("GET", path_of(source)) == {"source": source}
+
+
+def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, cluster: Cluster) -> None:
+    source = create(show.user, show.collection)
+    other = show.user.project(show.collection)
+    for each in (show, other):
+        show.user.ok("PUT", f"{each.path}/source/{source['sourceId']}")
+    answer = show.user.ok("DELETE", path_of(source))
+    assert sorted(answer["projectIdsUpdated"]) == sorted([show.id, other.id])
+    assert show.get()["project"]["sources"] == []
+    assert cluster.get("projects", show.id)["spec"].get("sources", []) == []
+    assert key_secrets(cluster, source) == []
+    assert_error(show.user.call("GET", path_of(source)), 404, 5)
+    assert_error(show.user.call("DELETE", path_of(source)), 404, 5)
+
+
+def test_a_source_in_use_is_deleted_by_force_alone(show: Show, cluster: Cluster) -> None:
+    source, free = create(show.user, show.collection), create(show.user, show.collection)
+    show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}")
+    on_air(cluster, show)
+    answer = show.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": False}}})
+    assert answer["broadcastUpdated"] is True
+    assert show.user.ok("PATCH", path_of(free), {"metadata": 1})["broadcastUpdated"] is False
+    assert_error(show.user.call("DELETE", path_of(source)), 400, 9)
+    assert show.user.ok("DELETE", path_of(free)) == {"projectIdsUpdated": []}
+    assert show.user.ok("DELETE", f"{path_of(source)}?force=true") == {"projectIdsUpdated": [show.id]}
+
+
+def test_a_collection_counts_the_sources_that_go_with_it(show: Show, cluster: Cluster) -> None:
+    made = [create(show.user, show.collection) for _ in range(3)]
+    answer = show.user.ok("DELETE", f"/collection/{show.collection}")
+    assert answer == {"sourcesDeleted": 3, "projectsDeleted": 1, "projectIdsStopped": []}
+    for source in made:
+        assert not cluster.exists("sources", source["sourceId"])
+        assert key_secrets(cluster, source) == []
+
+
+def test_a_source_belongs_to_its_collection_alone(show: Show, sign_in: Callable[..., User]) -> None:
+    source = create(show.user, show.collection)
+    stranger = sign_in()
+    for method, body in (("GET", None), ("PATCH", {"metadata": 1}), ("DELETE", None)):
+        assert_error(stranger.call(method, path_of(source), body), 404, 5)
+        moved = f"/collection/{show.user.collection()}/source/{source['sourceId']}"
+        assert_error(show.user.call(method, moved, body), 404, 5)
+    assert_error(stranger.call("GET", f"/collection/{show.collection}/source"), 404, 5)
+
+
+def test_no_stream_key_is_in_any_log_line(show: Show, recorded_logs: Any) -> None:
+    source = create(show.user, show.collection)
+    key = source["address"]["rtmpPush"]["key"]
+    show.user.ok("PATCH", path_of(source), {"address": {"srtPush": {}}})
+    show.user.ok("DELETE", path_of(source))
+    assert source["sourceId"] in recorded_logs.getvalue()
+    assert key not in recorded_logs.getvalue()
