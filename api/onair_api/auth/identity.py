@@ -46,8 +46,8 @@ class Identity:
 
     @property
     def owner(self) -> tuple[str, str]:
-        """What `Collection.spec.owner` must be for this caller to own it."""
-        return self.service_id, self.service_user_id
+        """What `Collection.spec.owner` must be for this caller to own it; of a guest, what none is."""
+        return ("", "") if self.guest else (self.service_id, self.service_user_id)
 
     @property
     def sees_secrets(self) -> bool:

@@ -40,6 +40,8 @@ async def owned_layout(cluster: Cluster, identity: Identity, layout_id: str) -> 
 
 async def visible_projects(cluster: Cluster, identity: Identity, project_id: str | None) -> list[Entry]:
     """The projects whose layouts the caller may list, or the named one of them; none for another's."""
+    if identity.guest:
+        project_id = project_id or identity.guest.project_id
     if project_id:
         try:
             return [await project_of(cluster, identity, project_id)]

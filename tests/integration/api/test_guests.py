@@ -102,6 +102,23 @@ def test_a_guest_reaches_its_project_and_nothing_beside(
     assert_error(intruder.call("GET", show.path), 404, 5)
 
 
+def test_a_guest_lists_the_layouts_of_its_project_alone(show: Show) -> None:
+    """Also one whom the issuer gave the id of the collection's owner."""
+    named = claims_of(show.user.token)["user"]["serviceUserId"]
+    guest = invite(show, "CONTRIBUTOR", direct={"serviceUserId": named})
+    sibling = show.user.project(show.collection)
+    own, other = (
+        show.user.ok("POST", "/layout/v2/layouts", {"collectionId": show.collection, "projectId": each.id})
+        for each in (show, sibling)
+    )
+    layouts = "/layout/v2/layouts"
+    assert len(show.user.ok("GET", layouts)) == 2
+    for query in ("", f"?projectId={show.id}", f"?collectionId={show.collection}"):
+        assert [each["id"] for each in guest.ok("GET", layouts + query)] == [own["id"]]
+    assert guest.ok("GET", f"{layouts}?projectId={sibling.id}") == []
+    assert_error(guest.call("GET", f"{layouts}/{other['id']}"), 404, 5)
+
+
 @pytest.mark.parametrize(
     ("issuer", "highest"),
     [

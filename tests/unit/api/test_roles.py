@@ -61,7 +61,7 @@ def test_who_publishes() -> None:
 
 def test_who_reads_and_who_changes_layouts() -> None:
     words = ("Layout", "Layer")
-    layouts = {o for o in Operation if any(word in o for word in words)}
+    layouts = {o for o in Operation if any(word in o for word in words)} | {O.BATCH}
     reads = {o for o in layouts if o.startswith(("Get", "List"))}
     assert MAY[Role.CONTRIBUTOR] & layouts == layouts
     assert MAY[Role.RENDERER] & layouts == reads
