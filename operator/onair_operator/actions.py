@@ -30,6 +30,8 @@ class CreatePod:
 
     broadcast: str
     epoch: int
+    avoid: frozenset[str] = frozenset()
+    """Nodes that are dead; the scheduler takes another half minute to see it."""
 
 
 @dataclass(frozen=True)

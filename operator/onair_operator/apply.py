@@ -126,7 +126,8 @@ class Applier:
             project, action.broadcast, action.epoch, pod_identity(self._key, dt.datetime.now(dt.UTC))
         )
         await self._create(SECRETS, "Secret", identity)
-        await self._create(PODS, "Pod", encoder_pod(project, action.broadcast, action.epoch, self._settings))
+        pod = encoder_pod(project, action.broadcast, action.epoch, self._settings, action.avoid)
+        await self._create(PODS, "Pod", pod)
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)
 
     async def _create(self, api: Api, kind: str, document: Document) -> None:

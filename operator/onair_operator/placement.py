@@ -28,23 +28,24 @@ def regions_by_distance(location: Location | None, regions: list[RegionSettings]
     return sorted(regions, key=lambda region: distance_km(location, region))
 
 
-def node_affinity(ranked: list[RegionSettings]) -> dict[str, Any]:
-    """Any of the regions, the nearest by far preferred.
+def node_affinity(ranked: list[RegionSettings], avoid: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Any of the regions, the nearest by far preferred, on no node of `avoid`.
 
     Weights halve with each rank: the scheduler scales the best node to 100 and
     doubles it, which outweighs how full a node is or whether it has the image.
     """
-    if not ranked:
-        return {}
-    required = {
-        "nodeSelectorTerms": [
-            {
-                "matchExpressions": [
-                    {"key": REGION_LABEL, "operator": "In", "values": [region.name for region in ranked]}
-                ]
-            }
+    term: dict[str, Any] = {}
+    if ranked:
+        regions = [region.name for region in ranked]
+        term["matchExpressions"] = [{"key": REGION_LABEL, "operator": "In", "values": regions}]
+    if avoid:
+        # A field takes one value for each requirement.
+        term["matchFields"] = [
+            {"key": "metadata.name", "operator": "NotIn", "values": [node]} for node in sorted(avoid)
         ]
-    }
+    if not term:
+        return {}
+    required = {"nodeSelectorTerms": [term]}
     preferred = [
         {
             "weight": max(1, 100 >> rank),

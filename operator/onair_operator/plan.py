@@ -115,7 +115,7 @@ def _encoders(
     broadcast = step.broadcast
     claimed = observed.claimed_pod(broadcast) if broadcast and _on_the_way(broadcast) else None
     if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
-        yield CreatePod(broadcast.id, broadcast.epoch)
+        yield CreatePod(broadcast.id, broadcast.epoch, observed.dead_nodes)
     if broadcast and claimed and claimed.ip and not claimed.gone:
         stop = broadcast.phase is BroadcastPhase.STOPPING
         program = wanted_program(observed, broadcast, settings, stop=stop)

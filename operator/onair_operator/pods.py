@@ -18,8 +18,18 @@ ENCODER_UID = 1001
 SHARED_GID = 2000
 
 
-def encoder_pod(project: Project, broadcast: str, epoch: int, settings: OperatorSettings) -> Document:
-    """The pod of one run and epoch: browser and encoder, without Kubernetes credentials."""
+def encoder_pod(
+    project: Project,
+    broadcast: str,
+    epoch: int,
+    settings: OperatorSettings,
+    avoid: frozenset[str] = frozenset(),
+) -> Document:
+    """The pod of one run and epoch: browser and encoder, without Kubernetes credentials.
+
+    Args:
+        avoid: names of nodes that must not run it.
+    """
     name = pod_name(project.name, broadcast, epoch)
     encoder = settings.encoder
     cost = cost_of(project.spec.rendering, encoder.cost)
@@ -39,7 +49,7 @@ def encoder_pod(project: Project, broadcast: str, epoch: int, settings: Operator
         },
         "containers": [_browser(encoder, cost), _encoder(encoder, cost, name, epoch)],
         "volumes": _volumes(name),
-        "affinity": node_affinity(regions_by_distance(project.spec.location, settings.regions)),
+        "affinity": node_affinity(regions_by_distance(project.spec.location, settings.regions), avoid),
         "nodeSelector": encoder.node_selector,
         "tolerations": encoder.tolerations,
         "imagePullSecrets": [{"name": secret} for secret in encoder.image_pull_secrets],

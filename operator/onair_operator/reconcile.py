@@ -166,13 +166,13 @@ class Reconciler:
                     log.warning("sweep.failed", secret=secret.name, error=error.message)
 
     async def _watch_nodes(self) -> None:
-        """Judges nodes, only while an encoder is silent: nothing else needs the answer."""
+        """Judges nodes, only while an encoder is silent, and those found dead until they are back."""
         while True:
             await asyncio.sleep(1.0)
-            silent = self._fleet.silent_nodes(SILENCE_S)
+            suspects = self._fleet.silent_nodes(SILENCE_S) | self._dead_nodes
             judged: frozenset[str] = frozenset()
-            if silent:
-                judged = dead_nodes(await node_renewals(self._client), dt.datetime.now(dt.UTC)) & silent
+            if suspects:
+                judged = dead_nodes(await node_renewals(self._client), dt.datetime.now(dt.UTC)) & suspects
             if judged != self._dead_nodes:
                 log.warning("nodes.dead", nodes=sorted(judged))
                 self._dead_nodes = judged

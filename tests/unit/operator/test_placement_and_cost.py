@@ -47,6 +47,19 @@ def test_affinity_requires_a_region_and_prefers_the_nearest() -> None:
     assert node_affinity([]) == {}
 
 
+def test_a_dead_node_is_avoided_in_every_region() -> None:
+    rules = node_affinity(SETTINGS.regions, frozenset({"node-b", "node-a"}))["nodeAffinity"]
+    (term,) = rules["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == [US, EU]
+    assert term["matchFields"] == [
+        {"key": "metadata.name", "operator": "NotIn", "values": ["node-a"]},
+        {"key": "metadata.name", "operator": "NotIn", "values": ["node-b"]},
+    ]
+    anywhere = node_affinity([], frozenset({"node-a"}))["nodeAffinity"]
+    (term,) = anywhere["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert "matchExpressions" not in term
+
+
 @pytest.mark.parametrize(
     ("rendering", "cores"),
     [

@@ -179,6 +179,7 @@ def test_an_encoder_on_a_dead_node_is_replaced_but_a_silent_one_is_not() -> None
     assert broadcast_of(world(show, pods=[pod()], encoders=[silent])).epoch == 1
     dead = world(show, pods=[pod()], encoders=[silent], dead_nodes=frozenset({"node-eu"}))
     assert broadcast_of(dead).epoch == 2
+    assert CreatePod("run", 2, frozenset({"node-eu"})) in plan(dead)
     speaking = world(show, pods=[pod()], encoders=[encoder()], dead_nodes=frozenset({"node-eu"}))
     assert broadcast_of(speaking).epoch == 1
 
