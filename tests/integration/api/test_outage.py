@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.control_plane import ControlPlane
 from tests.integration.api.facade import Cluster, Facade, User, wait_for
+from tests.integration.api.tokens import invite, refresh, refreshed
 
 from onair_api.settings import CacheSettings
 
@@ -26,6 +27,7 @@ def test_reads_go_on_writes_wait_and_everything_recovers(
     anna = sign_in(facade=quick)
     show = anna.project()
     before = show.get()
+    guest = invite(show)
     control_plane.stop_apiserver()
     try:
         assert show.get() == before
@@ -38,6 +40,8 @@ def test_reads_go_on_writes_wait_and_everything_recovers(
             "POST", f"{show.path}/destination", {"address": {"srtPush": {"url": "srt://a.example"}}}
         )
         assert answer.status_code == 503
+        assert guest.ok("GET", show.path)
+        assert refresh(guest).status_code == 503, "nobody can say whether it was redeemed"
         unknown = anna.call("GET", f"/collection/{show.collection}/project/unknown")
         assert unknown.status_code == 503, "what may exist is not said to be missing"
         wait_for(lambda: quick.http.get("/readyz").status_code == 503, "the facade is not ready")
@@ -46,6 +50,7 @@ def test_reads_go_on_writes_wait_and_everything_recovers(
     finally:
         control_plane.start_apiserver()
     wait_for(lambda: quick.http.get("/readyz").status_code == 200, "the facade is ready again")
+    assert refreshed(guest).ok("GET", show.path), "the failed refresh did not use it up"
     assert show.patch(metadata="after")["project"]["metadata"] == "after"
     cluster.patch("projects", show.id, {"spec": {"metadata": "by hand"}})
     wait_for(lambda: show.get()["project"]["metadata"] == "by hand", "the watch works again")
