@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import socket
 from collections.abc import Iterator
 
 import structlog
@@ -12,6 +13,8 @@ import uvicorn
 
 from onair_api import event_loop, logs
 from onair_api.application import create_app
+from onair_api.event.protocols import HttpConnection, WebSocketConnection
+from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_crds.client import KubeClient
 
@@ -21,6 +24,10 @@ log = structlog.get_logger()
 class Server(uvicorn.Server):
     """Ends in order on SIGTERM and then with success; uvicorn would die by the signal."""
 
+    def __init__(self, config: uvicorn.Config, services: Services) -> None:
+        super().__init__(config)
+        self._services = services
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
@@ -28,17 +35,26 @@ class Server(uvicorn.Server):
             loop.add_signal_handler(each, self.handle_exit, each, None)
         yield
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Lets streams move to another replica first: uvicorn would cut them at once."""
+        for each in self.servers:
+            each.close()
+        await self._services.streams.drain()
+        await super().shutdown(sockets)
+
 
 def server(settings: Settings, client: KubeClient) -> Server:
     """An HTTP server for the facade. It answers what it has begun before it ends."""
+    app = create_app(settings, client)
     config = uvicorn.Config(
-        create_app(settings, client),
+        app,
         host=settings.listen.host,
         port=settings.listen.port,
         backlog=settings.listen.backlog,
-        http="httptools",
-        ws="websockets-sansio",
+        http=HttpConnection,
+        ws=WebSocketConnection,
         ws_per_message_deflate=False,
+        ws_max_size=2 * settings.limits.body_bytes,
         lifespan="on",
         log_config=None,
         access_log=False,
@@ -47,7 +63,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
         timeout_graceful_shutdown=round(settings.listen.shutdown_grace_s),
         timeout_keep_alive=75,
     )
-    return Server(config)
+    return Server(config, app.state.services)
 
 
 async def run(settings: Settings) -> None:

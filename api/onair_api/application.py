@@ -19,6 +19,9 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
+from onair_api.event.endpoints import add_websocket
+from onair_api.event.endpoints import router as event
+from onair_api.event.service import Events
 from onair_api.layout.layers import Layers
 from onair_api.layout.router import router as layout
 from onair_api.layout.service import Layouts
@@ -62,6 +65,8 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     answers.install(app)
     app.include_router(live)
     app.include_router(layout)
+    app.include_router(event)
+    add_websocket(app)
     pages.install(app)
     openapi.install(app, settings)
     app.add_middleware(Cors, api=app, settings=settings.cors)
@@ -102,12 +107,14 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         rooms=Rooms(cluster),
         layouts=Layouts(cluster, writer, settings.limits),
         layers=Layers(cluster, writer, settings.limits),
+        events=Events(cluster, settings),
     )
 
 
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        services.events.start()
         services.cluster.start()
         tasks = [
             asyncio.create_task(part)
@@ -119,6 +126,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await services.events.stop()
             await services.cluster.stop()
             log.info("api.stopped")
 

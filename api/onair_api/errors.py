@@ -26,6 +26,7 @@ class Code(IntEnum):
     UNIMPLEMENTED = 12
     INTERNAL = 13
     UNAVAILABLE = 14
+    DATA_LOSS = 15
     UNAUTHENTICATED = 16
 
     @property
@@ -45,6 +46,7 @@ _HTTP_STATUS = {
     Code.RESOURCE_EXHAUSTED: 429,
     Code.INTERNAL: 500,
     Code.UNAVAILABLE: 503,
+    Code.DATA_LOSS: 500,
 }
 
 
@@ -133,6 +135,12 @@ class Unavailable(RpcError):
     """Something that this needs is away; the caller may try again."""
 
     code = Code.UNAVAILABLE
+
+
+class DataLoss(RpcError):
+    """Something that should have been told is lost for good."""
+
+    code = Code.DATA_LOSS
 
 
 class Internal(RpcError):

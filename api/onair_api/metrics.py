@@ -29,3 +29,11 @@ RATE_LIMITED = Counter("onair_api_rate_limited_total", "Requests refused for the
 RATE_LIMITS_OPEN = Gauge(
     "onair_api_rate_limits_open", "1 while nobody is limited because Redis does not answer."
 )
+STREAM_SESSIONS = Gauge("onair_api_stream_sessions", "Open event streams.", ["transport"])
+STREAM_SUBSCRIPTIONS = Gauge("onair_api_stream_subscriptions", "Subscriptions of all open event streams.")
+EVENTS_IN = Counter("onair_api_events_in_total", "Events that reached this replica.", ["family"])
+EVENTS_OUT = Counter("onair_api_events_out_total", "Events given to streams.")
+EVENTS_DROPPED = Counter(
+    "onair_api_events_dropped_total", "Events that a stream should have had and did not get.", ["reason"]
+)
+REDIS_CONNECTED = Gauge("onair_api_redis_connected", "1 while custom events reach this replica.")

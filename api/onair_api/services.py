@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from onair_api.auth.signing_keys import SigningKeys
     from onair_api.auth.tokens import Tokens
     from onair_api.cache.cluster import Cluster
+    from onair_api.event.publisher import Publisher
+    from onair_api.event.service import Events
+    from onair_api.event.streams import Streams
     from onair_api.layout.layers import Layers
     from onair_api.layout.service import Layouts
     from onair_api.live.broadcast.service import Broadcasts
@@ -49,6 +52,15 @@ class Services:
     rooms: Rooms
     layouts: Layouts
     layers: Layers
+    events: Events
+
+    @property
+    def streams(self) -> Streams:
+        return self.events.streams
+
+    @property
+    def publisher(self) -> Publisher:
+        return self.events.publisher
 
 
 def services_of(request: Request) -> Services:

@@ -115,6 +115,33 @@ class RedisSettings(Part):
     offered."""
 
 
+class EventSettings(Part):
+    prefix: str = "apistream"
+    """First part of the names of resource-change events, `<prefix>:live:…` and `<prefix>:layout:…`."""
+    payload_bytes: Annotated[int, Field(ge=64, le=1_048_576)] = 65_536
+    """Largest payload of a published event as JSON."""
+    subscriptions_per_session: Annotated[int, Field(ge=1)] = 256
+    """Subscriptions that one stream may hold."""
+    sessions_per_token: Annotated[int, Field(ge=1)] = 1000
+    """Streams that one token may hold open on one replica."""
+    backlog_events: Annotated[int, Field(ge=1)] = 4096
+    """Messages that wait for a slow reader; when there are more they are dropped, and it is told."""
+    backlog_bytes: Annotated[int, Field(ge=1024)] = 4_194_304
+    """The same in bytes. Streams share their events: a thousand slow readers of the same cost as one."""
+    stalled_after_s: Annotated[float, Field(gt=0)] = 30.0
+    """A stream whose reader takes nothing for this long while something waits is cut."""
+    reconnect_lead_s: Annotated[float, Field(ge=0)] = 60.0
+    """How long before a token's end its streams are told to reconnect."""
+    drain_s: Annotated[float, Field(ge=0)] = 5.0
+    """How long streams have to move on when the server ends; at most half of its grace."""
+    replay_s: Annotated[float, Field(ge=1, le=600)] = 60.0
+    """How long a reconnect is covered: events are kept for as long."""
+    replay_events: Annotated[int, Field(ge=1)] = 20_000
+    """Most events that are kept for it, and in Redis most custom events of one user."""
+    replay_bytes: Annotated[int, Field(ge=1024)] = 33_554_432
+    """Most bytes of events that are kept for it."""
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="ONAIR_",
@@ -139,6 +166,7 @@ class Settings(BaseSettings):
     ingest: IngestSettings = IngestSettings()
     cache: CacheSettings = CacheSettings()
     redis: RedisSettings = RedisSettings()
+    events: EventSettings = EventSettings()
     log_level: str = "INFO"
     """Least level that is logged: DEBUG, INFO, WARNING or ERROR."""
 

@@ -3,6 +3,7 @@
 import itertools
 import secrets
 import shutil
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +116,16 @@ class RedisServer:
         if self._program:
             self._program.stop()
             self._program = None
+
+    def freeze(self) -> None:
+        """It answers nothing more, and no connection ends: as behind a network that drops everything."""
+        assert self._program
+        self._program.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """It goes on where it was."""
+        assert self._program
+        self._program.process.send_signal(signal.SIGCONT)
 
     def _accepts(self, program: Program) -> bool:
         program.check()

@@ -63,6 +63,11 @@ class Cluster:
         """False when a reflector died, which only an error in this program does: restart it."""
         return not any(task.done() for task in self._tasks)
 
+    @property
+    def age_s(self) -> float:
+        """Seconds for which some kind may be behind the API server."""
+        return max(r.age_s for r in self._reflectors)
+
     def freshness(self) -> Freshness:
         waiting = [r.kind for r in self._reflectors if not r.synced.is_set()]
         stale = [r.kind for r in self._reflectors if r.age_s > self._settings.cache.stale_after_s]

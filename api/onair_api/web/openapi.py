@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from onair_api.errors import BAD_REQUEST, Code
+from onair_api.event.schemas import event_schemas
 from onair_api.layout.schemas import layout_schemas
 from onair_api.live.schemas import live_schemas
 from onair_api.settings import Settings
@@ -29,6 +30,7 @@ TAGS = [
     {"name": "webrtc", "description": "Hosted rooms; this version has no server for them."},
     {"name": "layouts", "description": "Canvases of the scene compositor, and how one replaces another."},
     {"name": "layers", "description": "What is drawn on a layout, and in which order."},
+    {"name": "events", "description": "Custom events and changes of resources, published and streamed."},
 ]
 
 _ERRORS: dict[str, tuple[Code, str, str]] = {
@@ -91,7 +93,7 @@ def document(app: FastAPI, settings: Settings) -> dict[str, Any]:
         servers=[{"url": settings.public_url}],
     )
     schema["components"] = {
-        "schemas": {**live_schemas(), **layout_schemas(), "Error": _error_schema()},
+        "schemas": {**live_schemas(), **layout_schemas(), **event_schemas(), "Error": _error_schema()},
         "responses": {name: _error_response(*rest) for name, rest in _ERRORS.items()},
         "securitySchemes": {
             "AccessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},

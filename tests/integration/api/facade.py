@@ -18,6 +18,7 @@ import httpx
 from onair_api import event_loop
 from onair_api.__main__ import server
 from onair_api.cache.view import View
+from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
 from onair_crds.base import API_VERSION
 from onair_crds.client import KubeClient
@@ -73,10 +74,14 @@ class Facade:
         assert not self._thread.is_alive(), "the facade does not end"
 
     @property
+    def services(self) -> Services:
+        """The parts of this replica; they belong to its thread."""
+        return self._server.config.app.state.services  # type: ignore[no-any-return]
+
+    @property
     def view(self) -> View:
         """What this replica sees of the cluster."""
-        app = self._server.config.app
-        return app.state.services.cluster.view  # type: ignore[no-any-return]
+        return self.services.cluster.view
 
     def _listens(self) -> bool:
         if self._failure:

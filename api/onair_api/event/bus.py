@@ -1,0 +1,257 @@
+"""Custom events between replicas, through Redis: one channel per user who owns collections, one connection.
+
+A channel's last minute is kept in a stream beside it, so a replica that begins
+to listen, or listens again after Redis was away, hears what it missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from onair_api.errors import Unavailable
+from onair_api.event import scripts
+from onair_api.event.event import Event, Position
+from onair_api.event.redis_link import RedisLink
+from onair_api.event.ring import Ring
+from onair_api.event.wire import packed, unpacked
+from onair_api.metrics import REDIS_CONNECTED
+from onair_api.settings import EventSettings
+
+log = structlog.get_logger()
+
+ANSWER_WITHIN_S = 1.0
+BACKOFF_S = 0.1
+LONGEST_BACKOFF_S = 2.0
+
+Deliver = Callable[[Event], None]
+"""Takes an event for the sessions of this replica, and for the ring."""
+
+
+@dataclass(slots=True)
+class _Channel:
+    listeners: int = 0
+    idle_since: float = -1.0
+    """When its last listener went, in seconds of the monotonic clock; negative: not asked for yet."""
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while its messages come in."""
+    early: list[bytes] | None = None
+    """What came while the recent past was still being read; None: nothing is being read."""
+    last: int = 0
+    epoch: str | None = None
+    known: bool = False
+    """It was heard before: what was missed since is for its sessions."""
+
+
+class Bus:
+    def __init__(self, url: str, settings: EventSettings, ring: Ring, deliver: Deliver) -> None:
+        self._settings = settings
+        self._ring = ring
+        self._deliver = deliver
+        self.redis: Redis = Redis.from_url(
+            url,
+            protocol=2,
+            socket_connect_timeout=ANSWER_WITHIN_S,
+            socket_timeout=ANSWER_WITHIN_S,
+            retry=Retry(NoBackoff(), 0),
+            retry_on_error=[],
+            health_check_interval=0,
+            max_connections=64,
+        )
+        self._publish = self.redis.register_script(scripts.PUBLISH)
+        self._recent = self.redis.register_script(scripts.RECENT)
+        self._channels: dict[str, _Channel] = {}
+        self._link: RedisLink | None = None
+        self._loading: set[asyncio.Task[None]] = set()
+
+    @property
+    def connected(self) -> bool:
+        return self._link is not None
+
+    async def publish(self, user_id: str, event: Event) -> None:
+        """
+        Raises:
+            Unavailable: Redis is away; nobody receives the event.
+        """
+        if not self.connected:
+            raise away()
+        try:
+            await self._publish(
+                keys=[scripts.NUMBERS, scripts.STREAM.format(user_id)],
+                args=[
+                    secrets.token_hex(8),
+                    scripts.CHANNEL.format(user_id),
+                    packed(event),
+                    self._settings.replay_events,
+                    round(self._settings.replay_s * 2),
+                ],
+            )
+        except (TimeoutError, RedisError, OSError) as error:
+            raise away() from error
+
+    async def acquire(self, user_id: str) -> bool:
+        """Listens to a user's channel from now on; says whether it is heard already."""
+        channel = self._channels.setdefault(scripts.CHANNEL.format(user_id), _Channel())
+        channel.listeners += 1
+        if channel.idle_since < 0 and self._link:
+            channel.idle_since = 0.0
+            with contextlib.suppress(RedisError, OSError):  # the reader meets the same error
+                await self._link.subscribe([scripts.CHANNEL.format(user_id)])
+        if not self.connected and not channel.heard.is_set():
+            return False
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(channel.heard.wait(), ANSWER_WITHIN_S)
+        return channel.heard.is_set()
+
+    async def release(self, user_id: str) -> None:
+        name = scripts.CHANNEL.format(user_id)
+        channel = self._channels[name]
+        channel.listeners -= 1
+        if channel.listeners == 0:
+            channel.idle_since = time.monotonic()
+
+    def source(self, user_id: str) -> str | None:
+        """What orders a user's custom events; None while they are not heard."""
+        name = scripts.CHANNEL.format(user_id)
+        channel = self._channels.get(name)
+        return _source(name, channel.epoch) if channel and channel.heard.is_set() and channel.epoch else None
+
+    async def sweep(self) -> None:
+        """Leaves the channels that nobody came back to."""
+        latest = time.monotonic() - self._settings.replay_s
+        unused = [n for n, c in self._channels.items() if not c.listeners and c.idle_since < latest]
+        for name in unused:
+            channel = self._channels.pop(name)
+            if channel.epoch:
+                self._ring.forget(_source(name, channel.epoch))
+            if self._link:
+                with contextlib.suppress(RedisError, OSError):
+                    await self._link.unsubscribe(name)
+
+    async def run(self) -> None:
+        """Listens until it is cancelled; connects again as often as needed."""
+        failures = 0
+        while True:
+            try:
+                await self._listen()
+            except (TimeoutError, RedisError, OSError) as error:
+                failures = 0 if self.connected else failures + 1
+                if self.connected or failures == 1:
+                    log.warning("redis.away", error=type(error).__name__)
+            finally:
+                await self._disconnected()
+            ceiling = min(BACKOFF_S * 2 ** min(failures, 10), LONGEST_BACKOFF_S)
+            await asyncio.sleep(random.uniform(ceiling / 2, ceiling))  # noqa: S311 - spreads load, hides nothing
+
+    async def stop(self) -> None:
+        await self.redis.aclose()
+
+    async def _listen(self) -> None:
+        link = RedisLink(self.redis.connection_pool)
+        try:
+            await link.connect()
+            self._link = link
+            await link.subscribe(self._channels)
+            REDIS_CONNECTED.set(1)
+            log.info("redis.connected", channels=len(self._channels))
+            async for kind, name, text in link.messages():
+                channel = self._channels.get(name)
+                if channel is None:
+                    continue
+                if kind == "subscribe":
+                    channel.early = []
+                    self._load(name, channel)
+                elif kind == "message":
+                    self._take(name, channel, text)
+        finally:
+            await link.close()
+
+    async def _disconnected(self) -> None:
+        self._link = None
+        REDIS_CONNECTED.set(0)
+        for task in list(self._loading):
+            task.cancel()
+        for channel in self._channels.values():
+            channel.heard.clear()
+            channel.early = None
+        await self.redis.connection_pool.disconnect(inuse_connections=False)
+
+    def _load(self, name: str, channel: _Channel) -> None:
+        task = asyncio.create_task(self._read_recent(name, channel))
+        self._loading.add(task)
+        task.add_done_callback(self._loading.discard)
+
+    async def _read_recent(self, name: str, channel: _Channel) -> None:
+        stream = scripts.STREAM.format(name.removeprefix(scripts.CHANNEL.format("")))
+        settings = self._settings
+        try:
+            epoch_text, last, floor, texts = await self._recent(
+                keys=[scripts.NUMBERS, stream],
+                args=[secrets.token_hex(8), round(settings.replay_s), settings.replay_events],
+            )
+        except (TimeoutError, RedisError, OSError) as error:
+            log.warning("redis.recent_not_read", error=type(error).__name__)
+            if self._link:
+                await self._link.close()  # begins anew
+            return
+        self._enter(name, channel, epoch_text.decode(), floor)
+        live = channel.known
+        for text in texts:
+            self._give(name, channel, text, live=live)
+        channel.last = max(channel.last, last)
+        self._ring.advance(_source(name, channel.epoch), Position(channel.last))
+        early, channel.early = channel.early or [], None
+        channel.known = True
+        for text in early:
+            self._give(name, channel, text, live=True)
+        channel.heard.set()
+
+    def _enter(self, name: str, channel: _Channel, epoch: str, floor: int) -> None:
+        """Numbers of another memory of Redis begin anew."""
+        if channel.epoch == epoch:
+            return
+        if channel.epoch:
+            self._ring.forget(_source(name, channel.epoch))
+        channel.epoch, channel.last = epoch, 0
+        self._ring.begin(_source(name, epoch), Position(floor), time.time())
+
+    def _take(self, name: str, channel: _Channel, text: bytes) -> None:
+        if channel.early is None:
+            self._give(name, channel, text, live=True)
+        elif len(channel.early) < self._settings.replay_events:
+            channel.early.append(text)
+
+    def _give(self, name: str, channel: _Channel, text: bytes, *, live: bool) -> None:
+        try:
+            epoch, event = unpacked(text, name)
+        except (ValueError, KeyError, TypeError):
+            log.warning("redis.message_not_ours")
+            return
+        self._enter(name, channel, epoch, 0)
+        if event.position.number <= channel.last:
+            return
+        channel.last = event.position.number
+        event.source = _source(name, epoch)
+        if live:
+            self._deliver(event)
+        else:
+            self._ring.add(event, time.time())
+
+
+def _source(name: str, epoch: str | None) -> str:
+    return f"{name}@{epoch}"
+
+
+def away() -> Unavailable:
+    return Unavailable("Redis, which carries events, cannot be reached now; try again", retry_after_s=1)

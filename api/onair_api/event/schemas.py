@@ -1,0 +1,77 @@
+"""OpenAPI schemas of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.event.names import MAX_NAME
+from onair_api.wire.schema import Schemas
+
+STRING = {"type": "string"}
+OBJECT = {"type": "object"}
+
+
+def event_schemas() -> Schemas:
+    return {
+        "EventTarget": _object(
+            {"collectionId": STRING, "projectId": STRING, "layoutId": STRING},
+            description="The narrowest id counts; those above it are implied and must match if given.",
+        ),
+        "PublishEventRequest": _object(
+            {
+                "name": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
+                "payload": OBJECT,
+                "requestMetadata": OBJECT,
+                "target": _reference("EventTarget"),
+            },
+            required=("name", "payload"),
+        ),
+        "Event": _object(
+            {
+                "id": {"type": "string", "format": "uuid"},
+                "name": STRING,
+                "payload": OBJECT,
+                "requestMetadata": OBJECT,
+                "target": _reference("EventTarget"),
+            },
+            required=("id", "name", "payload"),
+        ),
+        "StreamEventsResponse": _object(
+            {"result": _reference("StreamResult"), "error": _reference("Error")},
+            description="One message of the stream. `error` comes last, where the stream ends for a fault.",
+        ),
+        "StreamResult": _object(
+            {
+                "correlationId": STRING,
+                "sessionId": STRING,
+                "event": _reference("Event"),
+                "pong": STRING,
+                "error": _object({"code": {"type": "integer"}, "message": STRING}),
+                "subscribed": _reference("EventSubscription"),
+                "unsubscribed": _reference("EventSubscription"),
+                "published": _reference("Event"),
+                "reconnectBefore": _object(
+                    {
+                        "reauthenticate": {"type": "boolean"},
+                        "beforeTimestamp": {"type": "string", "description": "Unix milliseconds."},
+                    }
+                ),
+            }
+        ),
+        "EventSubscription": _object({"name": STRING, "target": _reference("EventTarget")}),
+    }
+
+
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(
+    properties: dict[str, Any], required: tuple[str, ...] = (), description: str = ""
+) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = list(required)
+    if description:
+        schema["description"] = description
+    return schema

@@ -1,0 +1,52 @@
+"""What Redis does in one step for custom events.
+
+`NUMBERS` is one hash: `epoch`, a random name of this memory of Redis, and
+`last`, the number given last. Both go together when Redis starts anew, so
+numbers of different epochs are never compared.
+"""
+
+from __future__ import annotations
+
+NUMBERS = "onair:events:numbers"
+STREAM = "onair:events:recent:{}"
+CHANNEL = "onair:events:{}"
+
+_EPOCH = """
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then
+  epoch = ARGV[1]
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'epoch', epoch)
+end
+"""
+
+PUBLISH = (
+    _EPOCH
+    + """
+local number = redis.call('HINCRBY', KEYS[1], 'last', 1)
+local text = number .. ' ' .. epoch .. '\\n' .. ARGV[3]
+redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'm', text)
+redis.call('EXPIRE', KEYS[2], ARGV[5])
+redis.call('PUBLISH', ARGV[2], text)
+return number
+"""
+)
+"""KEYS: numbers, stream. ARGV: epoch if there is none, channel, message, most messages, seconds to keep."""
+
+RECENT = (
+    _EPOCH
+    + """
+local now = redis.call('TIME')
+local oldest = (now[1] - ARGV[2]) * 1000
+local found = redis.call('XRANGE', KEYS[2], oldest < 0 and 0 or oldest, '+')
+local floor = 0
+if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[3]) then
+  floor = tonumber(string.match(redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1][2][2], '^%d+')) - 1
+end
+local texts = {}
+for i, each in ipairs(found) do texts[i] = each[2][2] end
+return {epoch, tonumber(redis.call('HGET', KEYS[1], 'last') or 0), floor, texts}
+"""
+)
+"""KEYS: numbers, stream. ARGV: epoch if there is none, seconds back, most messages.
+Gives epoch, last number, the number up to which messages may be gone, the messages."""

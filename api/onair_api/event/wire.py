@@ -1,0 +1,45 @@
+"""Custom events as they travel through Redis: the number it gave, what receivers decide by, the event."""
+
+from __future__ import annotations
+
+import orjson
+
+from onair_api.event.event import Event, Position
+from onair_api.event.reach import CUSTOM_FAMILY
+from onair_api.event.scope import Target
+
+
+def packed(event: Event) -> bytes:
+    """Without its number: Redis adds it."""
+    head = {
+        "name": event.name,
+        "target": [event.target.collection_id, event.target.project_id, event.target.layout_id],
+        "audiences": event.audiences,
+        "sessionId": event.session_id,
+        "origin": event.origin,
+        "correlationId": event.correlation_id,
+    }
+    return orjson.dumps(head) + b"\n" + event.body
+
+
+def unpacked(text: bytes, channel: str) -> tuple[str, Event]:
+    """The epoch of its number, and the event.
+
+    Raises:
+        ValueError: another wrote this.
+    """
+    numbered, head_json, body = text.split(b"\n", 2)
+    number, epoch = numbered.decode().split(" ", 1)
+    head = orjson.loads(head_json)
+    return epoch, Event(
+        name=head["name"],
+        body=body,
+        target=Target(*head["target"]),
+        source=channel,
+        position=Position(int(number)),
+        audiences=tuple(tuple(key) for key in head["audiences"]),
+        family=CUSTOM_FAMILY,
+        session_id=head["sessionId"],
+        origin=head["origin"],
+        correlation_id=head["correlationId"],
+    )

@@ -1,0 +1,161 @@
+"""Clients of the event stream, one for each transport, that behave alike."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol, Self
+from urllib.parse import urlencode
+
+import httpx
+from tests.integration.api.facade import DEADLINE_S, Facade, Json, User
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
+
+QUIET_S = 0.25
+"""How long a stream must stay silent to count as silent; deliveries take a few milliseconds."""
+
+
+class Stream(Protocol):
+    def next(self, deadline_s: float = DEADLINE_S) -> Json:
+        """The next message."""
+
+
+def events_of(stream: Stream, count: int) -> list[Json]:
+    """The next `count` events, as their messages' `result`; other messages fail the test."""
+    found = []
+    for _ in range(count):
+        result = stream.next()["result"]
+        assert "event" in result, result
+        found.append(result)
+    return found
+
+
+class WebSocket:
+    """A stream over WebSocket."""
+
+    def __init__(self, facade: Facade, token: str | None, *, way: str = "subprotocol", **query: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if way == "header" else {}
+        if way == "query" and token is not None:
+            query["access_token"] = token
+        url = (
+            facade.url.replace("http", "ws") + "/event/v2/stream" + (f"?{urlencode(query)}" if query else "")
+        )
+        names = [Subprotocol("Bearer"), Subprotocol(token)] if way == "subprotocol" and token else None
+        self._context = connect(
+            url,
+            subprotocols=names,
+            additional_headers=headers,
+            proxy=None,
+            open_timeout=DEADLINE_S,
+            close_timeout=1,
+            compression=None,
+            max_size=None,
+        )
+        self.socket = self._context.__enter__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._context.__exit__(None, None, None)
+
+    def send(self, **message: Any) -> None:
+        self.socket.send(json.dumps(message))
+
+    def next(self, deadline_s: float = DEADLINE_S) -> Json:
+        try:
+            return json.loads(self.socket.recv(deadline_s))  # type: ignore[no-any-return]
+        except TimeoutError:
+            raise AssertionError(f"no message within {deadline_s:g} s") from None
+
+    def ask(self, **message: Any) -> Json:
+        """The answer to one request, when nothing else is due."""
+        self.send(**message)
+        return self.next()["result"]  # type: ignore[no-any-return]
+
+    def subscribe(self, name: str = "*", **target: str) -> None:
+        result = self.ask(subscribe={"name": name, **({"target": target} if target else {})})
+        assert "subscribed" in result, result
+
+    def assert_silent(self) -> None:
+        with contextlib.suppress(AssertionError):
+            message = self.next(QUIET_S)
+            raise RuntimeError(f"not silent: {message}")
+
+    def closed(self) -> int | None:
+        """Waits for the server to close; gives the code."""
+        try:
+            while True:
+                self.socket.recv(DEADLINE_S)
+        except ConnectionClosed as end:
+            return end.rcvd.code if end.rcvd else None
+
+
+class HttpStream:
+    """A stream as a plain HTTP answer, in the format that is asked for."""
+
+    def __init__(self, facade: Facade, user: User, *, sse: bool = False, **query: str) -> None:
+        self._messages: queue.Queue[str | None] = queue.Queue()
+        headers = {**user.headers, **({"Accept": "text/event-stream"} if sse else {})}
+        self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None)
+        self._context = self._client.stream("GET", "/event/v2/stream", params=query, headers=headers)
+        self.answer = self._context.__enter__()
+        self.sse = sse
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(Exception):
+            self.answer.extensions["network_stream"].get_extra_info("socket").shutdown(2)
+        self._thread.join(5)
+        with contextlib.suppress(Exception):
+            self._context.__exit__(None, None, None)
+            self._client.close()
+
+    def next(self, deadline_s: float = DEADLINE_S) -> Json:
+        try:
+            line = self._messages.get(timeout=deadline_s)
+        except queue.Empty:
+            raise AssertionError(f"no message within {deadline_s:g} s") from None
+        assert line is not None, "the stream ended"
+        return json.loads(line)  # type: ignore[no-any-return]
+
+    def assert_silent(self) -> None:
+        try:
+            raise RuntimeError(f"not silent: {self._messages.get(timeout=QUIET_S)}")
+        except queue.Empty:
+            return
+
+    def ended(self) -> bool:
+        while self._messages.get(timeout=DEADLINE_S) is not None:
+            pass
+        return True
+
+    def _read(self) -> None:
+        with contextlib.suppress(Exception):
+            for line in self.answer.iter_lines():
+                if self.sse:
+                    if line.startswith("data: "):
+                        self._messages.put(line.removeprefix("data: "))
+                elif line:
+                    self._messages.put(line)
+        self._messages.put(None)
+
+
+SignIn = Callable[..., User]
