@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from onair_api.cache.kinds import BY_KIND, WATCHED
-from onair_api.cache.reflector import Reflector
+from onair_api.cache.reflector import Listener, Reflector
 from onair_api.cache.view import Entry, View
 from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS
 from onair_api.settings import Settings
@@ -42,6 +42,11 @@ class Cluster:
         for each in self._reflectors:
             CACHE_AGE.labels(each.kind).set_function(functools.partial(getattr, each, "age_s"))
             CACHE_OBJECTS.labels(each.kind).set_function(functools.partial(self.view.size, each.kind))
+
+    def listen(self, listener: Listener) -> None:
+        """Tells what the watches say; before `start`."""
+        for each in self._reflectors:
+            each.listener = listener
 
     def start(self) -> None:
         """Starts to fill the view and to follow the cluster."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from typing import Protocol
 
 import structlog
 
@@ -20,12 +21,23 @@ GONE = 410
 SHORTEST_WATCH_S = 0.5
 
 
+class Listener(Protocol):
+    """Hears what the API server says, and nothing of this replica's own writes."""
+
+    def listed(self, kind: str, documents: list[Document], version: int) -> None:
+        """All objects of a kind at a resourceVersion: at first, and when a watch could not go on."""
+
+    def changed(self, kind: str, document: Document, *, deleted: bool) -> None:
+        """One object as a watch told of it."""
+
+
 class Reflector:
     """One list and watch. `run` never returns; `synced` and `age_s` say what it is worth."""
 
     def __init__(
         self, client: KubeClient, view: View, watched: Watched, namespace: str, settings: CacheSettings
     ) -> None:
+        self.listener: Listener | None = None
         self.kind = watched.kind
         self.synced = asyncio.Event()
         self._client = client
@@ -56,6 +68,8 @@ class Reflector:
         listed = await self._client.list(self._watched.api, self._namespace, **self._watched.query)
         version = str(listed["metadata"]["resourceVersion"])
         self._view.replace_all(self.kind, listed["items"], int(version))
+        if self.listener:
+            self.listener.listed(self.kind, listed["items"], int(version))
         self._version = version
         self._contact()
         if not self.synced.is_set():
@@ -97,6 +111,8 @@ class Reflector:
             self._view.remove(self.kind, document["metadata"]["name"], document["metadata"]["uid"])
         elif type_ in ("ADDED", "MODIFIED"):
             self._view.put(self.kind, document)
+        if self.listener and type_ in ("ADDED", "MODIFIED", "DELETED"):
+            self.listener.changed(self.kind, document, deleted=type_ == "DELETED")
 
     async def _recover(self, error: ApiError | ValueError) -> None:
         status = error.status if isinstance(error, ApiError) else 0

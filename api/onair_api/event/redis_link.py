@@ -17,6 +17,7 @@ from redis.asyncio.connection import AbstractConnection
 
 PING_EVERY_S = 1.0
 SILENCE_S = 3.5
+CONNECT_WITHIN_S = 2.0
 
 
 class Silent(ConnectionError):
@@ -25,7 +26,8 @@ class Silent(ConnectionError):
 
 class RedisLink:
     def __init__(self, pool: ConnectionPool) -> None:
-        self._connection: AbstractConnection = pool.make_connection()  # type: ignore[no-untyped-call]
+        silent = {**pool.connection_kwargs, "socket_timeout": None}  # a quiet channel is no failure
+        self._connection: AbstractConnection = pool.connection_class(**silent)
         self._heard = 0.0
 
     async def connect(self) -> None:
@@ -33,7 +35,8 @@ class RedisLink:
         Raises:
             RedisError, OSError: Redis is away.
         """
-        await self._connection.connect()  # type: ignore[no-untyped-call]
+        async with asyncio.timeout(CONNECT_WITHIN_S):
+            await self._connection.connect()  # type: ignore[no-untyped-call]
         self._heard = time.monotonic()
 
     async def subscribe(self, channels: Iterable[str]) -> None:

@@ -10,8 +10,10 @@ import structlog
 
 from onair_api.cache.cluster import Cluster
 from onair_api.event.bus import Bus
+from onair_api.event.changes import Changes
 from onair_api.event.departures import Departures
 from onair_api.event.event import Event
+from onair_api.event.notes import BatchNotes
 from onair_api.event.publisher import Publisher
 from onair_api.event.ring import Ring
 from onair_api.event.streams import Streams
@@ -29,6 +31,9 @@ class Events:
         departures = Departures(self.bus.redis if self.bus else None, kept.replay_s)
         self.publisher = Publisher(cluster, self.bus)
         self.streams = Streams(cluster, settings, ring, self.publisher, self.bus, departures)
+        self.notes = BatchNotes(self.bus)
+        self._changes = Changes(cluster.view, kept.prefix, self.notes, ring, self._deliver)
+        cluster.listen(self._changes)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -40,6 +45,7 @@ class Events:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._changes.stop()
         if self.bus:
             await self.bus.stop()
 

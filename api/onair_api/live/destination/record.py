@@ -32,10 +32,8 @@ def members(address: dict[str, Any]) -> list[tuple[WireField, Message, dict[str,
     ]
 
 
-async def destination_record(
-    entry: Entry, collection_id: str, credentials: Credentials, *, secrets: bool
-) -> dict[str, Any]:
-    """The record of one destination; `secrets` adds what its references hold."""
+def public_destination(entry: Entry, collection_id: str) -> dict[str, Any]:
+    """The record without secrets."""
     record: dict[str, Any] | None = entry.records.get(collection_id)
     if record is None:
         written = write_message(DESTINATION_MESSAGE, entry.spec)
@@ -45,6 +43,14 @@ async def destination_record(
             "destinationId": entry.name,
             **written,
         }
+    return record
+
+
+async def destination_record(
+    entry: Entry, collection_id: str, credentials: Credentials, *, secrets: bool
+) -> dict[str, Any]:
+    """The record of one destination; `secrets` adds what its references hold."""
+    record = public_destination(entry, collection_id)
     if not secrets:
         return record
     address = record["address"]

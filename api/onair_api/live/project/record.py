@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from onair_api.auth.guest_codes import GuestCodes
 from onair_api.cache.kinds import DESTINATION, SOURCE
 from onair_api.cache.view import Entry, View
-from onair_api.live.destination.record import destination_record
+from onair_api.live.destination.record import destination_record, public_destination
 from onair_api.live.source.record import SourceRecords
 from onair_api.wire.message import message_of
 from onair_api.wire.writing import write_message
@@ -39,19 +39,36 @@ async def project_record(readers: Readers, entry: Entry, *, secrets: bool) -> di
     """The record of one project; `secrets` adds guest codes, and keys of destinations and sources."""
     view = readers.view
     collection_id = str(entry.spec.get("collectionId"))
-    record: dict[str, Any] | None = entry.records.get("wire")
-    if record is None:
-        record = entry.records["wire"] = _own_fields(entry, collection_id)
     destinations = [
         await destination_record(each, collection_id, readers.credentials, secrets=secrets)
         for each in view.children(DESTINATION, entry.name)
     ]
     return {
-        **record,
+        **_own_record(entry),
         "sources": [await readers.sources.record(each, secrets=secrets) for each in sources_of(view, entry)],
         "destinations": destinations,
         "guestCodes": readers.guest_codes.of_project(entry) if secrets else [],
     }
+
+
+def public_project(readers: Readers, entry: Entry) -> dict[str, Any]:
+    """The record without secrets, which is what events carry."""
+    view, collection_id = readers.view, str(entry.spec.get("collectionId"))
+    return {
+        **_own_record(entry),
+        "sources": [readers.sources.public(each) for each in sources_of(view, entry)],
+        "destinations": [
+            public_destination(each, collection_id) for each in view.children(DESTINATION, entry.name)
+        ],
+        "guestCodes": [],
+    }
+
+
+def _own_record(entry: Entry) -> dict[str, Any]:
+    record: dict[str, Any] | None = entry.records.get("wire")
+    if record is None:
+        record = entry.records["wire"] = _own_fields(entry, str(entry.spec.get("collectionId")))
+    return record
 
 
 def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:

@@ -1,0 +1,183 @@
+"""What the change of a live resource tells: created, updated, deleted, added, removed, its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
+from onair_api.cache.view import Entry, View
+from onair_api.event.difference import changed_paths
+from onair_api.event.scope import Target
+from onair_api.event.told import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Told
+from onair_api.live.broadcast.run import present_run
+from onair_api.live.collection.service import COLLECTION_MESSAGE
+from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
+from onair_api.live.project.record import PROJECT_MESSAGE, public_project
+from onair_api.live.source.record import SOURCE_MESSAGE, source_record
+from onair_api.wire.writing import write_message
+from onair_crds.enums import BroadcastError, BroadcastPhase, ConnectState
+
+Record = dict[str, Any]
+
+MESSAGES = {
+    COLLECTION: COLLECTION_MESSAGE,
+    PROJECT: PROJECT_MESSAGE,
+    SOURCE: SOURCE_MESSAGE,
+    DESTINATION: DESTINATION_MESSAGE,
+}
+
+
+def live_changes(before: Entry | None, after: Entry | None, target: Target, view: View) -> list[Told]:
+    """
+    Args:
+        before, after: what the watch said last and says now; None: there is no such object. At least one is.
+        target: the object's scope, completed upwards.
+        view: where a record's related objects are found.
+    """
+    shown_before, shown_after = _shown(before), _shown(after)
+    told: list[Told] = []
+    if shown_after and not shown_before:
+        told.append(_told(shown_after, CREATE, target, view))
+    elif shown_before and shown_after:
+        told += _updates(shown_before, shown_after, target, view)
+    elif shown_before:
+        told.append(_told(shown_before, DELETE, target, view))
+    if after and not (after.deleting and before is None):
+        told += _states(before, after, target, view)
+    return told
+
+
+def _shown(entry: Entry | None) -> Entry | None:
+    """What is being deleted does not exist any more over HTTP."""
+    return None if entry is None or entry.deleting else entry
+
+
+def _told(entry: Entry, sub_type: str, target: Target, view: View, **more: Any) -> Told:
+    type_ = entry.kind.lower()
+    record = {**_ids(entry, target), **more}
+    if sub_type in (CREATE, UPDATE):
+        record[type_] = _record(entry, target, view)
+    projects = _projects_of(view, entry, target) if entry.kind == SOURCE else ()
+    return Told(type_, sub_type, record, target, projects=projects)
+
+
+def _ids(entry: Entry, target: Target) -> Record:
+    """The ids of the event's record: those of its scope, and its own."""
+    own = {} if entry.kind in (COLLECTION, PROJECT) else {f"{entry.kind.lower()}Id": entry.name}
+    return {**target.json(), **own}
+
+
+def _record(entry: Entry, target: Target, view: View) -> Record:
+    """As HTTP shows it to those who may not see secrets. A collection is shown without what it owns."""
+    match entry.kind:
+        case "Collection":
+            written = write_message(COLLECTION_MESSAGE, entry.spec)
+            return {"collectionId": entry.name, **written, "projects": [], "sources": []}
+        case "Project":
+            return public_project(view, entry)
+        case "Source":
+            return source_record(entry)
+        case _:
+            return public_destination(entry, str(target.collection_id))
+
+
+def _updates(before: Entry, after: Entry, target: Target, view: View) -> list[Told]:
+    told: list[Told] = []
+    paths = changed_paths(MESSAGES[after.kind], before.spec, after.spec)
+    if after.kind == PROJECT:
+        if _triggers(before) != _triggers(after):
+            paths.append("triggers")
+        told += _sources(before, after, target, view)
+    if paths:
+        told.insert(0, _told(after, UPDATE, target, view, updateMask=paths))
+    return told
+
+
+def _triggers(project: Entry) -> list[Any]:
+    return [(s["sourceId"], s["trigger"]) for s in project.spec.get("sources") or [] if s.get("trigger")]
+
+
+def _sources(before: Entry, after: Entry, target: Target, view: View) -> list[Told]:
+    """Sources that a project gained or lost."""
+    old, new = (
+        dict.fromkeys(s["sourceId"] for s in each.spec.get("sources") or []) for each in (before, after)
+    )
+    told = []
+    for source_id in new.keys() - old.keys():
+        record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
+        source = view.get(SOURCE, source_id)
+        if source:
+            record["source"] = source_record(source)
+        told.append(Told("source", ADD, record, target, subject=source_id))
+    for source_id in old.keys() - new.keys():
+        record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
+        told.append(Told("source", REMOVE, record, target, subject=source_id))
+    return sorted(told, key=lambda each: (each.sub_type, each.subject))
+
+
+def _projects_of(view: View, source: Entry, target: Target) -> tuple[str, ...]:
+    """The projects that a source takes part in."""
+    return tuple(
+        project.name
+        for project in view.children(PROJECT, str(target.collection_id))
+        if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
+    )
+
+
+def _states(before: Entry | None, after: Entry, target: Target, view: View) -> list[Told]:
+    if after.kind == PROJECT:
+        return _broadcast_states(before, after, target)
+    if after.kind not in (SOURCE, DESTINATION):
+        return []
+    connect = _connect(after)
+    if connect == _connect(before):
+        return []
+    record = {**_ids(after, target), "connect": connect.wire}
+    if after.kind == DESTINATION:
+        return [Told("destination", STATE, record, target)]
+    projects = _projects_of(view, after, target)
+    if not projects:
+        return [Told("source", STATE, record, target)]
+    return [
+        Told(
+            "source", STATE, {**record, "projectId": project}, Target(target.collection_id, project), project
+        )
+        for project in projects
+    ]
+
+
+def _connect(entry: Entry | None) -> ConnectState:
+    """One that has never been connected is disconnected."""
+    value = entry.status.get("connect") if entry else None
+    return next((state for state in ConnectState if state.value == value), ConnectState.DISCONNECTED)
+
+
+def _broadcast_states(before: Entry | None, after: Entry, target: Target) -> list[Told]:
+    """The state of the present run where it changed, after that of the run before where it was archived."""
+    old, new = _runs(before), _runs(after)
+    told = []
+    for place in ("previous", "present"):
+        state = new[place]
+        if state and state != old[place]:
+            told.append(Told("project", STATE, {**target.json(), **state}, target, subject=place))
+    return told
+
+
+def _runs(project: Entry | None) -> dict[str, Record | None]:
+    spec, status = (project.spec, project.status) if project else ({}, {})
+    run = present_run(spec, status)
+    present: Record | None = {"phase": run.phase.wire}
+    if run.id:
+        present = {"broadcastId": run.id, "phase": run.phase.wire, **_error(run.record)}
+    if run.phase is BroadcastPhase.NOT_RUNNING:
+        present = None
+    previous = status.get("previous")
+    archived: Record | None = None
+    if previous and previous.get("phase") == BroadcastPhase.ARCHIVED.value:
+        archived = {"broadcastId": previous.get("id"), "phase": BroadcastPhase.ARCHIVED.wire}
+    return {"previous": archived, "present": present}
+
+
+def _error(run: Record) -> Record:
+    error = next((each for each in BroadcastError if each.value == run.get("error")), None)
+    return {"error": error.wire} if error else {}
