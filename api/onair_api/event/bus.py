@@ -162,8 +162,8 @@ class Bus:
         try:
             await link.connect()
             self._link = link
+            REDIS_CONNECTED.inc()
             await link.subscribe(self._channels)
-            REDIS_CONNECTED.set(1)
             log.info("redis.connected", channels=len(self._channels))
             async for kind, name, text in link.messages():
                 channel = self._channels.get(name)
@@ -178,8 +178,9 @@ class Bus:
             await link.close()
 
     async def _disconnected(self) -> None:
+        if self._link is not None:
+            REDIS_CONNECTED.dec()
         self._link = None
-        REDIS_CONNECTED.set(0)
         for task in list(self._loading):
             task.cancel()
         for channel in self._channels.values():

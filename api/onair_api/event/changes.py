@@ -14,8 +14,6 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import structlog
-
 from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_api.cache.view import Entry, View
 from onair_api.event.event import Event, Position, dumps
@@ -27,9 +25,8 @@ from onair_api.event.publisher import audiences_of
 from onair_api.event.reach import LAYOUT_FAMILY, LIVE_FAMILY, owner_key, project_key
 from onair_api.event.ring import Ring
 from onair_api.event.told import DELETE, Told
+from onair_api.web.boundary import log_unexpected
 from onair_crds.client import Document
-
-log = structlog.get_logger()
 
 KINDS = (COLLECTION, PROJECT, SOURCE, DESTINATION, LAYOUT)
 PARENT_WITHIN_S = 0.25
@@ -177,8 +174,8 @@ class Changes:
         change = self._with_left_over(change)
         try:
             events = self._events(change, more)
-        except Exception as error:
-            log.exception("events.change_not_told", kind=change.kind, error=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - one odd object must not stop the watch
+            log_unexpected("events.change_not_told", error, kind=change.kind)
             events = []
         self._remember(change, told=bool(events))
         for event in events:

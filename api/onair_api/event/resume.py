@@ -25,7 +25,7 @@ class Departure:
 
     def json(self) -> dict[str, Any]:
         return {
-            "positions": self.positions,
+            "positions": {source: list(position) for source, position in self.positions.items()},
             "at": self.at,
             "subscriptions": [[s.name, *(_ids(s.named)), *(_ids(s.whole))] for s in self.subscriptions],
         }

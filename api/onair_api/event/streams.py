@@ -29,7 +29,7 @@ from onair_api.event.session import Session, farewell
 from onair_api.event.subscriptions import Subscription, Subscriptions
 from onair_api.event.visibility import owner_of, place_of
 from onair_api.kubernetes_errors import rpc_error
-from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SESSIONS, STREAM_SUBSCRIPTIONS
+from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SESSIONS
 from onair_api.settings import Settings
 from onair_crds.client import ApiError
 
@@ -59,8 +59,17 @@ class Streams:
         self._of_token: Counter[bytes] = Counter()
         self._subscriptions = Subscriptions()
         self._closing: set[asyncio.Task[None]] = set()
+        self._leaving = 0
         self.draining = False
-        STREAM_SUBSCRIPTIONS.set_function(lambda: self._subscriptions.count)
+
+    @property
+    def open_sessions(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def closing(self) -> int:
+        """Sessions that are gone and whose departure is being noted."""
+        return self._leaving
 
     # Delivery: the hot path.
 
@@ -131,7 +140,11 @@ class Streams:
                 await self._bus.release(user_id)
         if subscriptions:
             reachable = bool(self._bus and self._bus.connected)
-            await self._departures.keep(session.reach.user_id, session.id, departure, redis=reachable)
+            self._leaving += 1
+            try:
+                await self._departures.keep(session.reach.user_id, session.id, departure, redis=reachable)
+            finally:
+                self._leaving -= 1
 
     def close_later(self, session: Session) -> None:
         """Closes it from where nothing can be awaited."""

@@ -10,6 +10,7 @@ from onair_api.event.event import Event
 from onair_api.event.names import pattern
 from onair_api.event.reach import LAYOUT_FAMILY, Key
 from onair_api.event.scope import Target, reaches
+from onair_api.metrics import STREAM_SUBSCRIPTIONS
 
 if TYPE_CHECKING:
     from onair_api.event.session import Session
@@ -72,15 +73,14 @@ class _Audience:
 class Subscriptions:
     def __init__(self) -> None:
         self._audiences: dict[Key, _Audience] = {}
-        self.count = 0
 
     def add(self, session: Session, subscription: Subscription) -> None:
-        self.count += 1
+        STREAM_SUBSCRIPTIONS.inc()
         for key in session.reach.keys:
             self._audiences.setdefault(key, _Audience()).add(subscription, session)
 
     def remove(self, session: Session, subscription: Subscription) -> None:
-        self.count -= 1
+        STREAM_SUBSCRIPTIONS.dec()
         for key in session.reach.keys:
             audience = self._audiences.get(key)
             if audience is None:

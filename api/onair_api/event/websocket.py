@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 from starlette.datastructures import Headers, QueryParams
 from starlette.types import Receive, Scope, Send
 
@@ -21,9 +20,8 @@ from onair_api.event.session import Session, farewell
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.services import Services
 from onair_api.settings import EventSettings
+from onair_api.web.boundary import log_unexpected
 from onair_crds.client import ApiError
-
-log = structlog.get_logger()
 
 WRITE_BYTES = 65_536
 """Written at a time to a reader that fell behind."""
@@ -68,7 +66,16 @@ class WebSocketOutbox:
 
 
 async def websocket_stream(scope: Scope, receive: Receive, send: Send) -> None:
-    """One WebSocket, from its upgrade to its end."""
+    """One WebSocket, from its upgrade to its end. No error reaches the server, which would log its text."""
+    try:
+        await _stream(scope, receive, send)
+    except OSError:  # the client went while it was written to
+        return
+    except Exception as error:  # noqa: BLE001 - the outermost place of this connection
+        log_unexpected("stream.failed", error)
+
+
+async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
     services: Services = scope["app"].state.services
     connection = connection_of(scope)
     await receive()
@@ -118,5 +125,5 @@ async def _converse(services: Services, session: Session, receive: Receive) -> N
         try:
             await services.streams.handle(session, request)
         except Exception as error:  # noqa: BLE001 - one request never ends the stream; no text, it may quote it
-            log.error("stream.request_failed", kind=request.kind, error=type(error).__name__)
+            log_unexpected("stream.request_failed", error, kind=request.kind)
             session.reply_error(request.correlation_id, Internal("an error of this service; it was logged"))

@@ -53,7 +53,7 @@ class Boundary:
         try:
             await self._app(scope, receive, observed)
         except Exception as error:  # noqa: BLE001 - the one place that must answer whatever happened
-            _log_unexpected(error, scope)
+            log_unexpected("http.failed", error, route=getattr(scope.get("route"), "path", "none"))
             if not status:
                 await _answer_internal(observed)
         finally:
@@ -92,12 +92,12 @@ def _with_renewed_token(message: Message, scope: Scope) -> Message:
     return {**message, "headers": [*headers, (b"authorization", f"Bearer {token}".encode())]}
 
 
-def _log_unexpected(error: Exception, scope: Scope) -> None:
+def log_unexpected(event: str, error: Exception, **fields: str) -> None:
     """Where it happened, never its text: that may quote what was sent."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     log.error(
-        "http.failed",
-        route=getattr(scope.get("route"), "path", "none"),
+        event,
+        **fields,
         error=type(error).__name__,
         at=[f"{f.filename.rsplit('/site-packages/', 1)[-1]}:{f.lineno} {f.name}" for f in frames],
     )

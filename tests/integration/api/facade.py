@@ -74,6 +74,11 @@ class Facade:
         assert not self._thread.is_alive(), "the facade does not end"
 
     @property
+    def server(self) -> Any:
+        """uvicorn's server."""
+        return self._server
+
+    @property
     def services(self) -> Services:
         """The parts of this replica; they belong to its thread."""
         return self._server.config.app.state.services  # type: ignore[no-any-return]

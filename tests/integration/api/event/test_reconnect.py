@@ -1,0 +1,127 @@
+"""What happens while a client is away reaches it when it comes back, to any replica, once and in order."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.integration.api.event.client import HttpStream, WebSocket, events_of
+from tests.integration.api.facade import Cluster, Facade, User, wait_for
+from tests.integration.conftest import RedisServer
+
+from onair_api.settings import EventSettings, RedisSettings
+
+PUBLISH = "/event/v2/publish"
+
+
+@pytest.fixture
+def session_id() -> str:
+    return f"s-{secrets.token_hex(4)}"
+
+
+def publish(user: User, name: str, **target: str) -> None:
+    user.ok("POST", PUBLISH, {"name": name, "payload": {}, **({"target": target} if target else {})})
+
+
+def left(facade: Facade) -> None:
+    """Waits until the replica has noted that its streams are gone."""
+    streams = facade.services.streams
+    wait_for(lambda: not streams.open_sessions and not streams.closing, "the stream is closed")
+
+
+def names(stream: WebSocket | HttpStream, count: int) -> list[str]:
+    return [result["event"]["name"] for result in events_of(stream, count)]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_the_gap_is_covered(
+    host: User, one: Facade, two: Facade, session_id: str, *, elsewhere: bool
+) -> None:
+    show = host.project()
+    with WebSocket(one, host.token, sessionid=session_id) as socket:
+        socket.subscribe("e*|*PROJECT*UPDATE", projectId=show.id)
+        publish(host, "e1", projectId=show.id)
+        show.patch(metadata=1)
+        assert sorted(names(socket, 2)) == ["apistream:live:EVENT_TYPE_PROJECT:EVENT_SUB_TYPE_UPDATE", "e1"]
+    left(one)
+    publish(host, "e2", projectId=show.id)
+    publish(host, "other", projectId=show.id)
+    publish(host, "e3", collectionId=show.collection)
+    show.patch(metadata=2)
+    publish(host, "e4", projectId=show.id)
+    back = two if elsewhere else one
+    with WebSocket(back, host.token, sessionid=session_id) as socket:
+        socket.subscribe("e*|*PROJECT*UPDATE", projectId=show.id)
+        missed = events_of(socket, 4)
+        custom = [r["event"]["name"] for r in missed if r["event"]["name"].startswith("e")]
+        assert custom == ["e2", "e3", "e4"]
+        update = next(r["event"] for r in missed if not r["event"]["name"].startswith("e"))
+        assert update["payload"]["project"]["update"]["project"]["metadata"] == 2
+        publish(host, "e5", projectId=show.id)
+        assert names(socket, 1) == ["e5"]
+        socket.subscribe("e*")  # takes what was given already
+        socket.assert_silent()
+    with WebSocket(back, host.token, sessionid=f"{session_id}-other") as socket:
+        socket.subscribe("e*")
+        socket.assert_silent()
+
+
+def test_only_what_the_session_had_asked_for_before_is_given(
+    host: User, one: Facade, two: Facade, session_id: str
+) -> None:
+    with WebSocket(one, host.token, sessionid=session_id) as socket:
+        socket.subscribe("a")
+    left(one)
+    for name in ("a", "b"):
+        publish(host, name)
+    with HttpStream(two, host, **{"sessionId": session_id, "subscribe.name": "*"}) as lines:
+        assert "subscribed" in lines.next()["result"]
+        assert names(lines, 1) == ["a"]
+        lines.assert_silent()
+
+
+def test_another_users_session_of_the_same_id_gets_nothing(
+    host: User, one: Facade, session_id: str, sign_in: object
+) -> None:
+    with WebSocket(one, host.token, sessionid=session_id) as socket:
+        socket.subscribe()
+    left(one)
+    publish(host, "a")
+    stranger = sign_in(facade=one)  # type: ignore[operator]
+    with WebSocket(one, stranger.token, sessionid=session_id) as socket:
+        socket.subscribe()
+        socket.assert_silent()
+
+
+@pytest.fixture
+def tiny(rights: Path, cluster: Cluster, redis_server: RedisServer, replicas: object) -> Iterator[Facade]:
+    """A replica that keeps three events, all kinds together."""
+    events = EventSettings(drain_s=0.2, replay_events=3)
+    redis = RedisSettings(url=redis_server.url)
+    with Facade(rights, cluster.shows, cluster.release, redis=redis, events=events) as facade:
+        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        yield facade
+
+
+def test_what_was_lost_is_said(host: User, tiny: Facade, session_id: str) -> None:
+    user = User(tiny, host.token)
+    show = user.project()
+    with WebSocket(tiny, host.token, sessionid=session_id) as socket:
+        socket.subscribe("*", projectId=show.id)
+    left(tiny)
+    for value in range(6):
+        show.patch(metadata=value)
+    with WebSocket(tiny, host.token, sessionid=session_id) as socket:
+        socket.send(subscribe={"name": "*", "target": {"projectId": show.id}})
+        assert "subscribed" in socket.next()["result"]
+        error = socket.next()["result"]["error"]
+        assert error["code"] == 15
+        assert error["message"].startswith("DATA_LOSS: ")
+        values: list[int] = []
+        while not values or values[-1] != 5:
+            (result,) = events_of(socket, 1)
+            values.append(result["event"]["payload"]["project"]["update"]["project"]["metadata"])
+        assert values == list(range(values[0], 6)), "what is left comes once and in order"
+        assert values[0] > 0

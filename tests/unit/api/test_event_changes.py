@@ -1,0 +1,267 @@
+"""Resource-change events as differences of what the watch says, whatever way it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT
+from onair_api.cache.view import View
+from onair_api.event.changes import KINDS, Changes
+from onair_api.event.event import Event
+from onair_api.event.notes import BatchNotes
+from onair_api.event.ring import Ring
+from onair_api.writes.request_note import REQUEST, RequestNote
+
+Document = dict[str, Any]
+OWNER = {"serviceId": "s", "serviceUserId": "u"}
+
+
+class Watch:
+    """The facade's end of the watches, and what it told."""
+
+    def __init__(self) -> None:
+        self.view = View()
+        self.events: list[Event] = []
+        self.ring = Ring(60, 1000, 1_000_000)
+        self.changes = Changes(self.view, "p", BatchNotes(None), self.ring, self._deliver)
+
+    def begin(self, **listed: list[Document]) -> None:
+        for kind in KINDS:
+            self.changes.listed(kind, listed.get(kind, []), 10)
+
+    def says(self, kind: str, document: Document, *, deleted: bool = False) -> None:
+        if deleted:
+            self.view.remove(kind, document["metadata"]["name"], document["metadata"]["uid"])
+        else:
+            self.view.put(kind, document)
+        self.changes.changed(kind, document, deleted=deleted)
+
+    def told(self) -> list[str]:
+        """The names since the last call, without what all have."""
+        names = [
+            event.name.removeprefix("p:live:EVENT_TYPE_").replace(":EVENT_SUB_TYPE", "")
+            for event in self.events
+        ]
+        self.events.clear()
+        return names
+
+    def _deliver(self, event: Event) -> None:
+        self.ring.add(event, 0.0)
+        self.events.append(event)
+
+
+def document(
+    name: str, version: int, spec: Document, uid: str = "", note: RequestNote | None = None
+) -> Document:
+    metadata: Document = {"name": name, "uid": uid or name, "resourceVersion": str(version)}
+    if note:
+        metadata["annotations"] = note.annotations()
+    return {"metadata": metadata, "spec": spec}
+
+
+def collection(version: int, value: Any = None, name: str = "c", **more: Any) -> Document:
+    return document(name, version, {"owner": OWNER, "metadata": value}, **more)
+
+
+def project(version: int, value: Any = None, name: str = "q", **more: Any) -> Document:
+    return document(name, version, {"collectionId": "c", "metadata": value}, **more)
+
+
+def test_the_first_list_tells_nothing() -> None:
+    watch = Watch()
+    watch.begin(Collection=[collection(5)])
+    assert watch.told() == []
+    watch.says(COLLECTION, collection(11, "new"))
+    assert watch.told() == ["COLLECTION_UPDATE"]
+
+
+def test_a_list_after_a_lost_watch_tells_the_differences() -> None:
+    watch = Watch()
+    watch.begin(Collection=[collection(5, name=name) for name in ("same", "changed", "gone", "reborn")])
+    watch.changes.listed(
+        COLLECTION,
+        [
+            collection(5, name="same"),
+            collection(12, 1, name="changed"),
+            collection(13, name="new"),
+            collection(14, name="reborn", uid="another"),
+        ],
+        20,
+    )
+    assert watch.told() == [
+        "COLLECTION_UPDATE",
+        "COLLECTION_CREATE",
+        "COLLECTION_DELETE",
+        "COLLECTION_CREATE",
+        "COLLECTION_DELETE",
+    ]
+
+
+def test_what_came_already_is_not_told_again() -> None:
+    watch = Watch()
+    watch.begin()
+    for version in (11, 12, 11, 12):
+        watch.says(COLLECTION, collection(version, version))
+    assert watch.told() == ["COLLECTION_CREATE", "COLLECTION_UPDATE"]
+
+
+def test_ids_are_the_same_wherever_they_are_made() -> None:
+    ids = []
+    for _ in range(2):
+        watch = Watch()
+        watch.begin()
+        watch.says(COLLECTION, collection(11))
+        watch.says(COLLECTION, collection(12, 1))
+        watch.says(COLLECTION, collection(13, 1), deleted=True)
+        ids.append([orjson.loads(event.body)["id"] for event in watch.events])
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == 3
+
+
+def test_a_deletion_is_the_same_event_when_only_a_list_shows_it() -> None:
+    one, two = Watch(), Watch()
+    for watch in (one, two):
+        watch.begin(Collection=[collection(5)])
+    one.says(COLLECTION, collection(12), deleted=True)
+    two.changes.listed(COLLECTION, [], 30)
+    assert one.events[0].body == two.events[0].body
+
+
+def test_a_note_goes_with_its_own_change_alone() -> None:
+    watch = Watch()
+    watch.begin()
+    first, second = RequestNote("s1", {"a": 1}), RequestNote("s2", {"b": 2})
+    made = collection(11, 1, note=first)
+    watch.says(COLLECTION, made)
+    by_hand = collection(12, 2)
+    by_hand["metadata"]["annotations"] = made["metadata"]["annotations"]
+    watch.says(COLLECTION, by_hand)
+    watch.says(COLLECTION, collection(13, 3, note=second))
+    assert [event.session_id for event in watch.events] == ["s1", None, "s2"]
+    assert [orjson.loads(event.body).get("requestMetadata") for event in watch.events] == [
+        {"a": 1},
+        None,
+        {"b": 2},
+    ]
+
+
+def test_a_note_that_tells_nothing_else_is_the_deletions() -> None:
+    watch = Watch()
+    watch.begin(Collection=[collection(5)])
+    noted = collection(11, note=RequestNote("s1"))
+    watch.says(COLLECTION, noted)
+    last = {**noted, "metadata": {**noted["metadata"], "resourceVersion": "12"}}
+    watch.says(COLLECTION, last, deleted=True)
+    assert [(event.name[-6:], event.session_id) for event in watch.events] == [("DELETE", "s1")]
+
+
+def test_a_manual_deletion_does_not_inherit_an_earlier_note() -> None:
+    watch = Watch()
+    watch.begin(Collection=[collection(5)])
+    changed = collection(11, 1, note=RequestNote("s1"))
+    watch.says(COLLECTION, changed)
+    watch.says(
+        COLLECTION, {**changed, "metadata": {**changed["metadata"], "resourceVersion": "12"}}, deleted=True
+    )
+    assert [event.session_id for event in watch.events] == ["s1", None]
+
+
+def test_broken_notes_are_none() -> None:
+    watch = Watch()
+    watch.begin()
+    for version, text in enumerate(("{", "[]", '{"nonce": 1}', '{"nonce":"n","sessionId":5}'), 11):
+        broken = collection(version, version)
+        broken["metadata"]["annotations"] = {REQUEST: text}
+        watch.says(COLLECTION, broken)
+    assert [event.session_id for event in watch.events] == [None] * 4
+
+
+def test_what_is_being_deleted_is_told_as_deleted_once() -> None:
+    watch = Watch()
+    watch.begin(Project=[project(5)], Collection=[collection(5)])
+    going = project(11)
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    watch.says(PROJECT, going)
+    assert watch.told() == ["PROJECT_DELETE"]
+    watch.says(PROJECT, {**going, "metadata": {**going["metadata"], "resourceVersion": "12"}}, deleted=True)
+    assert watch.told() == []
+
+
+async def test_a_child_waits_for_its_parent() -> None:
+    watch = Watch()
+    watch.begin()
+    destination = document("d", 13, {"projectId": "q", "address": {"rtmpPush": {"url": "rtmp://a.example"}}})
+    watch.says(DESTINATION, destination)
+    watch.says(
+        DESTINATION,
+        {
+            **destination,
+            "metadata": {**destination["metadata"], "resourceVersion": "14"},
+            "spec": {**destination["spec"], "metadata": 1},
+        },
+    )
+    watch.says(PROJECT, project(12))
+    assert watch.told() == []
+    watch.says(COLLECTION, collection(11))
+    await asyncio.sleep(0.02)
+    assert watch.told() == ["COLLECTION_CREATE", "PROJECT_CREATE", "DESTINATION_CREATE", "DESTINATION_UPDATE"]
+
+
+async def test_an_orphan_waits_no_longer_than_watches_are_apart() -> None:
+    watch = Watch()
+    watch.begin()
+    watch.says(PROJECT, project(12))
+    async with asyncio.timeout(2):
+        while not watch.events:  # noqa: ASYNC110 - nothing to be told by
+            await asyncio.sleep(0.01)
+    assert watch.told() == ["PROJECT_CREATE"]
+    assert watch.ring.position(PROJECT) == (12, 0)
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from(("put", "delete", "relist")), st.integers(0, 3)),
+    max_size=25,
+)
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_a_subscriber_ends_up_with_what_the_cluster_has(steps: list[tuple[str, str, int]]) -> None:
+    """Also when watches are lost: the events alone rebuild the cluster's state."""
+    watch = Watch()
+    watch.begin()
+    cluster: dict[str, Document] = {}
+    unseen = False
+    for version, (name, step, value) in enumerate(steps, 11):
+        if step == "relist":
+            watch.changes.listed(COLLECTION, list(cluster.values()), version)
+            unseen = False
+        elif step == "put":
+            uid = cluster[name]["metadata"]["uid"] if name in cluster else f"{name}-{version}"
+            cluster[name] = collection(version, value, name=name, uid=uid)
+            unseen = unseen or value == 3
+            if not unseen:
+                watch.says(COLLECTION, cluster[name])
+        elif name in cluster:
+            gone = cluster.pop(name)
+            if not unseen:
+                watch.says(
+                    COLLECTION,
+                    {**gone, "metadata": {**gone["metadata"], "resourceVersion": str(version)}},
+                    deleted=True,
+                )
+    watch.changes.listed(COLLECTION, list(cluster.values()), 100)
+    seen: dict[str, Any] = {}
+    for event in watch.events:
+        ((sub_type, record),) = orjson.loads(event.body)["payload"]["collection"].items()
+        if sub_type == "delete":
+            del seen[record["collectionId"]]
+        else:
+            assert (sub_type == "create") == (record["collectionId"] not in seen)
+            seen[record["collectionId"]] = record["collection"]["metadata"]
+    assert seen == {name: each["spec"]["metadata"] for name, each in cluster.items()}
