@@ -88,6 +88,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     readers = Readers(cluster.view, credentials, guest_codes, source_records)
     projects = Projects(cluster, writer, readers, settings.limits)
     sources = Sources(cluster, writer, stream_keys, source_records, settings.limits)
+    events = Events(cluster, settings, readers)
     return Services(
         settings=settings,
         cluster=cluster,
@@ -106,8 +107,8 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         project_sources=ProjectSources(cluster, writer, readers, settings.limits),
         rooms=Rooms(cluster),
         layouts=Layouts(cluster, writer, settings.limits),
-        layers=Layers(cluster, writer, settings.limits),
-        events=Events(cluster, settings),
+        layers=Layers(cluster, writer, settings.limits, events.notes),
+        events=events,
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
-from onair_api.cache.view import Entry, View
+from onair_api.cache.view import Entry
 from onair_api.event.event import Event, Position, dumps
 from onair_api.event.layout_changes import layout_changes
 from onair_api.event.lineage import PARENT, Lineage
@@ -25,6 +25,7 @@ from onair_api.event.publisher import audiences_of
 from onair_api.event.reach import LAYOUT_FAMILY, LIVE_FAMILY, owner_key, project_key
 from onair_api.event.ring import Ring
 from onair_api.event.told import DELETE, Told
+from onair_api.live.project.record import Readers
 from onair_api.web.boundary import log_unexpected
 from onair_crds.client import Document
 
@@ -57,9 +58,9 @@ class Changes:
     """Hears what the reflectors heard (`cache.reflector.Listener`) and delivers events of it."""
 
     def __init__(
-        self, view: View, prefix: str, notes: BatchNotes, ring: Ring, deliver: Callable[[Event], None]
+        self, readers: Readers, prefix: str, notes: BatchNotes, ring: Ring, deliver: Callable[[Event], None]
     ) -> None:
-        self._view = view
+        self._readers = readers
         self._prefix = prefix
         self._notes = notes
         self._ring = ring
@@ -202,9 +203,9 @@ class Changes:
         note = change.note
         if change.kind == LAYOUT:
             metadata = note.metadata if note else None
-            told = layout_changes(before, after, target, self._view, metadata, more)
+            told = layout_changes(before, after, target, self._readers.view, metadata, more)
         else:
-            told = live_changes(before, after, target, self._view)
+            told = live_changes(before, after, target, self._readers)
         return [self._event(change, each, part) for part, each in enumerate(told)]
 
     def _event(self, change: Change, told: Told, part: int) -> Event:
@@ -224,7 +225,7 @@ class Changes:
         audiences = audiences_of(told.target, owner)
         if not told.target.project_id:  # a collection is not its guests' to read
             audiences = (owner_key(*owner),) if owner else ()
-            audiences += tuple(project_key(project) for project in told.projects)
+            audiences += tuple(project_key(owner[0], project) for project in told.projects if owner)
         return Event(
             name=name,
             body=dumps(body),

@@ -72,13 +72,14 @@ async def http_stream(request: Request) -> Response:
     services = services_of(request)
     token = token_of(request.headers, request.query_params, [])
     verified = await services.tokens.verify(f"Bearer {token}" if token else None)
+    services.rate_limits.count(verified.id, verified.identity.service_id)
     authorize(verified.identity, Operation.STREAM_EVENTS)
     format_ = Format.SSE if "text/event-stream" in request.headers.get("accept", "") else Format.NDJSON
     transport = connection_of(request.scope)
     _probe_when_quiet(transport)
     outbox = HttpOutbox(format_, transport, services.settings.events)
     session = await services.streams.open(
-        verified, token, session_id_of(request.headers, request.query_params), outbox
+        verified, session_id_of(request.headers, request.query_params), outbox
     )
     return _Streaming(services, session, outbox, asked_by_query(request.query_params))
 

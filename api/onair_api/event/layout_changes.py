@@ -6,9 +6,9 @@ from typing import Any
 
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry, View
-from onair_api.event.layout_records import layer_record, layers_of, layout_record
 from onair_api.event.scope import Target
 from onair_api.event.told import BATCH, CREATE, DELETE, UPDATE, Told
+from onair_api.layout.record import layer_record, layers_of, layout_record
 
 Record = dict[str, Any]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
-from onair_api.cache.view import Entry, View
+from onair_api.cache.view import Entry
 from onair_api.event.difference import changed_paths
 from onair_api.event.scope import Target
 from onair_api.event.told import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Told
 from onair_api.live.broadcast.run import present_run
 from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
-from onair_api.live.project.record import PROJECT_MESSAGE, public_project
-from onair_api.live.source.record import SOURCE_MESSAGE, source_record
+from onair_api.live.project.record import PROJECT_MESSAGE, Readers, public_project
+from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.writing import write_message
 from onair_crds.enums import BroadcastError, BroadcastPhase, ConnectState
 
@@ -27,23 +27,23 @@ MESSAGES = {
 }
 
 
-def live_changes(before: Entry | None, after: Entry | None, target: Target, view: View) -> list[Told]:
+def live_changes(before: Entry | None, after: Entry | None, target: Target, readers: Readers) -> list[Told]:
     """
     Args:
         before, after: what the watch said last and says now; None: there is no such object. At least one is.
         target: the object's scope, completed upwards.
-        view: where a record's related objects are found.
+        readers: where a record's related objects are found.
     """
     shown_before, shown_after = _shown(before), _shown(after)
     told: list[Told] = []
     if shown_after and not shown_before:
-        told.append(_told(shown_after, CREATE, target, view))
+        told.append(_told(shown_after, CREATE, target, readers))
     elif shown_before and shown_after:
-        told += _updates(shown_before, shown_after, target, view)
+        told += _updates(shown_before, shown_after, target, readers)
     elif shown_before:
-        told.append(_told(shown_before, DELETE, target, view))
+        told.append(_told(shown_before, DELETE, target, readers))
     if after and not (after.deleting and before is None):
-        told += _states(before, after, target, view)
+        told += _states(before, after, target, readers)
     return told
 
 
@@ -52,12 +52,12 @@ def _shown(entry: Entry | None) -> Entry | None:
     return None if entry is None or entry.deleting else entry
 
 
-def _told(entry: Entry, sub_type: str, target: Target, view: View, **more: Any) -> Told:
+def _told(entry: Entry, sub_type: str, target: Target, readers: Readers, **more: Any) -> Told:
     type_ = entry.kind.lower()
     record = {**_ids(entry, target), **more}
     if sub_type in (CREATE, UPDATE):
-        record[type_] = _record(entry, target, view)
-    projects = _projects_of(view, entry, target) if entry.kind == SOURCE else ()
+        record[type_] = _record(entry, target, readers)
+    projects = _projects_of(readers, entry, target) if entry.kind == SOURCE else ()
     return Told(type_, sub_type, record, target, projects=projects)
 
 
@@ -67,29 +67,29 @@ def _ids(entry: Entry, target: Target) -> Record:
     return {**target.json(), **own}
 
 
-def _record(entry: Entry, target: Target, view: View) -> Record:
+def _record(entry: Entry, target: Target, readers: Readers) -> Record:
     """As HTTP shows it to those who may not see secrets. A collection is shown without what it owns."""
     match entry.kind:
         case "Collection":
             written = write_message(COLLECTION_MESSAGE, entry.spec)
             return {"collectionId": entry.name, **written, "projects": [], "sources": []}
         case "Project":
-            return public_project(view, entry)
+            return public_project(readers, entry)
         case "Source":
-            return source_record(entry)
+            return readers.sources.public(entry)
         case _:
             return public_destination(entry, str(target.collection_id))
 
 
-def _updates(before: Entry, after: Entry, target: Target, view: View) -> list[Told]:
+def _updates(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Told]:
     told: list[Told] = []
     paths = changed_paths(MESSAGES[after.kind], before.spec, after.spec)
     if after.kind == PROJECT:
         if _triggers(before) != _triggers(after):
             paths.append("triggers")
-        told += _sources(before, after, target, view)
+        told += _sources(before, after, target, readers)
     if paths:
-        told.insert(0, _told(after, UPDATE, target, view, updateMask=paths))
+        told.insert(0, _told(after, UPDATE, target, readers, updateMask=paths))
     return told
 
 
@@ -97,7 +97,7 @@ def _triggers(project: Entry) -> list[Any]:
     return [(s["sourceId"], s["trigger"]) for s in project.spec.get("sources") or [] if s.get("trigger")]
 
 
-def _sources(before: Entry, after: Entry, target: Target, view: View) -> list[Told]:
+def _sources(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Told]:
     """Sources that a project gained or lost."""
     old, new = (
         dict.fromkeys(s["sourceId"] for s in each.spec.get("sources") or []) for each in (before, after)
@@ -105,9 +105,9 @@ def _sources(before: Entry, after: Entry, target: Target, view: View) -> list[To
     told = []
     for source_id in new.keys() - old.keys():
         record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
-        source = view.get(SOURCE, source_id)
+        source = readers.view.get(SOURCE, source_id)
         if source:
-            record["source"] = source_record(source)
+            record["source"] = readers.sources.public(source)
         told.append(Told("source", ADD, record, target, subject=source_id))
     for source_id in old.keys() - new.keys():
         record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
@@ -115,16 +115,16 @@ def _sources(before: Entry, after: Entry, target: Target, view: View) -> list[To
     return sorted(told, key=lambda each: (each.sub_type, each.subject))
 
 
-def _projects_of(view: View, source: Entry, target: Target) -> tuple[str, ...]:
+def _projects_of(readers: Readers, source: Entry, target: Target) -> tuple[str, ...]:
     """The projects that a source takes part in."""
     return tuple(
         project.name
-        for project in view.children(PROJECT, str(target.collection_id))
+        for project in readers.view.children(PROJECT, str(target.collection_id))
         if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
     )
 
 
-def _states(before: Entry | None, after: Entry, target: Target, view: View) -> list[Told]:
+def _states(before: Entry | None, after: Entry, target: Target, readers: Readers) -> list[Told]:
     if after.kind == PROJECT:
         return _broadcast_states(before, after, target)
     if after.kind not in (SOURCE, DESTINATION):
@@ -135,7 +135,7 @@ def _states(before: Entry | None, after: Entry, target: Target, view: View) -> l
     record = {**_ids(after, target), "connect": connect.wire}
     if after.kind == DESTINATION:
         return [Told("destination", STATE, record, target)]
-    projects = _projects_of(view, after, target)
+    projects = _projects_of(readers, after, target)
     if not projects:
         return [Told("source", STATE, record, target)]
     return [

@@ -9,7 +9,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.errors import PermissionDenied
 from onair_api.event.bus import Bus, away
 from onair_api.event.event import Event, Position, dumps
-from onair_api.event.reach import Key, confinement, guests_key, owner_key, project_key, user_key
+from onair_api.event.reach import Key, guests_key, owner_key, project_key, user_key
 from onair_api.event.requests import Publication
 from onair_api.event.scope import Target
 from onair_api.event.visibility import place_of
@@ -48,7 +48,7 @@ class Publisher:
             target = place.whole
             audiences = audiences_of(target, place.owner)
             channel = Identity(*place.owner, "", None, ()).user_id
-            if confinement(identity) and not target.project_id:
+            if identity.guest and not target.project_id:
                 raise PermissionDenied("a guest may publish to its project, not to the whole collection")
         body: dict[str, object] = {
             "id": str(uuid.uuid4()),
@@ -79,8 +79,8 @@ class Publisher:
 def audiences_of(target: Target, owner: tuple[str, str] | None) -> tuple[Key, ...]:
     """Whose sessions a target belongs to: its owner's, and its guests'."""
     keys: list[Key] = [owner_key(*owner)] if owner else []
-    if target.project_id:
-        keys.append(project_key(target.project_id))
-    elif target.collection_id:
-        keys.append(guests_key(target.collection_id))
+    if owner and target.project_id:
+        keys.append(project_key(owner[0], target.project_id))
+    elif owner and target.collection_id:
+        keys.append(guests_key(owner[0], target.collection_id))
     return tuple(keys)

@@ -17,13 +17,14 @@ from onair_api.event.notes import BatchNotes
 from onair_api.event.publisher import Publisher
 from onair_api.event.ring import Ring
 from onair_api.event.streams import Streams
+from onair_api.live.project.record import Readers
 from onair_api.settings import Settings
 
 log = structlog.get_logger()
 
 
 class Events:
-    def __init__(self, cluster: Cluster, settings: Settings) -> None:
+    def __init__(self, cluster: Cluster, settings: Settings, readers: Readers) -> None:
         kept = settings.events
         ring = Ring(kept.replay_s, kept.replay_events, kept.replay_bytes)
         self._url = settings.redis.url
@@ -32,7 +33,7 @@ class Events:
         self.publisher = Publisher(cluster, self.bus)
         self.streams = Streams(cluster, settings, ring, self.publisher, self.bus, departures)
         self.notes = BatchNotes(self.bus)
-        self._changes = Changes(cluster.view, kept.prefix, self.notes, ring, self._deliver)
+        self._changes = Changes(readers, kept.prefix, self.notes, ring, self._deliver)
         cluster.listen(self._changes)
         self._tasks: list[asyncio.Task[None]] = []
 

@@ -32,14 +32,12 @@ class Session:
         "token",
     )
 
-    def __init__(
-        self, session_id: str, identity: Identity, reach: Reach, token: bytes, outbox: Outbox
-    ) -> None:
+    def __init__(self, session_id: str, identity: Identity, reach: Reach, token: str, outbox: Outbox) -> None:
         self.id = session_id
         self.identity = identity
         self.reach = reach
         self.token = token
-        """Digest of its token."""
+        """Id of its token."""
         self.outbox = outbox
         self.origin = secrets.token_hex(8)
         """Names this connection; session ids are the clients' choice."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 import uuid
 from collections import Counter
@@ -20,7 +19,7 @@ from onair_api.event.departures import Departures
 from onair_api.event.event import Event, Position, dumps
 from onair_api.event.outbox import Outbox
 from onair_api.event.publisher import Publisher
-from onair_api.event.reach import confinement, reach_of
+from onair_api.event.reach import reach_of
 from onair_api.event.requests import Asked, ping_of, publication_of, subscription_of
 from onair_api.event.resume import Departure, Resume
 from onair_api.event.ring import Ring
@@ -56,7 +55,7 @@ class Streams:
         self._bus = bus
         self._departures = departures
         self._sessions: dict[Session, None] = {}
-        self._of_token: Counter[bytes] = Counter()
+        self._of_token: Counter[str] = Counter()
         self._subscriptions = Subscriptions()
         self._closing: set[asyncio.Task[None]] = set()
         self._leaving = 0
@@ -89,22 +88,21 @@ class Streams:
 
     # Life of a session.
 
-    async def open(self, verified: Verified, token: str, session_id: str | None, outbox: Outbox) -> Session:
+    async def open(self, verified: Verified, session_id: str | None, outbox: Outbox) -> Session:
         """
         Raises:
             ResourceExhausted: the token has too many streams open.
         """
-        digest = hashlib.sha256(token.encode(errors="replace")).digest()[:16]
         most = self._settings.events.sessions_per_token
-        if self._of_token[digest] >= most:
+        if self._of_token[verified.id] >= most:
             raise ResourceExhausted(
                 f"this token has {most} streams open, which is the most it may have", retry_after_s=5
             )
         identity = verified.identity
-        session = Session(session_id or str(uuid.uuid4()), identity, reach_of(identity), digest, outbox)
+        session = Session(session_id or str(uuid.uuid4()), identity, reach_of(identity), verified.id, outbox)
         outbox.lost = session.loss
         self._sessions[session] = None
-        self._of_token[digest] += 1
+        self._of_token[verified.id] += 1
         STREAM_SESSIONS.labels(outbox.format.value).inc()
         try:
             await self._listen(session)
@@ -155,7 +153,7 @@ class Streams:
     async def _listen(self, session: Session) -> None:
         """Hears of the custom events that this session may have."""
         users = [session.reach.user_id]
-        if guest := confinement(session.identity):
+        if guest := session.identity.guest:
             try:
                 owner = await owner_of(self._cluster, guest.collection_id)
             except ApiError:

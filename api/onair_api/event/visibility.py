@@ -9,7 +9,6 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, NotFound, Violation
-from onair_api.event.reach import confinement
 from onair_api.event.scope import Target
 
 
@@ -62,21 +61,25 @@ def owner_in(collection: Entry) -> tuple[str, str]:
 
 
 async def _project(cluster: Cluster, identity: Identity, project: Entry, named: str) -> Place:
-    guest = confinement(identity)
+    guest = identity.guest
     collection_id = str(project.spec.get("collectionId"))
     collection = await _found(cluster, COLLECTION, collection_id, named)
     owner = owner_in(collection)
-    allowed = project.name == guest.project_id if guest else owner == identity.owner
+    allowed = owner == identity.owner
+    if guest:
+        allowed = (owner[0], project.name) == (identity.service_id, guest.project_id)
     if not allowed:
         raise _missing(named)
     return Place(Target(collection_id, project.name), owner)
 
 
 async def _collection(cluster: Cluster, identity: Identity, collection_id: str) -> Place:
-    guest = confinement(identity)
+    guest = identity.guest
     collection = await _found(cluster, COLLECTION, collection_id)
     owner = owner_in(collection)
-    allowed = collection.name == guest.collection_id if guest else owner == identity.owner
+    allowed = owner == identity.owner
+    if guest:
+        allowed = (owner[0], collection.name) == (identity.service_id, guest.collection_id)
     if not allowed:
         raise _missing(COLLECTION)
     return Place(Target(collection_id), owner)

@@ -102,8 +102,9 @@ async def _stream(scope: Scope, receive: Receive, send: Send) -> None:
 async def _open(services: Services, token: str, session_id: str | None, outbox: WebSocketOutbox) -> Session:
     try:
         verified = await services.tokens.verify(f"Bearer {token}")
+        services.rate_limits.count(verified.id, verified.identity.service_id)
         authorize(verified.identity, Operation.STREAM_EVENTS)
-        return await services.streams.open(verified, token, session_id, outbox)
+        return await services.streams.open(verified, session_id, outbox)
     except ApiError as error:
         raise rpc_error(error) from error
 

@@ -15,7 +15,10 @@ from onair_api.event.changes import KINDS, Changes
 from onair_api.event.event import Event
 from onair_api.event.notes import BatchNotes
 from onair_api.event.ring import Ring
+from onair_api.live.project.record import Readers
+from onair_api.live.source.record import SourceRecords
 from onair_api.writes.request_note import REQUEST, RequestNote
+from onair_crds.ingest import Ingest
 
 Document = dict[str, Any]
 OWNER = {"serviceId": "s", "serviceUserId": "u"}
@@ -28,7 +31,14 @@ class Watch:
         self.view = View()
         self.events: list[Event] = []
         self.ring = Ring(60, 1000, 1_000_000)
-        self.changes = Changes(self.view, "p", BatchNotes(None), self.ring, self._deliver)
+        nothing: Any = None  # public records need neither Secrets nor guest codes
+        readers = Readers(
+            self.view,
+            nothing,
+            nothing,
+            SourceRecords(nothing, Ingest("rtmp://i.example/live", "srt://i.example")),
+        )
+        self.changes = Changes(readers, "p", BatchNotes(None), self.ring, self._deliver)
 
     def begin(self, **listed: list[Document]) -> None:
         for kind in KINDS:
