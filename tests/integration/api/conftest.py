@@ -12,8 +12,10 @@ import httpx
 import pytest
 from tests.control_plane import ControlPlane
 from tests.integration.api.facade import Cluster, Facade, User, wait_for
+from tests.integration.conftest import RedisServer
 
 from onair_api import logs
+from onair_api.settings import EventSettings, RedisSettings
 
 SERVICE = "studio"
 
@@ -114,3 +116,42 @@ def sign_in(facade: Facade, api_key: str) -> Callable[..., User]:
 def anna(sign_in: Callable[..., User]) -> User:
     """A host with nothing of her own yet."""
     return sign_in()
+
+
+STREAMS = EventSettings(drain_s=0.2)
+
+
+@pytest.fixture(scope="session")
+def replicas(
+    rights: Path, cluster: Cluster, api_key: str, recorded_logs: Recorded, redis_server: RedisServer
+) -> Iterator[tuple[Facade, Facade]]:
+    """Two replicas of the facade over one cluster and one Redis."""
+    redis = RedisSettings(url=redis_server.url)
+    with (
+        Facade(rights, cluster.shows, cluster.release, redis=redis, events=STREAMS) as one,
+        Facade(rights, cluster.shows, cluster.release, redis=redis, events=STREAMS) as two,
+    ):
+        for each in (one, two):
+            wait_for(lambda each=each: redis_connected(each), "Redis is connected")
+        yield one, two
+
+
+def redis_connected(facade: Facade) -> bool:
+    bus = facade.services.events.bus
+    return bool(bus and bus.connected)
+
+
+@pytest.fixture
+def one(replicas: tuple[Facade, Facade]) -> Facade:
+    return replicas[0]
+
+
+@pytest.fixture
+def two(replicas: tuple[Facade, Facade]) -> Facade:
+    return replicas[1]
+
+
+@pytest.fixture
+def host(sign_in: Callable[..., User], one: Facade) -> User:
+    """A host of her own, who calls the first replica."""
+    return sign_in(facade=one)

@@ -316,8 +316,9 @@ def test_the_document_describes_every_operation(facade: Facade) -> None:
     assert create["requestBody"]["content"]["application/json"]["example"]
 
 
-def test_the_examples_of_the_document_work(facade: Facade, anna: User, api_key: str) -> None:
-    paths = facade.http.get("/openapi.json").json()["paths"]
+def test_the_examples_of_the_document_work(one: Facade, host: User, api_key: str) -> None:
+    anna = host
+    paths = one.http.get("/openapi.json").json()["paths"]
     show = anna.project()
     destination = show.destination()["destinationId"]
     source = anna.ok("POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}})
