@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import structlog
 
 from onair_api.auth.identity import Identity
+from onair_api.auth.roles import Operation, authorize
 from onair_api.auth.tokens import Verified
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import DataLoss, ResourceExhausted, RpcError, Unauthenticated
@@ -181,6 +182,7 @@ class Streams:
             case "ping":
                 session.reply(tag, "pong", dumps(ping_of(asked.value)))
             case "publish":
+                authorize(session.identity, Operation.PUBLISH_EVENT)
                 limits, events = self._settings.limits, self._settings.events
                 publication = publication_of(asked.value, events, limits, "publish.")
                 body = await self._publisher.publish(

@@ -10,7 +10,7 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.roles import Operation, authorize
-from onair_api.errors import Internal, RpcError
+from onair_api.errors import Internal, ResourceExhausted, RpcError
 from onair_api.event.credentials import SUBPROTOCOL, session_id_of, token_of, told_on_stream
 from onair_api.event.event import Event, Format
 from onair_api.event.outbox import Backlog
@@ -124,7 +124,10 @@ async def _converse(services: Services, session: Session, receive: Receive) -> N
             session.reply_error(error.correlation_id, error)
             continue
         try:
+            services.rate_limits.count(session.token, session.identity.service_id)
             await services.streams.handle(session, request)
+        except ResourceExhausted as error:
+            session.reply_error(request.correlation_id, error)
         except Exception as error:  # noqa: BLE001 - one request never ends the stream; no text, it may quote it
             log_unexpected("stream.request_failed", error, kind=request.kind)
             session.reply_error(request.correlation_id, Internal("an error of this service; it was logged"))

@@ -1,0 +1,134 @@
+"""What guests receive and may publish: their project, and what is published to its collection."""
+
+from __future__ import annotations
+
+import pytest
+from tests.integration.api.event.client import HttpStream, WebSocket, events_of
+from tests.integration.api.facade import Cluster, Facade, User
+from tests.integration.api.layouts import layout
+from tests.integration.api.tokens import invite, refreshed
+
+from onair_api.auth.roles import MAY, Operation
+from onair_crds.enums import Role
+
+PUBLISH = "/event/v2/publish"
+
+
+def publish(user: User, name: str, **target: str) -> None:
+    user.ok("POST", PUBLISH, {"name": name, "payload": {}, "target": target})
+
+
+def received(stream: WebSocket, last: str = "end") -> list[str]:
+    """Names of events up to the last."""
+    names: list[str] = []
+    while not names or names[-1] != last:
+        (result,) = events_of(stream, 1)
+        names.append(result["event"]["name"].removeprefix("apistream:"))
+    return names
+
+
+def test_a_guest_receives_its_project_and_what_is_published_above(
+    host: User, two: Facade, cluster: Cluster
+) -> None:
+    show = host.project()
+    sibling = host.project(show.collection)
+    camera = {
+        "collectionId": show.collection,
+        "address": {"rtmpPull": {"url": "rtmp://a.example/secret-path"}},
+    }
+    cluster.apply("Source", "sources", f"a-{show.id}", camera)
+    cluster.apply("Source", "sources", f"b-{show.id}", camera)
+    show.patch(metadata=0)
+    guest = invite(show, "GUEST")
+    with WebSocket(two, guest.token) as stream, WebSocket(two, host.token) as owner:
+        stream.subscribe()
+        owner.subscribe()
+        publish(host, "mine", projectId=show.id)
+        publish(host, "siblings", projectId=sibling.id)
+        publish(host, "above", collectionId=show.collection)
+        host.ok("PATCH", f"/collection/{show.collection}", {"metadata": "private"})
+        sibling.patch(metadata=1)
+        show.patch(metadata=1)
+        show.destination()
+        host.ok("PUT", f"{show.path}/source/a-{show.id}", {})
+        while "SUB_TYPE_ADD" not in (name := events_of(owner, 1)[0]["event"]["name"]):
+            assert name
+        for source in ("a", "b"):
+            cluster.patch("sources", f"{source}-{show.id}", {"spec": {"metadata": source}})
+            assert "SOURCE" in events_of(owner, 1)[0]["event"]["name"]
+        publish(guest, "end", projectId=show.id)
+        names = received(stream)
+        live = "live:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}".format
+        assert sorted(names) == sorted(
+            [
+                "mine",
+                "above",
+                live("PROJECT", "UPDATE"),
+                live("DESTINATION", "CREATE"),
+                live("SOURCE", "ADD"),
+                live("SOURCE", "UPDATE"),
+                "end",
+            ]
+        )
+
+
+def test_guests_receive_layouts_where_they_may_read_them(host: User, one: Facade) -> None:
+    show = host.project()
+    guest, renderer = invite(show, "GUEST"), refreshed(invite(show, "RENDERER", exchange={}))
+    with WebSocket(one, guest.token) as plain, WebSocket(one, renderer.token) as drawing:
+        for stream in (plain, drawing):
+            stream.subscribe()
+        layout(show)
+        assert "LAYOUT:" in events_of(drawing, 1)[0]["event"]["name"]
+        publish(host, "end", projectId=show.id)
+        assert received(plain) == ["end"]
+
+
+def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None:
+    show = host.project()
+    sibling = host.project(show.collection)
+    guest, other = invite(show, "GUEST"), invite(sibling, "GUEST")
+    with (
+        WebSocket(one, host.token) as owner,
+        WebSocket(two, other.token) as neighbour,
+        WebSocket(two, guest.token) as own,
+    ):
+        for stream in (owner, neighbour, own):
+            stream.subscribe()
+        publish(guest, "hello", projectId=show.id)
+        for stream in (owner, own):
+            assert events_of(stream, 1)[0]["event"]["name"] == "hello"
+        answer = guest.call(
+            "POST", PUBLISH, {"name": "a", "payload": {}, "target": {"collectionId": show.collection}}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (403, 7)
+        answer = guest.call(
+            "POST", PUBLISH, {"name": "a", "payload": {}, "target": {"projectId": sibling.id}}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (404, 5)
+        guest.ok("POST", PUBLISH, {"name": "to myself", "payload": {}})
+        assert events_of(own, 1)[0]["event"]["name"] == "to myself"
+        owner.assert_silent()
+        neighbour.assert_silent()
+
+
+@pytest.mark.parametrize("role", [r for r in Role if r not in (Role.HOST, Role.PLATFORM, Role.IMPERSONATE)])
+def test_every_role(host: User, one: Facade, role: Role) -> None:
+    guest = invite(host.project(), role.name)
+    assert Operation.STREAM_EVENTS in MAY[role], "every guest may subscribe"
+    may_publish = Operation.PUBLISH_EVENT in MAY[role]
+    answer = guest.call("POST", PUBLISH, {"name": "a", "payload": {}})
+    assert answer.status_code == (200 if may_publish else 403)
+    with WebSocket(one, guest.token) as socket:
+        result = socket.ask(publish={"name": "a", "payload": {}})
+        assert "published" in result if may_publish else result["error"]["code"] == 7
+    with HttpStream(one, guest, **{"publish.name": "a"}) as lines:
+        result = lines.next()["result"]
+        assert "published" in result if may_publish else result["error"]["code"] == 7
+
+
+def test_a_stream_does_not_redeem_what_can_only_be_refreshed(host: User, one: Facade) -> None:
+    exchange = invite(host.project(), "GUEST", exchange={})
+    with WebSocket(one, exchange.token) as socket:
+        assert socket.next()["code"] == 7
+        assert socket.closed() == 1008

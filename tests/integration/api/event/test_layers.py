@@ -1,0 +1,72 @@
+"""Events of layouts that change over HTTP: what was asked travels with them, batches as batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.integration.api.event.client import WebSocket, events_of
+from tests.integration.api.facade import Facade, Json, User
+from tests.integration.api.layouts import Canvas, layout
+
+LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
+WHY = {"requestMetadata": {"why": "drag"}}
+ANIMATION = [{"properties": ["x"], "durationMs": 300}]
+
+
+class Stage:
+    """A layout, and a stream of its events on the other replica."""
+
+    def __init__(self, canvas: Canvas, stream: WebSocket) -> None:
+        self.canvas, self.stream = canvas, stream
+
+    def next(self, type_: str, sub_type: str) -> Json:
+        (result,) = events_of(self.stream, 1)
+        assert result["event"]["name"] == LAYOUT.format(type_, sub_type)
+        return result["event"]["payload"][type_.lower()][sub_type.lower()]  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def stage(host: User, two: Facade) -> Iterator[Stage]:
+    canvas = layout(host.project())
+    with WebSocket(two, host.token) as stream:
+        stream.subscribe("*:layout:*", layoutId=canvas.id)
+        yield Stage(canvas, stream)
+
+
+def test_one_layer_at_a_time(stage: Stage) -> None:
+    made = stage.canvas.add(x=1, **WHY)
+    assert stage.next("LAYER", "CREATE") == made
+    changed = stage.canvas.patch(made["id"], x=5, requestAnimation=ANIMATION, **WHY)
+    event = stage.next("LAYER", "UPDATE")
+    assert event == changed
+    assert event["requestAnimation"][0]["durationMs"] == 300
+    plain = stage.canvas.patch(made["id"], x=6)
+    assert stage.next("LAYER", "UPDATE") == {**plain, "requestMetadata": {}}
+    deleted = stage.canvas.delete(made["id"], WHY)
+    assert stage.next("LAYER", "DELETE") == deleted
+
+
+def test_a_batch_is_one_event(stage: Stage) -> None:
+    items = [{"create": {"type": "square"}}, {"create": {"type": "text", "parentId": "index:0"}}]
+    answer = stage.canvas.batch(*items, requestAnimationMode="REQUEST_ANIMATION_MODE_SERIES", **WHY)
+    event = stage.next("LAYER", "BATCH")
+    assert event["requestAnimationMode"] == "REQUEST_ANIMATION_MODE_SERIES"
+    assert event["requestMetadata"] == {"why": "drag"}
+    assert [i["create"]["id"] for i in event["layers"]] == [i["create"]["id"] for i in answer["layers"]]
+    stage.stream.assert_silent()
+
+
+def test_the_layout_itself(stage: Stage, host: User) -> None:
+    changed = host.ok("PATCH", stage.canvas.path, {"width": 640, **WHY})
+    assert stage.next("LAYOUT", "UPDATE") == changed
+    host.ok("DELETE", stage.canvas.path, WHY)
+    assert stage.next("LAYOUT", "DELETE") == {"id": stage.canvas.id, **WHY}
+
+
+def test_events_of_a_drag_come_in_the_order_of_its_commits(stage: Stage) -> None:
+    made = stage.canvas.add(x=0)
+    assert stage.next("LAYER", "CREATE")["id"] == made["id"]
+    for x in range(1, 31):
+        stage.canvas.patch(made["id"], x=x)
+    assert [stage.next("LAYER", "UPDATE")["x"] for _ in range(30)] == list(range(1, 31))
