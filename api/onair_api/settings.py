@@ -138,6 +138,8 @@ class EventSettings(Part):
     """How long a reconnect is covered: events are kept for as long."""
     replay_events: Annotated[int, Field(ge=1)] = 20_000
     """Most events that are kept for it, and in Redis most custom events of one user."""
+    redis_bytes: Annotated[int, Field(ge=1024)] = 4_194_304
+    """Most bytes of one user's custom events in Redis; the older half goes when there are more."""
     replay_bytes: Annotated[int, Field(ge=1024)] = 33_554_432
     """Most bytes of events that are kept for it."""
 

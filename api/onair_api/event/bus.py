@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import structlog
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -32,6 +32,7 @@ from onair_api.settings import EventSettings
 log = structlog.get_logger()
 
 ANSWER_WITHIN_S = 1.0
+CONNECTIONS = 16
 BACKOFF_S = 0.1
 LONGEST_BACKOFF_S = 2.0
 
@@ -59,16 +60,17 @@ class Bus:
         self._settings = settings
         self._ring = ring
         self._deliver = deliver
-        self.redis: Redis = Redis.from_url(
+        pool = BlockingConnectionPool.from_url(
             url,
             protocol=2,
             socket_connect_timeout=ANSWER_WITHIN_S,
             socket_timeout=ANSWER_WITHIN_S,
             retry=Retry(NoBackoff(), 0),
-            retry_on_error=[],
             health_check_interval=0,
-            max_connections=64,
+            max_connections=CONNECTIONS,
+            timeout=ANSWER_WITHIN_S,
         )
+        self.redis = Redis(connection_pool=pool)
         self._publish = self.redis.register_script(scripts.PUBLISH)
         self._recent = self.redis.register_script(scripts.RECENT)
         self._channels: dict[str, _Channel] = {}
@@ -95,6 +97,7 @@ class Bus:
                     packed(event),
                     self._settings.replay_events,
                     round(self._settings.replay_s * 2),
+                    self._settings.redis_bytes,
                 ],
             )
         except (TimeoutError, RedisError, OSError) as error:
@@ -156,6 +159,7 @@ class Bus:
 
     async def stop(self) -> None:
         await self.redis.aclose()
+        await self.redis.connection_pool.disconnect()
 
     async def _listen(self) -> None:
         link = RedisLink(self.redis.connection_pool)
@@ -199,7 +203,7 @@ class Bus:
         try:
             epoch_text, last, floor, texts = await self._recent(
                 keys=[scripts.NUMBERS, stream],
-                args=[secrets.token_hex(8), round(settings.replay_s), settings.replay_events],
+                args=[secrets.token_hex(8), round(settings.replay_s)],
             )
         except (TimeoutError, RedisError, OSError) as error:
             log.warning("redis.recent_not_read", error=type(error).__name__)

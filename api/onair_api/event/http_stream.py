@@ -20,6 +20,7 @@ from onair_api.event.protocols import connection_of
 from onair_api.event.requests import Asked, asked_by_query
 from onair_api.services import Services, services_of
 from onair_api.settings import EventSettings
+from onair_api.web.boundary import HEAD
 
 WRITE_BYTES = 65_536
 MEDIA_TYPES = {Format.NDJSON: "application/x-ndjson", Format.SSE: "text/event-stream"}
@@ -75,6 +76,8 @@ async def http_stream(request: Request) -> Response:
     services.rate_limits.count(verified.id, verified.identity.service_id)
     authorize(verified.identity, Operation.STREAM_EVENTS)
     format_ = Format.SSE if "text/event-stream" in request.headers.get("accept", "") else Format.NDJSON
+    if request.scope.get(HEAD):
+        return Response(media_type=MEDIA_TYPES[format_])
     transport = connection_of(request.scope)
     _probe_when_quiet(transport)
     outbox = HttpOutbox(format_, transport, services.settings.events)

@@ -26,12 +26,16 @@ PUBLISH = (
 local number = redis.call('HINCRBY', KEYS[1], 'last', 1)
 local text = number .. ' ' .. epoch .. '\\n' .. ARGV[3]
 redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'm', text)
+if redis.call('MEMORY', 'USAGE', KEYS[2]) > tonumber(ARGV[6]) then
+  redis.call('XTRIM', KEYS[2], 'MAXLEN', math.floor(redis.call('XLEN', KEYS[2]) / 2))
+end
 redis.call('EXPIRE', KEYS[2], ARGV[5])
 redis.call('PUBLISH', ARGV[2], text)
 return number
 """
 )
-"""KEYS: numbers, stream. ARGV: epoch if there is none, channel, message, most messages, seconds to keep."""
+"""KEYS: numbers, stream.
+ARGV: epoch if there is none, channel, message, most messages, seconds to keep, most bytes."""
 
 RECENT = (
     _EPOCH
@@ -40,13 +44,19 @@ local now = redis.call('TIME')
 local oldest = (now[1] - ARGV[2]) * 1000
 local found = redis.call('XRANGE', KEYS[2], oldest < 0 and 0 or oldest, '+')
 local floor = 0
-if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[3]) then
-  floor = tonumber(string.match(redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1][2][2], '^%d+')) - 1
+local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+if first then
+  local info = redis.call('XINFO', 'STREAM', KEYS[2])
+  local facts = {}
+  for i = 1, #info, 2 do facts[info[i]] = info[i + 1] end
+  if facts['entries-added'] > facts['length'] then
+    floor = tonumber(string.match(first[2][2], '^%d+')) - 1
+  end
 end
 local texts = {}
 for i, each in ipairs(found) do texts[i] = each[2][2] end
 return {epoch, tonumber(redis.call('HGET', KEYS[1], 'last') or 0), floor, texts}
 """
 )
-"""KEYS: numbers, stream. ARGV: epoch if there is none, seconds back, most messages.
+"""KEYS: numbers, stream. ARGV: epoch if there is none, seconds back.
 Gives epoch, last number, the number up to which messages may be gone, the messages."""

@@ -6,7 +6,6 @@ import asyncio
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable
 
 import structlog
 
@@ -14,18 +13,19 @@ from onair_api.auth.identity import Identity
 from onair_api.auth.roles import Operation, authorize
 from onair_api.auth.tokens import Verified
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import DataLoss, ResourceExhausted, RpcError, Unauthenticated
+from onair_api.errors import ResourceExhausted, RpcError
 from onair_api.event.bus import Bus
 from onair_api.event.departures import Departures
-from onair_api.event.event import Event, Position, dumps
+from onair_api.event.endings import announce_end, tell_to_reconnect
+from onair_api.event.event import Event, dumps
 from onair_api.event.outbox import Outbox
 from onair_api.event.publisher import Publisher
 from onair_api.event.reach import reach_of
+from onair_api.event.reconnects import Reconnects
 from onair_api.event.requests import Asked, ping_of, publication_of, subscription_of
-from onair_api.event.resume import Departure, Resume
 from onair_api.event.ring import Ring
 from onair_api.event.scope import Target
-from onair_api.event.session import Session, farewell
+from onair_api.event.session import Session
 from onair_api.event.subscriptions import Subscription, Subscriptions
 from onair_api.event.visibility import owner_of, place_of
 from onair_api.kubernetes_errors import rpc_error
@@ -36,7 +36,6 @@ from onair_crds.client import ApiError
 log = structlog.get_logger()
 
 SWEEP_EVERY_S = 2.0
-WATCHED_SOURCES = ("Collection", "Project", "Source", "Destination", "Layout")
 
 
 class Streams:
@@ -54,11 +53,10 @@ class Streams:
         self._ring = ring
         self._publisher = publisher
         self._bus = bus
-        self._departures = departures
+        self._reconnects = Reconnects(ring, bus, departures, settings.events.replay_s)
         self._sessions: dict[Session, None] = {}
         self._of_token: Counter[str] = Counter()
         self._subscriptions = Subscriptions()
-        self._closing: set[asyncio.Task[None]] = set()
         self._leaving = 0
         self.draining = False
 
@@ -108,13 +106,13 @@ class Streams:
         try:
             await self._listen(session)
             if session_id:
-                await self._resume(session)
+                await self._reconnects.resume(session)
         except BaseException:
             await self.close(session)
             raise
-        self._announce_end(session, verified.expires)
+        announce_end(session, verified.expires, self._settings.events.reconnect_lead_s)
         if self.draining:
-            self._tell_to_reconnect(session, time.time() + self._drain_s, reauthenticate=False)
+            tell_to_reconnect(session, time.time() + self._drain_s, reauthenticate=False)
         return session
 
     async def close(self, session: Session) -> None:
@@ -129,27 +127,19 @@ class Streams:
         STREAM_SESSIONS.labels(session.outbox.format.value).dec()
         for timer in session.end_timers:
             timer.cancel()
-        subscriptions = list(session.subscriptions.values())
-        departure = Departure(self._positions(session), subscriptions, time.time() - self._cluster_age_s())
-        for subscription in subscriptions:
+        departure = self._reconnects.departure(session, self._cluster.age_s)
+        for subscription in session.subscriptions.values():
             self._subscriptions.remove(session, subscription)
         session.subscriptions.clear()
         if self._bus:
             for user_id in session.channels:
                 await self._bus.release(user_id)
-        if subscriptions:
-            reachable = bool(self._bus and self._bus.connected)
+        if departure:
             self._leaving += 1
             try:
-                await self._departures.keep(session.reach.user_id, session.id, departure, redis=reachable)
+                await self._reconnects.keep(session, departure)
             finally:
                 self._leaving -= 1
-
-    def close_later(self, session: Session) -> None:
-        """Closes it from where nothing can be awaited."""
-        task = asyncio.get_running_loop().create_task(self.close(session))
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
 
     async def _listen(self, session: Session) -> None:
         """Hears of the custom events that this session may have."""
@@ -217,119 +207,42 @@ class Streams:
         if known is not None:
             return
         subscription = Subscription(name, target, whole)
-        self._catch_up(session, subscription)
+        self._reconnects.catch_up(session, subscription)
         session.subscriptions[name, target] = subscription
         self._subscriptions.add(session, subscription)
 
-    # Reconnects.
-
-    async def _resume(self, session: Session) -> None:
-        reachable = bool(self._bus and self._bus.connected)
-        departure = await self._departures.take(session.reach.user_id, session.id, redis=reachable)
-        if departure:
-            session.resume = Resume(departure, time.monotonic() + self._settings.events.replay_s)
-
-    def _catch_up(self, session: Session, subscription: Subscription) -> None:
-        """Gives what the session would have had in its absence, as far as this subscription takes it."""
-        resume = session.resume
-        if resume is None:
-            return
-        if resume.until < time.monotonic():
-            session.resume = None
-            return
-        departure = resume.departure
-        if not resume.told_of_loss and not all(
-            self._ring.covers(source, position, departure.at)
-            for source, position in departure.positions.items()
-        ):
-            resume.told_of_loss = True
-            session.reply_error(
-                None,
-                DataLoss("events between the last connection and this one were lost; read the state anew"),
-            )
-        before = list(session.subscriptions.values())
-        audiences = set(session.reach.keys)
-        for event in self._ring.after(departure.positions):
-            if (
-                not audiences.isdisjoint(event.audiences)
-                and (event.family != "layout" or session.reach.sees_layouts)
-                and subscription.takes(event)
-                and departure.wanted(event)
-                and not any(each.takes(event) for each in before)
-            ):
-                session.deliver(event)
-
-    def _positions(self, session: Session) -> dict[str, Position]:
-        """How far a session got: what this replica heard, but for what still waits for the reader."""
-        sources = list(WATCHED_SOURCES)
-        if self._bus:
-            sources += [s for user_id in session.channels if (s := self._bus.source(user_id))]
-        positions = {source: p for source in sources if (p := self._ring.position(source)) is not None}
-        for event in session.outbox.unsent():
-            if event.source in positions:
-                before = Position(event.position.number, event.position.part - 1)
-                positions[event.source] = min(positions[event.source], before)
-        return positions
-
-    def _cluster_age_s(self) -> float:
-        return self._cluster.age_s
-
-    # The end of tokens, of slow readers, of the server.
-
-    def _announce_end(self, session: Session, expires: float) -> None:
-        """Tells the session to reconnect ahead of its token's end, and ends it then."""
-        loop = asyncio.get_running_loop()
-        left_s = expires - time.time()
-        session.end_timers = [
-            loop.call_later(
-                max(0.0, left_s - min(self._settings.events.reconnect_lead_s, left_s / 2)),
-                lambda: self._tell_to_reconnect(session, expires, reauthenticate=True),
-            ),
-            loop.call_later(max(0.0, left_s), lambda: self._expire(session)),
-        ]
-
-    def _expire(self, session: Session) -> None:
-        session.outbox.push(farewell(Unauthenticated("the access token has expired"), session.outbox.format))
-        session.outbox.end(1008, "the access token has expired")
-
-    def _tell_to_reconnect(self, session: Session, before: float, *, reauthenticate: bool) -> None:
-        said = {"reauthenticate": reauthenticate, "beforeTimestamp": str(round(before * 1000))}
-        session.reply(None, "reconnectBefore", dumps(said))
-
-    @property
-    def _drain_s(self) -> float:
-        return min(self._settings.events.drain_s, self._settings.listen.shutdown_grace_s / 2)
+    # The end of slow readers, and of the server.
 
     async def drain(self) -> None:
         """Asks every stream to reconnect, gives them time, and ends those that stay."""
         self.draining = True
         end = time.monotonic() + self._drain_s
         for session in list(self._sessions):
-            self._tell_to_reconnect(session, time.time() + self._drain_s, reauthenticate=False)
+            tell_to_reconnect(session, time.time() + self._drain_s, reauthenticate=False)
         while self._sessions and time.monotonic() < end:  # noqa: ASYNC110 - bounded, and only at the end
             await asyncio.sleep(0.02)
-        for session in list(self._sessions):
+        left = list(self._sessions)
+        for session in left:
             session.outbox.end(1012, "the server ends; reconnect")
-            self.close_later(session)
-        await asyncio.gather(*self._closing, return_exceptions=True)
+        await asyncio.gather(*(self.close(session) for session in left), return_exceptions=True)
 
     async def watch_over(self) -> None:
         """Cuts streams whose readers take nothing, and leaves channels that nobody listens to."""
         while True:
             await asyncio.sleep(SWEEP_EVERY_S)
             now = time.monotonic()
-            for session in self._stalled(now):
-                log.info("stream.stalled", session=session.id)
-                session.outbox.abort()
             for session in self._sessions:
                 if session.resume is not None and session.resume.until < now:
                     session.resume = None
+                if session.outbox.stalled_s(now) > self._settings.events.stalled_after_s:
+                    log.info("stream.stalled", session=session.id)
+                    session.outbox.abort()
             if self._bus:
                 await self._bus.sweep()
 
-    def _stalled(self, now: float) -> Iterable[Session]:
-        limit_s = self._settings.events.stalled_after_s
-        return [each for each in self._sessions if each.outbox.stalled_s(now) > limit_s]
+    @property
+    def _drain_s(self) -> float:
+        return min(self._settings.events.drain_s, self._settings.listen.shutdown_grace_s / 2)
 
 
 def _subscription_json(name: str, target: Target) -> bytes:

@@ -19,6 +19,9 @@ from onair_api.metrics import LATENCY, REQUESTS
 
 log = structlog.get_logger()
 
+HEAD = "onair.head"
+"""In the scope of a GET that was a HEAD: nobody waits for its body."""
+
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
 SECRET_PARAMETERS = frozenset({"code"})
 """Path parameters that let in whoever knows them: in no log line."""
@@ -38,7 +41,11 @@ class Boundary:
         method: str = scope["method"]
         bodiless = method == "HEAD"
         if bodiless:
-            scope = {**scope, "method": "GET"}  # a copy: the server reads its own to know that no body comes
+            scope = {
+                **scope,
+                "method": "GET",
+                HEAD: True,
+            }  # a copy: the server reads its own to know that no body comes
         status = 0
 
         async def observed(message: Message) -> None:

@@ -29,6 +29,11 @@ def test_a_token_that_never_works_is_told_so_on_the_stream(one: Facade, token: s
     assert (answer.status_code, answer.json()["code"]) == (401, 16)
 
 
+def test_a_head_of_a_stream_ends(host: User) -> None:
+    answer = host.call("HEAD", "/event/v2/stream")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
+
+
 def test_a_token_without_the_right_is_told_so(one: Facade, api_key: str) -> None:
     answer = one.http.get("/live/v2/authentication/token/test", headers={"X-API-Key": api_key})
     token = answer.json()["accessToken"]
