@@ -125,3 +125,39 @@ def test_what_was_lost_is_said(host: User, tiny: Facade, session_id: str) -> Non
             values.append(result["event"]["payload"]["project"]["update"]["project"]["metadata"])
         assert values == list(range(values[0], 6)), "what is left comes once and in order"
         assert values[0] > 0
+
+
+def test_a_connection_that_breaks_before_it_subscribes_loses_nothing(
+    host: User, one: Facade, two: Facade, session_id: str
+) -> None:
+    with WebSocket(one, host.token, sessionid=session_id) as socket:
+        socket.subscribe("e")
+    left(one)
+    publish(host, "e")
+    with WebSocket(two, host.token, sessionid=session_id) as socket:
+        assert socket.ask(ping="on")["pong"] == "on"
+    left(two)
+    with WebSocket(one, host.token, sessionid=session_id) as socket:
+        socket.subscribe("e")
+        assert names(socket, 1) == ["e"]
+        socket.assert_silent()
+
+
+def test_a_replica_that_heard_too_little_says_so(
+    host: User, one: Facade, session_id: str, rights: Path, cluster: Cluster, redis_server: RedisServer
+) -> None:
+    """What was published is in Redis for it; what changed before it began is not."""
+    show = host.project()
+    with WebSocket(one, host.token, sessionid=session_id) as socket:
+        socket.subscribe("e*|*PROJECT*", projectId=show.id)
+    left(one)
+    publish(host, "e1", projectId=show.id)
+    show.patch(metadata="missed")
+    settings = {"redis": RedisSettings(url=redis_server.url), "events": EventSettings(drain_s=0.2)}
+    with Facade(rights, cluster.shows, cluster.release, **settings) as young:  # type: ignore[arg-type]
+        wait_for(lambda: young.services.events.bus.connected, "Redis is connected")
+        with WebSocket(young, host.token, sessionid=session_id) as socket:
+            socket.subscribe("e*|*PROJECT*", projectId=show.id)
+            assert socket.next()["result"]["error"]["code"] == 15
+            assert names(socket, 1) == ["e1"]
+            socket.assert_silent()
