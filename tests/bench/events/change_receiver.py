@@ -1,0 +1,89 @@
+"""Receives the same changes from a bare watch of the API server and from an event stream.
+
+    python change_receiver.py KUBECONFIG NAMESPACE STREAM_PORT TOKEN
+
+Each change carries its number and the time at which it was sent, in `metadata` of a
+project. A line on standard input says how many to wait for; the answer is one JSON line
+with the delays of both, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import ssl
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvloop
+import yaml
+
+CHANGE = re.compile(rb'"bench":"([0-9]+)-([0-9.]+)"')
+
+
+class Receiver(asyncio.Protocol):
+    def __init__(self, request: bytes) -> None:
+        self.request = request
+        self.delays: dict[int, float] = {}
+        self.rest = b""
+        self.heard = asyncio.Event()
+        self.changed = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.write(self.request)  # type: ignore[attr-defined]
+
+    def data_received(self, data: bytes) -> None:
+        now = time.monotonic()
+        data = self.rest + data
+        found = None
+        for found in CHANGE.finditer(data):
+            self.delays.setdefault(int(found[1]), (now - float(found[2])) * 1000)
+        self.rest = data[max(found.end() if found else 0, len(data) - 60) :]
+        self.heard.set()
+        self.changed.set()
+
+    async def all_of(self, count: int) -> list[float]:
+        while len(self.delays) < count:
+            self.changed.clear()
+            await asyncio.wait_for(self.changed.wait(), 30)
+        delays = sorted(self.delays.values())
+        self.delays.clear()
+        return delays
+
+
+async def main(config: Any, namespace: str, port: int, token: str) -> None:
+    loop = asyncio.get_running_loop()
+    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    context = ssl.create_default_context(cafile=cluster["certificate-authority"])
+    context.load_cert_chain(user["client-certificate"], user["client-key"])
+    server = urlsplit(cluster["server"])
+    path = f"/apis/onair.dev/v1alpha1/namespaces/{namespace}/projects?watch=true&timeoutSeconds=600"
+    watch_request = f"GET {path} HTTP/1.1\r\nHost: {server.hostname}\r\nAccept: application/json\r\n\r\n"
+    stream_request = (
+        "GET /event/v2/stream?subscribe.name=*PROJECT*UPDATE HTTP/1.1\r\nHost: localhost\r\n"
+        f"Authorization: Bearer {token}\r\n\r\n"
+    )
+    _, watch = await loop.create_connection(
+        lambda: Receiver(watch_request.encode()),
+        server.hostname,
+        server.port,
+        ssl=context,
+        server_hostname=server.hostname,
+    )
+    _, stream = await loop.create_connection(lambda: Receiver(stream_request.encode()), "127.0.0.1", port)
+    await asyncio.gather(watch.heard.wait(), stream.heard.wait())
+    print(json.dumps({"open": 2}), flush=True)
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        print(json.dumps({"measuring": True}), flush=True)
+        both = await asyncio.gather(watch.all_of(int(line)), stream.all_of(int(line)))
+        print(json.dumps({"watch": both[0], "stream": both[1]}), flush=True)
+
+
+if __name__ == "__main__":
+    kubeconfig, namespace, port, token = sys.argv[1:]
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main(yaml.safe_load(Path(kubeconfig).read_text()), namespace, int(port), token))

@@ -1,0 +1,112 @@
+"""From a change by kubectl to its event, above a bare watch of the same change in the same run."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+from tests.bench.test_events import (
+    HERE,
+    Program,
+    Replica,
+    admin,
+    api_key,
+    cluster,
+    control_plane,
+    crds,
+    kubeconfig,
+    programs,
+    recorded_logs,
+    redis_server,
+    replica,
+    rights,
+)
+from tests.control_plane import ControlPlane
+from tests.integration.api.facade import Cluster
+
+__all__ = [
+    "admin",
+    "api_key",
+    "cluster",
+    "control_plane",
+    "crds",
+    "kubeconfig",
+    "programs",
+    "recorded_logs",
+    "redis_server",
+    "replica",
+    "rights",
+]
+
+PROJECTS = 1000
+CHANGES, PER_S = 1000, 100
+BOUND_MS = 15.0
+
+
+def test_change_to_event(
+    programs: list[Program],
+    replica: Replica,
+    cluster: Cluster,
+    control_plane: ControlPlane,
+    kubeconfig: Path,
+    report: Callable[..., float],
+) -> None:
+    owner = {"serviceId": "studio", "serviceUserId": "bench"}
+    cluster.apply("Collection", "collections", "bench", {"owner": owner})
+    clients = threading.local()
+
+    def client() -> httpx.Client:
+        if not hasattr(clients, "http"):
+            clients.http = control_plane.client()
+        return clients.http  # type: ignore[no-any-return]
+
+    def create(number: int) -> None:
+        document = {
+            "apiVersion": "onair.dev/v1alpha1",
+            "kind": "Project",
+            "metadata": {"name": f"bench-{number}"},
+            "spec": {"collectionId": "bench"},
+        }
+        client().post(cluster.path("projects"), json=document).raise_for_status()
+
+    begun = 0.0
+
+    def change(number: int) -> None:
+        time.sleep(max(0.0, begun + number / PER_S - time.monotonic()))
+        value = {"bench": f"{number}-{time.monotonic()}"}
+        client().patch(
+            cluster.path("projects", f"bench-{number % PROJECTS}"),
+            content=json.dumps({"spec": {"metadata": value}}),
+            headers={"Content-Type": "application/merge-patch+json"},
+        ).raise_for_status()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(create, range(PROJECTS)))
+        receiver = Program(
+            [
+                str(HERE / "change_receiver.py"),
+                str(kubeconfig),
+                cluster.shows,
+                str(replica.port),
+                replica.token,
+            ]
+        )
+        programs.append(receiver)
+        assert receiver.line() == {"open": 2}
+        time.sleep(1.0)  # the watch begins with all objects
+        receiver.measure(CHANGES)
+        begun = time.monotonic()
+        list(threads.map(change, range(CHANGES)))
+    delays = receiver.line()
+    p50, p99 = ({name: each[len(each) * part // 100] for name, each in delays.items()} for part in (50, 99))
+    report("kubectl change, bare watch p50", [p50["watch"]], "ms")
+    report("kubectl change, bare watch p99", [p99["watch"]], "ms")
+    report("kubectl change, event p50", [p50["stream"]], "ms")
+    report("kubectl change, event p99", [p99["stream"]], "ms")
+    above = report("kubectl change, event above watch p99", [p99["stream"] - p99["watch"]], "ms", BOUND_MS)
+    assert above < 2 * BOUND_MS
