@@ -68,6 +68,7 @@ DEFINITIONS: dict[str, Schema] = {
     "redis address, may be empty": text(f"({REDIS})?"),
     "rtmp address, may be empty": text(f"({RTMP})?"),
     "srt address, may be empty": text(f"({SRT})?"),
+    "event prefix": text("[A-Za-z0-9_.-]{1,32}"),
     "node port": {"type": "integer", "minimum": 0, "maximum": 65535},
     "image": strict({"repository": text(r"[^\s@]+"), "tag": text(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?")}),
     "resources": strict({"requests": QUANTITIES, "limits": QUANTITIES}, required=[]),

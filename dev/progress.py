@@ -162,14 +162,15 @@ def last_words() -> Iterator[None]:
     try:
         yield
     except Failed as failure:
-        print(f"  why   {failure.why}")
+        # Not among what a shell evaluates
+        print(f"  why   {failure.why}", file=sys.stderr)
         if failure.try_:
-            print(f"  try   {failure.try_}")
+            print(f"  try   {failure.try_}", file=sys.stderr)
         if failure.log:
             with contextlib.suppress(ValueError):
                 failure.log = failure.log.relative_to(ROOT)
-            print(f"  log   {failure.log}")
+            print(f"  log   {failure.log}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        print("\ninterrupted; the same command goes on where it stopped")
+        print("\ninterrupted; the same command goes on where it stopped", file=sys.stderr)
         sys.exit(130)

@@ -116,7 +116,7 @@ class RedisSettings(Part):
 
 
 class EventSettings(Part):
-    prefix: str = "apistream"
+    prefix: Annotated[str, Field(pattern="^[A-Za-z0-9_.-]{1,32}$")] = "apistream"
     """First part of the names of resource-change events, `<prefix>:live:…` and `<prefix>:layout:…`."""
     payload_bytes: Annotated[int, Field(ge=64, le=1_048_576)] = 65_536
     """Largest payload of a published event as JSON."""

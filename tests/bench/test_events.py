@@ -123,6 +123,7 @@ class Replica:
                     "releaseNamespace": cluster.release,
                     "redis": {"url": redis},
                     "events": {"sessionsPerToken": 100_000},
+                    "rateLimits": {"perToken": 0, "perService": 0},  # all streams are one token's
                     "logLevel": "ERROR",
                 }
             )

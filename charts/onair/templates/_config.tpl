@@ -53,6 +53,22 @@ rateLimits:
   windowS: {{ .Values.api.rateLimits.windowSeconds | int64 }}
   perToken: {{ .Values.api.rateLimits.perToken | int64 }}
   perService: {{ .Values.api.rateLimits.perService | int64 }}
+{{- with .Values.api.events }}
+events:
+  prefix: {{ .prefix | quote }}
+  payloadBytes: {{ .payloadBytes | int64 }}
+  subscriptionsPerSession: {{ .subscriptionsPerSession | int64 }}
+  sessionsPerToken: {{ .sessionsPerToken | int64 }}
+  backlogEvents: {{ .backlog.events | int64 }}
+  backlogBytes: {{ .backlog.bytes | int64 }}
+  stalledAfterS: {{ .stalledAfterSeconds }}
+  reconnectLeadS: {{ .reconnectLeadSeconds }}
+  drainS: {{ .drainSeconds }}
+  replayS: {{ .replay.seconds }}
+  replayEvents: {{ .replay.events | int64 }}
+  replayBytes: {{ .replay.bytes | int64 }}
+  redisBytes: {{ .replay.redisBytes | int64 }}
+{{- end }}
 tokens:
   issuer: {{ .Values.api.tokens.issuer | quote }}
   defaultDurationMs: {{ .Values.api.tokens.defaultDurationMs | int64 }}

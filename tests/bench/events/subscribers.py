@@ -90,7 +90,8 @@ async def main(host: str, port: int, path: str, subprotocols: str, count: int) -
                 lambda: Subscriber(request, load), host, port, local_addr=(source, 0)
             )
             batch.append(subscriber)
-        await asyncio.gather(*(each.open.wait() for each in batch))
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(each.open.wait() for each in batch))
         opened += batch
     print(json.dumps({"open": len(opened)}), flush=True)
     while line := await loop.run_in_executor(None, sys.stdin.readline):
