@@ -46,6 +46,7 @@ down: ## Delete the cluster; images and tools stay
 
 test: lint verify up ## Everything but the benchmarks
 	@$(PYTHON) dev/tools.py control-plane
+	@$(PYTHON) dev/servers.py
 	@$(WITH_ENV) $(BIN)/pytest tests/unit tests/integration tests/e2e $(ARGS)
 
 test-unit: venv ## Pure functions and single programs
@@ -54,6 +55,7 @@ test-unit: venv ## Pure functions and single programs
 test-integration: venv ## With a real API server, etcd, Redis and containers, without a cluster
 	@$(PYTHON) dev/up.py --until images --of 2
 	@$(PYTHON) dev/tools.py control-plane
+	@$(PYTHON) dev/servers.py
 	@$(BIN)/pytest tests/integration $(ARGS)
 
 test-e2e: venv up ## Shows in the local cluster
@@ -97,8 +99,9 @@ lock: venv ## Pin and hash the Python packages (ARGS=--upgrade for the newest)
 images: ## Build the images whose inputs changed
 	@$(PYTHON) dev/images.py
 
-tools: ## Find or build kind, helm, kubectl, etcd and kube-apiserver
+tools: ## Find or build kind, helm, kubectl, etcd, kube-apiserver and the servers of tests
 	@$(PYTHON) dev/tools.py
+	@$(PYTHON) dev/servers.py
 
 clean: ## Delete the cluster, our images, the local registry and build/; tools stay
 	@$(PYTHON) dev/cluster.py clean

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_serializer
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, SerializationInfo
 from pydantic.alias_generators import to_camel
 
 from onair_crds.enums import BroadcastError, ConnectState
@@ -46,23 +46,69 @@ class ProgramAudio(WireModel):
     channels: int = 2
 
 
+def _reveal(value: SecretStr, info: SerializationInfo) -> str:
+    return value.get_secret_value() if (info.context or {}).get("reveal") else "**********"
+
+
+Secret = Annotated[SecretStr, PlainSerializer(_reveal)]
+"""In clear on the wire, masked everywhere else."""
+
+
+class ProgramStorage(WireModel):
+    """A bucket, and how the programme is packaged into it by HLS."""
+
+    region: str
+    bucket: str
+    prefix: str = ""
+    access_key: Secret
+    secret_key: Secret
+    token: Secret | None = None
+    """Session token, for credentials of limited life."""
+    acl: str | None = None
+    """Canned ACL in the words of S3, such as `public-read`. None: the bucket's own."""
+    endpoint: str | None = None
+    """http(s) address of a storage provider other than AWS."""
+    vod: bool = False
+    """Keep everything and close the playlist at the end; otherwise a sliding window."""
+    max_duration_ms: int = 0
+    """vod: longest recording; 0 is without a limit."""
+    playlist_count: int = 5
+    """live: segments that the playlist names."""
+    file_count: int = 10
+    """live: segments that the bucket keeps."""
+    segment_duration_ms: int = 2000
+
+
+class ProgramRtc(WireModel):
+    """A room of a provider of real-time communication."""
+
+    provider: Literal["livekit"]
+    url: str
+    """Address of the provider's server, ws or wss."""
+    token: Secret
+    """Admits `identity` to `room` as a publisher; signed by the operator."""
+    room: str
+    identity: str
+
+
 class ProgramDestination(WireModel):
-    """One enabled destination. `url` holds no key; `key` is joined to it on publishing."""
+    """One enabled destination. `url` holds no key; what is secret is in fields of its own."""
 
     id: str
     type: Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
-    url: str
-    key: SecretStr | None = None
+    url: str = ""
+    """RTMP, RTMPS, SRT."""
+    key: Secret | None = None
+    """RTMP: the stream key. SRT: the stream id, where the url has none."""
+    passphrase: Secret | None = None
+    """SRT: of the encryption."""
+    storage: ProgramStorage | None = None
+    """HLS."""
+    rtc: ProgramRtc | None = None
+    """RTC."""
     timeout_ms: int = 5000
     generation: int = 0
     """metadata.generation of the Destination; echoed in its status."""
-
-    @field_serializer("key")
-    def _key(self, value: SecretStr | None, info: object) -> str | None:
-        context = getattr(info, "context", None) or {}
-        if value is None:
-            return None
-        return value.get_secret_value() if context.get("reveal") else "**********"
 
 
 class Program(WireModel):

@@ -11,7 +11,7 @@ from onair_crds.program import DestinationState
 from onair_crds.project import BroadcastStatus, DestinationCounts
 from onair_operator.conditions import Verdict, with_ready
 from onair_operator.observed import Observed, format_time
-from onair_operator.wanted import Refusal, program_destination
+from onair_operator.wanted_destination import Refusal, program_destination
 
 
 def destination_status(

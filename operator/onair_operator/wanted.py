@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from dataclasses import dataclass
 from typing import Literal, cast
 
-from pydantic import SecretStr
-
-from onair_crds.base import SecretKeyRef
-from onair_crds.destination import Destination
 from onair_crds.program import Program, ProgramDestination, ProgramVideo
 from onair_crds.project import BroadcastStatus
 from onair_crds.rendering import target_bitrate_bps
 from onair_operator.observed import Observed, format_time, parse_time
 from onair_operator.settings import OperatorSettings
-
-ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why a destination cannot be part of the programme: reason constant and sentence."""
-
-    reason: str
-    message: str
+from onair_operator.wanted_destination import program_destination
 
 
 def wanted_program(
@@ -67,44 +53,6 @@ def _stop_at(broadcast: BroadcastStatus, max_duration_ms: int) -> str | None:
     if not broadcast.start:
         return None
     return format_time(parse_time(broadcast.start) + dt.timedelta(milliseconds=max_duration_ms))
-
-
-def program_destination(destination: Destination, observed: Observed) -> ProgramDestination | Refusal:
-    """One destination as the encoder is to see it, or why it cannot be."""
-    address = destination.spec.address
-    reference: SecretKeyRef | None = None
-    if address.rtmp_push:
-        url, reference = address.rtmp_push.url, address.rtmp_push.key_secret_ref
-    elif address.srt_push:
-        url, reference = address.srt_push.url, address.srt_push.passphrase_secret_ref
-    else:
-        url = ""
-    key = _secret_value(reference, observed) if reference else None
-    if isinstance(key, Refusal):
-        return key
-    return ProgramDestination(
-        id=destination.name,
-        type=cast(ProgramType, destination.type),
-        url=url,
-        key=SecretStr(key) if key else None,
-        timeout_ms=destination.spec.timeout,
-        generation=destination.generation,
-    )
-
-
-def _secret_value(reference: SecretKeyRef, observed: Observed) -> str | Refusal:
-    secret = observed.secrets.get(reference.name)
-    if secret is None:
-        return Refusal("SecretNotFound", f"Secret {reference.name} does not exist")
-    if not secret.allowed:
-        return Refusal(
-            "SecretNotAllowed",
-            f"Secret {reference.name} is of type {secret.type}; only onair.dev/credentials may be referenced",
-        )
-    value = secret.value(reference.key)
-    if value is None:
-        return Refusal("SecretKeyNotFound", f"Secret {reference.name} has no key {reference.key}")
-    return value
 
 
 def digest(program: Program) -> str:

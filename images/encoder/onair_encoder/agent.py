@@ -13,11 +13,11 @@ from onair_crds.program import EncoderPhase, EncoderStatus, Program
 from onair_encoder import program_file
 from onair_encoder.browser_client import BrowserClient
 from onair_encoder.capture import ffmpeg_command
-from onair_encoder.delivery import Delivery
 from onair_encoder.fan_out import FanOut
 from onair_encoder.logs import log
 from onair_encoder.pipeline_client import ProgramInput, want_pipeline
-from onair_encoder.publisher import now
+from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.publisher import now
 
 TICK_S = 0.1
 HEARTBEAT_S = 2.0

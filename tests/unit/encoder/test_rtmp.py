@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_encoder import amf
-from onair_encoder.backoff import Backoff
-from onair_encoder.rtmp import RtmpAddress, RtmpError, in_words
-from onair_encoder.rtmp_chunks import ChunkReader, message_chunks
+from onair_encoder.publish.backoff import Backoff
+from onair_encoder.publish.rtmp import amf
+from onair_encoder.publish.rtmp.chunks import ChunkReader, message_chunks
+from onair_encoder.publish.rtmp.connection import RtmpAddress
+from onair_encoder.publish.words import Lost, in_words
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=40),
@@ -78,7 +79,7 @@ def test_a_key_is_in_no_text() -> None:
     "url", ["rtmp:///live", "rtmp://a.example", "rtmp://a.example:99999/live/k", "http://a/b"]
 )
 def test_unusable_addresses_say_why(url: str) -> None:
-    with pytest.raises(RtmpError, match="the url"):
+    with pytest.raises(Lost, match="the url"):
         RtmpAddress.of(url, None)
 
 
@@ -94,7 +95,7 @@ def test_unusable_addresses_say_why(url: str) -> None:
     ],
 )
 def test_errors_are_told_in_words(error: Exception, words: str) -> None:
-    assert words in in_words(error, RtmpAddress.of("rtmp://a.example/live", "k"))
+    assert words in str(in_words(error, "a.example", "a.example:1935"))
 
 
 def test_back_off_grows_to_its_limit_and_starts_anew() -> None:
@@ -102,3 +103,8 @@ def test_back_off_grows_to_its_limit_and_starts_anew() -> None:
     assert [backoff.next_s() for _ in range(9)] == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
     backoff.reset()
     assert backoff.next_s() == 0.5
+
+
+def test_what_only_a_change_can_mend_is_tried_again_slowly() -> None:
+    backoff = Backoff(lambda low, high: low)
+    assert [backoff.next_s(permanent=True) for _ in range(2)] == [15, 15]

@@ -14,8 +14,10 @@ class Backoff:
         self._uniform = uniform
         self._limit_s = FIRST_S
 
-    def next_s(self) -> float:
-        """The next wait, drawn up to a limit that doubles from 0.5 s to 30 s."""
+    def next_s(self, *, permanent: bool = False) -> float:
+        """The next wait, drawn up to a limit that doubles from 0.5 s to 30 s; long where it will not help."""
+        if permanent:
+            return self._uniform(LONGEST_S / 2, LONGEST_S)
         wait_s = self._uniform(0, self._limit_s)
         self._limit_s = min(self._limit_s * 2, LONGEST_S)
         return wait_s

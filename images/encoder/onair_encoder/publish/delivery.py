@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from onair_crds.program import DestinationState, ProgramDestination
 from onair_encoder.fan_out import FanOut
-from onair_encoder.publisher import KINDS, Publisher
+from onair_encoder.publish.kinds import KINDS
+from onair_encoder.publish.publisher import Publisher
 
 
 class Delivery:

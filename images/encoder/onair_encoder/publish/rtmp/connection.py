@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from onair_encoder import amf, rtmp_chunks
 from onair_encoder.flv import AUDIO, SCRIPT, Packet
-from onair_encoder.rtmp_chunks import ChunkReader, Message, message_chunks
+from onair_encoder.publish.rtmp import amf, chunks
+from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
+from onair_encoder.publish.words import Lost, in_words
 
 _HANDSHAKE = 1536
 _SIOCOUTQ = 0x5411
@@ -26,10 +27,6 @@ STREAM_BUFFER_LIMIT = 2**20
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that looks at the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
-
-
-class RtmpError(Exception):
-    """The connection failed or ended; the text says why, in words a producer understands."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class RtmpAddress:
         """From a url and a key; without a key the last part of the url's path is one.
 
         Raises:
-            RtmpError: the url has no host or no application.
+            Lost: the url has no host or no application.
         """
         parts = urlsplit(url)
         path = parts.path.strip("/")
@@ -56,13 +53,13 @@ class RtmpAddress:
         if parts.query:
             key = f"{key}?{parts.query}"
         if not parts.hostname or parts.scheme not in DEFAULT_PORTS:
-            raise RtmpError("the url has no server")
+            raise Lost("the url has no server", permanent=True)
         if not key:
-            raise RtmpError("the url has no stream key")
+            raise Lost("the url has no stream key", permanent=True)
         try:
             port = parts.port or DEFAULT_PORTS[parts.scheme]
         except ValueError as error:
-            raise RtmpError("the url's port is not a number up to 65535") from error
+            raise Lost("the url's port is not a number up to 65535", permanent=True) from error
         return cls(parts.scheme, parts.hostname, port, path, key)
 
     @property
@@ -84,7 +81,7 @@ class RtmpConnection:
     def __init__(self, address: RtmpAddress) -> None:
         self.address = address
         self.written = 0
-        self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
         """Done with the reason when the peer ends the session."""
         self._chunks = ChunkReader()
         self._answers: asyncio.Queue[list[Any]] = asyncio.Queue()
@@ -100,15 +97,15 @@ class RtmpConnection:
         """Connects and asks to publish; returns when the server has agreed.
 
         Raises:
-            RtmpError: with the reason in words.
+            Lost: with the reason in words.
         """
         try:
             await self._connect()
             await self._shake_hands()
         except asyncio.IncompleteReadError as error:
-            raise RtmpError(f"{self.address.server} ended the connection during the handshake") from error
+            raise Lost(f"{self.address.server} ended the connection during the handshake") from error
         except OSError as error:
-            raise RtmpError(in_words(error, self.address)) from error
+            raise in_words(error, self.address.host, self.address.server) from error
         self._reading = asyncio.create_task(self._read())
         await self._negotiate()
 
@@ -134,14 +131,14 @@ class RtmpConnection:
         self._writer.write(b"\x03" + ours)
         version = await self._reader.readexactly(1)
         if version != b"\x03":
-            raise RtmpError(f"{self.address.server} does not speak RTMP")
+            raise Lost(f"{self.address.server} does not speak RTMP")
         theirs = await self._reader.readexactly(_HANDSHAKE)
         self._writer.write(theirs)
         await self._reader.readexactly(_HANDSHAKE)
 
     async def _negotiate(self) -> None:
         address = self.address
-        self._send(_CONTROL, rtmp_chunks.SET_CHUNK_SIZE, 0, struct.pack(">I", rtmp_chunks.OUT_CHUNK_SIZE))
+        self._send(_CONTROL, chunks.SET_CHUNK_SIZE, 0, struct.pack(">I", chunks.OUT_CHUNK_SIZE))
         connect = {
             "app": address.app,
             "type": "nonprivate",
@@ -150,7 +147,7 @@ class RtmpConnection:
         }
         self._command("connect", 1, connect)
         await self._answer(1)
-        self._send(_CONTROL, rtmp_chunks.WINDOW_ACK_SIZE, 0, struct.pack(">I", _ACK_WINDOW))
+        self._send(_CONTROL, chunks.WINDOW_ACK_SIZE, 0, struct.pack(">I", _ACK_WINDOW))
         self._command("releaseStream", 2, None, address.key)
         self._command("FCPublish", 3, None, address.key)
         self._command("createStream", 4, None)
@@ -161,7 +158,7 @@ class RtmpConnection:
 
     def _command(self, name: str, transaction: int, *values: object, stream: int = 0) -> None:
         body = amf.encode(name, transaction, *values)
-        self._send(_COMMAND, rtmp_chunks.COMMAND_AMF0, stream, body)
+        self._send(_COMMAND, chunks.COMMAND_AMF0, stream, body)
 
     def _send(self, chunk_stream: int, type_: int, stream: int, body: bytes, timestamp_ms: int = 0) -> None:
         pieces = message_chunks(chunk_stream, type_, stream, timestamp_ms, body)
@@ -174,14 +171,14 @@ class RtmpConnection:
         done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         if answer not in done:
             answer.cancel()
-            raise RtmpError(self.closed.result())
+            raise self.closed.result()
         return answer.result()
 
     async def _answer(self, transaction: int) -> list[Any]:
         while True:
             answer = await self._next()
             if answer[0] == "_error" and answer[1] == transaction:
-                raise RtmpError(f"{self.address.server} refused: {self._described(answer)}")
+                raise Lost(f"{self.address.server} refused: {self._described(answer)}")
             if answer[0] == "_result" and answer[1] == transaction:
                 return answer
 
@@ -193,9 +190,11 @@ class RtmpConnection:
             code = str(answer[-1].get("code", "")) if isinstance(answer[-1], dict) else ""
             if code == "NetStream.Publish.Start":
                 return
-            if code in ("NetStream.Publish.BadName", "NetStream.Publish.Denied", "NetStream.Publish.BadAuth"):
-                raise RtmpError(f"{self.address.server} refuses the stream key, or it is in use")
-            raise RtmpError(f"{self.address.server} refused: {self._described(answer)}")
+            if code == "NetStream.Publish.BadName":
+                raise Lost(f"{self.address.server} refuses the stream key, or it is in use")
+            if code in ("NetStream.Publish.Denied", "NetStream.Publish.BadAuth"):
+                raise Lost(f"{self.address.server} refuses the stream key", permanent=True)
+            raise Lost(f"{self.address.server} refused: {self._described(answer)}")
 
     def _described(self, answer: list[Any]) -> str:
         info = answer[-1] if isinstance(answer[-1], dict) else {}
@@ -203,7 +202,7 @@ class RtmpConnection:
         return text.replace(self.address.key, "…")[:200]
 
     async def _read(self) -> None:
-        reason = "the server closed the connection"
+        lost = Lost(f"{self.address.server}: the server closed the connection")
         try:
             while data := await self._reader.read(65536):
                 self._received += len(data)
@@ -211,23 +210,23 @@ class RtmpConnection:
                     self._message(message)
                 self._acknowledge()
         except (OSError, ValueError) as error:
-            reason = in_words(error, self.address)
+            lost = in_words(error, self.address.host, self.address.server)
         if not self.closed.done():
-            self.closed.set_result(f"{self.address.server}: {reason}")
+            self.closed.set_result(lost)
 
     def _acknowledge(self) -> None:
         if self._received - self._acknowledged >= _ACK_WINDOW // 4:
             self._acknowledged = self._received
             body = struct.pack(">I", self._received & 0xFFFFFFFF)
-            self._send(_CONTROL, rtmp_chunks.ACKNOWLEDGEMENT, 0, body)
+            self._send(_CONTROL, chunks.ACKNOWLEDGEMENT, 0, body)
 
     def _message(self, message: Message) -> None:
         match message.type:
-            case rtmp_chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
-                self._send(_CONTROL, rtmp_chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
-            case rtmp_chunks.COMMAND_AMF0:
+            case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
+                self._send(_CONTROL, chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
+            case chunks.COMMAND_AMF0:
                 self._answers.put_nowait(amf.decode(message.body) or [""])
-            case rtmp_chunks.COMMAND_AMF3:
+            case chunks.COMMAND_AMF3:
                 self._answers.put_nowait(amf.decode(message.body[1:]) or [""])
 
     def send(self, packet: Packet) -> None:
@@ -288,24 +287,3 @@ class RtmpConnection:
             self._reading.cancel()
         if hasattr(self, "_writer"):
             self._writer.transport.abort()
-
-
-def in_words(error: Exception, address: RtmpAddress) -> str:
-    """An error of the network as a producer would say it."""
-    match error:
-        case ssl.SSLCertVerificationError():
-            return f"{address.server}: TLS failed: {error.verify_message}"
-        case ssl.SSLError():
-            return f"{address.server}: TLS failed: {getattr(error, 'reason', '') or 'handshake refused'}"
-        case socket.gaierror():
-            return f"{address.host}: name not found"
-        case ConnectionRefusedError():
-            return f"connection refused by {address.server}"
-        case ConnectionResetError() | BrokenPipeError():
-            return f"connection reset by {address.server}"
-        case TimeoutError():
-            return f"no answer from {address.server}"
-        case OSError():
-            return f"{address.server}: {error.strerror or 'network error'}"
-        case _:
-            return "the server's answer was not RTMP"

@@ -1,0 +1,74 @@
+"""A programme in real time for destinations to take: a real ffmpeg's, in a fan-out of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from onair_encoder.fan_out import FanOut
+from onair_encoder.flv import FlvReader
+
+WIDTH, HEIGHT, FRAMERATE, GOP = 320, 180, 30, 30
+
+
+def command(video_kbps: int = 400) -> list[str]:
+    """A test picture with a clock, a 1 kHz tone; encoded as capture.py has it, but for what is filmed."""
+    rate = f"{video_kbps}k"
+    return [
+        *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-re"),
+        *("-f", "lavfi", "-i", f"testsrc2=size={WIDTH}x{HEIGHT}:rate={FRAMERATE}"),
+        *("-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000"),
+        *("-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"),
+        *("-b:v", rate, "-maxrate", rate, "-bufsize", rate, "-x264-params", "nal-hrd=cbr"),
+        *("-g", str(GOP), "-keyint_min", str(GOP), "-sc_threshold", "0", "-bf", "0"),
+        *("-c:a", "aac", "-b:a", "128k", "-ac", "2", "-flags", "+global_header"),
+        *("-f", "flv", "-flvflags", "no_duration_filesize", "pipe:1"),
+    ]
+
+
+@contextlib.asynccontextmanager
+async def live_program(video_kbps: int = 400) -> AsyncIterator[FanOut]:
+    """A fan-out whose packets come from ffmpeg for as long as the context lasts."""
+    fan_out = FanOut()
+    process = await asyncio.create_subprocess_exec(
+        *command(video_kbps), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+    )
+    feeding = asyncio.create_task(_feed(process, fan_out))
+    try:
+        async with asyncio.timeout(20):
+            while not fan_out.has_media:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        yield fan_out
+    finally:
+        feeding.cancel()
+        process.kill()
+        await process.wait()
+
+
+async def _feed(process: asyncio.subprocess.Process, fan_out: FanOut) -> None:
+    assert process.stdout
+    reader = FlvReader()
+    fan_out.stream_begins()
+    while data := await process.stdout.read(65536):
+        for packet in reader.feed(data):
+            fan_out.put(packet)
+
+
+def server_program(name: str) -> Path:
+    """A server that `dev/servers.py` or the local environment has built.
+
+    Raises:
+        FileNotFoundError: it is not in the cache.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair"
+    found = sorted(
+        (cache / "mediamtx").glob("*/mediamtx")
+        if name == "mediamtx"
+        else (cache / "servers").glob(f"*/{name}")
+    )
+    if not found:
+        raise FileNotFoundError(f"{name} is not there: run `make tools`")
+    return found[-1]
