@@ -40,6 +40,7 @@ from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.web import answers, openapi, pages
 from onair_api.web.boundary import Boundary
+from onair_api.web.compression import Compression
 from onair_api.web.cors import Cors
 from onair_api.web.rate_limits import RateLimits
 from onair_api.writes.credentials import Credentials
@@ -69,6 +70,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     add_websocket(app)
     pages.install(app)
     openapi.install(app, settings)
+    app.add_middleware(Compression)
     app.add_middleware(Cors, api=app, settings=settings.cors)
     app.add_middleware(Boundary)
     return app
