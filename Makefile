@@ -3,12 +3,13 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up env down demo test test-unit test-integration test-e2e bench lint format generate verify \
+.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz bench lint format generate verify \
         images tools openapi lock clean venv
 
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+FUZZ_S ?= 600
 
 # Variables of the local environment for one command
 WITH_ENV = variables="$$($(PYTHON) dev/environment.py)" && eval "$$variables" &&
@@ -60,6 +61,11 @@ test-integration: venv ## With a real API server, etcd, Redis and containers, wi
 
 test-e2e: venv up ## Shows in the local cluster
 	@$(WITH_ENV) $(BIN)/pytest tests/e2e $(ARGS)
+
+fuzz: venv ## Made-up requests to every operation for FUZZ_S seconds (600)
+	@$(PYTHON) dev/tools.py control-plane
+	@ONAIR_FUZZ_S=$(FUZZ_S) $(BIN)/pytest tests/integration/api/test_fuzz.py $(ARGS)
+	@tail -n 25 build/fuzz/output.txt
 
 bench: venv up ## Measure latency, capacity and cost in the local cluster
 	@$(WITH_ENV) $(BIN)/pytest tests/bench $(ARGS)
