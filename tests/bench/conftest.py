@@ -21,7 +21,9 @@ ROWS: list[tuple[str, str, str, str]] = []
 def report() -> Callable[..., None]:
     """Keeps one figure: name, samples, unit, the bound it is to meet."""
 
-    def keep(name: str, samples: list[float], unit: str, bound: float | None = None) -> float:
+    def keep(
+        name: str, samples: list[float], unit: str, bound: float | None = None, at_least: float | None = None
+    ) -> float:
         median = statistics.median(samples)
         BUILD.mkdir(parents=True, exist_ok=True)
         figure: dict[str, Any] = {
@@ -30,10 +32,15 @@ def report() -> Callable[..., None]:
             "samples": samples,
             "unit": unit,
             "bound": bound,
+            "at_least": at_least,
         }
         (BUILD / f"{name.replace(' ', '-').replace('→', 'to')}.json").write_text(json.dumps(figure, indent=1))
         spread = f"{min(samples):.3f} – {max(samples):.3f}" if len(samples) > 1 else ""
-        verdict = "" if bound is None else f"≤ {bound:g} {'met' if median <= bound else 'MISSED'}"
+        verdict = ""
+        if bound is not None:
+            verdict = f"≤ {bound:g} {'met' if median <= bound else 'MISSED'}"
+        if at_least is not None:
+            verdict = f"≥ {at_least:g} {'met' if median >= at_least else 'MISSED'}"
         ROWS.append((name, f"{median:.3f} {unit}", spread, verdict))
         return median
 

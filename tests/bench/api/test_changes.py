@@ -10,38 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
-from tests.bench.test_events import (
-    HERE,
-    Program,
-    Replica,
-    admin,
-    api_key,
-    cluster,
-    control_plane,
-    crds,
-    kubeconfig,
-    programs,
-    recorded_logs,
-    redis_server,
-    replica,
-    rights,
-)
+from tests.bench.api.conftest import LOAD, Program, Replica
 from tests.control_plane import ControlPlane
 from tests.integration.api.facade import Cluster
-
-__all__ = [
-    "admin",
-    "api_key",
-    "cluster",
-    "control_plane",
-    "crds",
-    "kubeconfig",
-    "programs",
-    "recorded_logs",
-    "redis_server",
-    "replica",
-    "rights",
-]
 
 PROJECTS = 1000
 CHANGES, PER_S = 1000, 100
@@ -89,7 +60,7 @@ def test_change_to_event(
         list(threads.map(create, range(PROJECTS)))
         receiver = Program(
             [
-                str(HERE / "change_receiver.py"),
+                str(LOAD / "change_receiver.py"),
                 str(kubeconfig),
                 cluster.shows,
                 str(replica.port),

@@ -1,9 +1,4 @@
-"""Event fan-out against a bare `websockets` broadcast in the same run, and what idle streams cost.
-
-Servers and subscribers are processes of their own. Throughput counts the
-server's processor time, so it is deliveries per second of one core, whatever
-else the machine does.
-"""
+"""Replicas of the facade as processes of their own, on a real API server and a real Redis."""
 
 from __future__ import annotations
 
@@ -12,8 +7,7 @@ import os
 import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +26,6 @@ from tests.integration.conftest import (
     kubeconfig,
     redis_server,
 )
-from websockets.sync.client import connect
 
 __all__ = [
     "admin",
@@ -45,12 +38,7 @@ __all__ = [
     "rights",
 ]
 
-HERE = Path(__file__).parent / "events"
-SUBSCRIBERS = 1000
-PACED, PACED_PER_S = 50, 10
-BURST = 200
-IDLE = 5000
-PAYLOAD = {"text": "x" * 100}
+LOAD = Path(__file__).parent / "load"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -170,90 +158,3 @@ def replica(
     redis_server: RedisServer,
 ) -> Replica:
     return Replica(tmp_path, programs, rights, cluster, api_key, redis_server.url)
-
-
-def subscribers(programs: list[Program], port: int, path: str, token: str, count: int) -> Program:
-    offered = f"Bearer, {token}" if token else ""
-    load = Program([str(HERE / "subscribers.py"), "127.0.0.1", str(port), path, offered, str(count)])
-    programs.append(load)
-    assert load.line() == {"open": count}
-    return load
-
-
-class Figures:
-    """What one server did for its subscribers."""
-
-    def __init__(self, server: Program, load: Program, send: Callable[[], None]) -> None:
-        started = server.cpu_s()
-        load.measure(PACED)
-        begun = time.monotonic()
-        for number in range(PACED):
-            time.sleep(max(0.0, begun + number / PACED_PER_S - time.monotonic()))
-            send()
-        self.paced = load.line()
-        self.paced_per_core_s = self.paced["deliveries"] / (server.cpu_s() - started)
-        started = server.cpu_s()
-        load.measure(BURST)
-        for _ in range(BURST):
-            send()
-        self.burst = load.line()
-        self.burst_per_core_s = self.burst["deliveries"] / (server.cpu_s() - started)
-
-
-def test_fan_out(programs: list[Program], replica: Replica, report: Callable[..., float]) -> None:
-    load = subscribers(
-        programs, replica.port, "/event/v2/stream?subscribe.name=bench:*", replica.token, SUBSCRIBERS
-    )
-    url = f"ws://127.0.0.1:{replica.port}/event/v2/stream?access_token={replica.token}"
-    with connect(url, compression=None, proxy=None) as publisher:
-
-        def publish() -> None:
-            payload = {"sent": time.monotonic(), **PAYLOAD}
-            publisher.send(json.dumps({"publish": {"name": "bench:tick", "payload": payload}}))
-
-        ours = Figures(replica.program, load, publish)
-    load.end()
-
-    port = free_port()
-    bare_server = Program([str(HERE / "bare_broadcast.py"), str(port)])
-    programs.append(bare_server)
-    wait_for(lambda: _listens(port), "the bare server listens")
-    load = subscribers(programs, port, "/", "", SUBSCRIBERS)
-    with connect(f"ws://127.0.0.1:{port}/in", compression=None, proxy=None) as publisher:
-        event = {"id": "0" * 36, "name": "bench:tick"}
-
-        def broadcast() -> None:
-            payload = {"sent": time.monotonic(), **PAYLOAD}
-            publisher.send(
-                json.dumps({"result": {"sessionId": "0" * 36, "event": {**event, "payload": payload}}})
-            )
-
-        bare = Figures(bare_server, load, broadcast)
-
-    for name, figures in (("events", ours), ("bare broadcast", bare)):
-        report(f"{name}, publish to receipt p50", [figures.paced["p50_ms"]], "ms")
-        report(f"{name}, publish to receipt p99", [figures.paced["p99_ms"]], "ms")
-        report(f"{name}, deliveries per core second", [figures.paced_per_core_s], "per s")
-        report(f"{name}, deliveries in a burst", [figures.burst_per_core_s], "per s")
-    ratio = ours.paced_per_core_s / bare.paced_per_core_s
-    report("events, share of bare broadcast", [ratio], "")
-    report("events, share of bare broadcast in a burst", [ours.burst_per_core_s / bare.burst_per_core_s], "")
-    assert ours.paced_per_core_s >= 20_000
-    assert ratio >= 0.4
-
-
-def test_idle_streams(programs: list[Program], replica: Replica, report: Callable[..., float]) -> None:
-    before = replica.program.resident_mb()
-    subscribers(programs, replica.port, "/event/v2/stream?subscribe.name=*", replica.token, IDLE)
-    with_streams = replica.program.resident_mb()
-    report(f"facade with {IDLE} idle streams", [with_streams], "MB", 500.0)
-    report("one idle stream", [(with_streams - before) * 1024 / IDLE], "KB")
-    assert with_streams < 500
-
-
-def _listens(port: int) -> bool:
-    try:
-        with connect(f"ws://127.0.0.1:{port}/in", compression=None, proxy=None):
-            return True
-    except OSError:
-        return False
