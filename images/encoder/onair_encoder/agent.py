@@ -18,6 +18,7 @@ from onair_encoder.logs import log
 from onair_encoder.pipeline_client import ProgramInput, want_pipeline
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.publisher import now
+from onair_encoder.switch import Switch
 
 TICK_S = 0.1
 HEARTBEAT_S = 2.0
@@ -30,7 +31,8 @@ class StaleProgram(Exception):
 class Agent:
     def __init__(self, epoch: int, program_path: Path) -> None:
         self.fan_out = FanOut()
-        self.input = ProgramInput(self.fan_out)
+        self.switch = Switch(self.fan_out)
+        self.input = ProgramInput(self.switch)
         self._epoch = epoch
         self._path = program_path
         self._changed = asyncio.Condition()
@@ -82,6 +84,7 @@ class Agent:
             self._phase = "starting"
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self._delivery.want(program.destinations)
+        self.switch.want(program)
         await self._want_pipeline(ffmpeg_command(program))
 
     async def _want_pipeline(self, command: list[str] | None) -> None:
@@ -99,6 +102,7 @@ class Agent:
 
     async def _finish(self) -> None:
         await self._delivery.finish()
+        await self.switch.close()
         await self._want_pipeline(None)
         self._phase = "finished"
         log("program.finished", error=self._error)
@@ -162,10 +166,13 @@ class Agent:
                 await asyncio.sleep(TICK_S)
         finally:
             self._delivery.abort()
+            await self.switch.close()
             browser.cancel()
             server.close()
 
     def _tick(self) -> None:
+        if self._phase in ("starting", "running"):
+            self.switch.look(page_shown=self._browser.loaded)
         if self._phase == "starting":
             self._look_for_first_frame()
         stop_at = self._program.stop_at if self._program else None
@@ -179,7 +186,7 @@ class Agent:
         if self._loaded_at is None:
             self._loaded_at = time.time()
         keyframe_at = self.fan_out.last_keyframe_at
-        if keyframe_at and keyframe_at >= self._loaded_at:
+        if keyframe_at and keyframe_at >= self._loaded_at and not self.switch.on_slate:
             self._phase = "running"
             self._first_frame = self._first_frame or now()
             log("program.running")

@@ -28,7 +28,7 @@ def ffmpeg_command(program: Program) -> list[str]:
     `nal-hrd=cbr` pads with filler, as x264 with zerolatency otherwise sends
     half the rate for a still page. `fifo` reconnects to the fan-out by itself.
     """
-    video, audio = program.video, program.audio
+    video = program.video
     size = f"{video.width}x{video.height}"
     rate = f"{video.framerate:g}"
     return [
@@ -39,16 +39,24 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-isync", "0", "-itsoffset", f"{PAINT_DELAY_S:.3f}"),
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
-        *("-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
-        *("-profile:v", video.profile, "-pix_fmt", "yuv420p", "-r", rate),
-        *("-b:v", str(video.bitrate_bps), "-maxrate", str(video.bitrate_bps)),
-        *("-bufsize", str(video.bitrate_bps), "-x264-params", "nal-hrd=cbr"),
-        *("-g", str(video.keyframe_interval_frames), "-keyint_min", str(video.keyframe_interval_frames)),
-        *("-sc_threshold", "0", "-bf", "0"),
-        *("-c:a", "aac", "-b:a", str(audio.bitrate_bps), "-ar", str(audio.sample_rate_hz)),
-        *("-ac", str(audio.channels), "-af", SYNC),
-        *("-flags", "+global_header", "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
+        *encoding(program, video.keyframe_interval_frames),
+        *("-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
         *("-map", "0:v", "-map", "1:a", f"unix:{MEDIA_SOCKET}"),
+    ]
+
+
+def encoding(program: Program, keyframe_interval_frames: int) -> list[str]:
+    """The codecs' options. Whatever is encoded with the same ones has the same headers."""
+    video, audio = program.video, program.audio
+    gop = str(keyframe_interval_frames)
+    return [
+        *("-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
+        *("-profile:v", video.profile, "-pix_fmt", "yuv420p", "-r", f"{video.framerate:g}"),
+        *("-b:v", str(video.bitrate_bps), "-maxrate", str(video.bitrate_bps)),
+        *("-bufsize", str(video.bitrate_bps), "-x264-params", "nal-hrd=cbr"),
+        *("-g", gop, "-keyint_min", gop, "-sc_threshold", "0", "-bf", "0"),
+        *("-c:a", "aac", "-b:a", str(audio.bitrate_bps), "-ar", str(audio.sample_rate_hz)),
+        *("-ac", str(audio.channels), "-flags", "+global_header"),
     ]

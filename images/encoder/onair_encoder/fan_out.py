@@ -27,6 +27,8 @@ class FanOut:
         self._headers: dict[int, Packet] = {}
         """Script data and codec configurations, by packet type."""
         self._gop: list[Packet] = []
+        self._last_ms: dict[int, int] = {}
+        """Time of the last medium that was handed on, by packet type."""
 
     def stream_begins(self) -> None:
         """ffmpeg has (re)connected."""
@@ -43,6 +45,9 @@ class FanOut:
             if known and known.body == packet.body:
                 return
         else:
+            if packet.timestamp_ms <= self._last_ms.get(packet.type, -1):
+                return  # where one stream follows another, the sound of both may overlap
+            self._last_ms[packet.type] = packet.timestamp_ms
             self._remember(packet)
         for subscriber in self._subscribers:
             subscriber.packet(packet)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 
-from onair_encoder.fan_out import FanOut
 from onair_encoder.flv import FlvError, FlvReader
 from onair_encoder.logs import log
 from onair_encoder.places import MEDIA_SOCKET, SUPERVISOR_SOCKET
+from onair_encoder.switch import Switch
 
 READ_SIZE = 256 * 1024
 
@@ -29,9 +29,9 @@ async def want_pipeline(command: list[str] | None) -> None:
 class ProgramInput:
     """Takes the programme of whichever ffmpeg connected last."""
 
-    def __init__(self, fan_out: FanOut) -> None:
+    def __init__(self, switch: Switch) -> None:
         self.streams = 0
-        self._fan_out = fan_out
+        self._switch = switch
         self._current: asyncio.StreamWriter | None = None
 
     async def listen(self) -> asyncio.Server:
@@ -45,8 +45,8 @@ class ProgramInput:
         self.streams += 1
         log("stream.begins", number=self.streams)
         flv = FlvReader()
-        self._fan_out.stream_begins()
-        put = self._fan_out.put
+        self._switch.live_begins()
+        put = self._switch.live
         try:
             while (data := await reader.read(READ_SIZE)) and self._current is writer:
                 for packet in flv.feed(data):

@@ -1,0 +1,123 @@
+"""Between what is filmed and the fan-out: puts the slate on air while there is no picture."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+
+from onair_crds.program import Program
+from onair_encoder.fan_out import FanOut
+from onair_encoder.flv import SCRIPT, VIDEO, Packet
+from onair_encoder.logs import log
+from onair_encoder.slate import Slate
+
+PATIENCE_S = 1.0
+"""A shorter want of a picture is not worth two cuts: ffmpeg and Chromium are back sooner than this."""
+
+
+class Switch:
+    """Takes ffmpeg's packets. `look` is to be called several times a second."""
+
+    def __init__(self, fan_out: FanOut, clock: Callable[[], float] = time.monotonic) -> None:
+        self.on_slate = False
+        self.slates = 0
+        """How many times the slate went on air."""
+        self._fan_out = fan_out
+        self._clock = clock
+        self._headers: dict[int, Packet] = {}
+        self._frame_at: float | None = None
+        self._page_gone_at: float | None = None
+        self._page_shown = False
+        self._began_at: float | None = None
+        self._slate: Slate | None = None
+        self._made_for: object = None
+        self._making: asyncio.Task[None] | None = None
+        self._playing: asyncio.Task[None] | None = None
+
+    def live_begins(self) -> None:
+        """ffmpeg has (re)connected."""
+        self._headers.clear()
+        if not self.on_slate:
+            self._fan_out.stream_begins()
+
+    def live(self, packet: Packet) -> None:
+        """Takes a packet of ffmpeg's."""
+        if packet.type == VIDEO and not packet.header:
+            self._frame_at = self._clock()
+        if self.on_slate:
+            if packet.type == SCRIPT or packet.header:
+                self._headers[packet.type] = packet
+            if not (packet.keyframe and self._page_shown):
+                return
+            self._back(packet.timestamp_ms)
+        self._fan_out.put(packet)
+
+    def _back(self, time_ms: int) -> None:
+        self._end_slate()
+        log("slate.ends")
+        self._fan_out.stream_begins()
+        for header in self._headers.values():
+            self._fan_out.put(Packet(header.type, time_ms, header.body))
+
+    def want(self, program: Program) -> None:
+        """Makes a slate for this programme when there is need of one; another size makes another."""
+        if self._began_at is None:
+            self._began_at = self._clock()
+        made_for = (program.video, program.audio)
+        if made_for == self._made_for:
+            return
+        self._made_for = made_for
+        self._slate = None
+        if self._making:
+            self._making.cancel()
+        self._making = asyncio.create_task(self._make(program), name="slate")
+
+    async def _make(self, program: Program) -> None:
+        # Not while everything else starts: in most shows nobody ever sees it.
+        await asyncio.sleep(PATIENCE_S)
+        self._slate = await Slate.encode(program)
+
+    def look(self, *, page_shown: bool) -> None:
+        """Decides; `page_shown` says whether the browser shows the wanted page."""
+        now = self._clock()
+        self._page_shown = page_shown
+        if page_shown:
+            self._page_gone_at = None
+        elif self._page_gone_at is None:
+            self._page_gone_at = now
+        if self.on_slate or self._slate is None or self._began_at is None:
+            return
+        page_gone = self._page_gone_at is not None and now - self._page_gone_at > PATIENCE_S
+        no_frames = now - (self._frame_at or self._began_at) > PATIENCE_S
+        if page_gone or no_frames:
+            log("slate.begins", page_shown=page_shown, frames=not no_frames)
+            self.on_slate = True
+            self.slates += 1
+            self._playing = asyncio.create_task(self._play(self._slate), name="slate on air")
+
+    async def _play(self, slate: Slate) -> None:
+        self._fan_out.stream_begins()
+        for header in slate.headers:
+            self._fan_out.put(header)
+        began = self._clock()
+        for packet in slate.packets():
+            wait_s = began + packet.timestamp_ms / 1000 - self._clock()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+            self._fan_out.put(packet)
+
+    def _end_slate(self) -> None:
+        self.on_slate = False
+        if self._playing:
+            self._playing.cancel()
+            self._playing = None
+
+    async def close(self) -> None:
+        """Nothing goes out any more."""
+        self._end_slate()
+        if self._making:
+            self._making.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._making
