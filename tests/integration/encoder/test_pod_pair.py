@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
 
 from onair_crds.program import EncoderStatus, Program, ProgramDestination, ProgramVideo
@@ -156,7 +158,45 @@ def test_a_programme_ends_by_itself_at_its_time(tmp_path: Path, page: str, far_e
         assert status.error == "DurationExceeded"
 
 
-def test_an_unreachable_page_is_named_and_does_not_stop_media(
+def gray_frames(url: str, seconds: float, width: int = 64, height: int = 36) -> NDArray[np.uint8]:
+    """What arrives, decoded and made small."""
+    command = [
+        *("ffmpeg", "-hide_banner", "-loglevel", "error", "-rtsp_transport", "tcp", "-i", url),
+        *(
+            "-t",
+            str(seconds),
+            "-an",
+            "-vf",
+            f"scale={width}:{height}",
+            "-pix_fmt",
+            "gray",
+            "-f",
+            "rawvideo",
+            "-",
+        ),
+    ]
+    output = subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
+    return np.frombuffer(output, np.uint8).reshape(-1, height, width)
+
+
+def loudness(url: str, seconds: float) -> float:
+    command = [
+        *("ffmpeg", "-hide_banner", "-loglevel", "error", "-rtsp_transport", "tcp", "-i", url),
+        *("-t", str(seconds), "-vn", "-ac", "1", "-f", "f32le", "-"),
+    ]
+    output = subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
+    return float(np.abs(np.frombuffer(output, np.float32)).max())
+
+
+def is_slate(frames: NDArray[np.uint8]) -> bool:
+    """Two bright bars in the middle of a dark ground."""
+    height, width = frames.shape[1:]
+    middle = frames[:, height // 2]
+    dark = frames[:, : height // 4].max() < 60 and middle[:, width // 2].max() < 60
+    return bool(dark and (middle.max(axis=1) > 100).all())
+
+
+def test_an_unreachable_page_is_named_and_covered_by_a_slate(
     tmp_path: Path, page: str, far_end: Rtmp
 ) -> None:
     for parent in (tmp_path, tmp_path.parent):
@@ -166,9 +206,25 @@ def test_an_unreachable_page_is_named_and_does_not_stop_media(
         pair.put(programme("http://127.0.0.1:18081/", far_end, "dark"))
         wait_for(lambda: (pair.status().composition_error or "") == "127.0.0.1:18081: connection refused")
         assert pair.status().phase == "starting"
-        wait_for(lambda: far_end.received("dark") > 0)
+        wait_for(lambda: "slate.begins" in pair.logs("encoder"))
+        frames = gray_frames(far_end.read_url("dark"), 2)
+        assert len(frames) > 40
+        assert is_slate(frames[-20:])
+        assert loudness(far_end.read_url("dark"), 1) < 0.001
+        connection = far_end.path("dark")["source"]["id"]
+
         pair.put(programme(page, far_end, "dark"))
         assert pair.wait_phase("running").composition_error is None
+        wait_for(lambda: "slate.ends" in pair.logs("encoder"))
+        assert not is_slate(gray_frames(far_end.read_url("dark"), 1)[-5:])
+
+        # Without the X server there is nothing to film for a while
+        for _ in range(3):
+            pair.kill("browser", "Xvfb")
+            time.sleep(0.5)
+        wait_for(lambda: pair.logs("encoder").count("slate.ends") == 2, 30)
+        assert not is_slate(gray_frames(far_end.read_url("dark"), 1)[-5:])
+        assert far_end.path("dark")["source"]["id"] == connection, "the destination stayed connected"
         with pytest.raises(httpx.RemoteProtocolError):
             follow_until_gone(pair)
 
