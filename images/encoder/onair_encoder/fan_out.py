@@ -44,6 +44,10 @@ class FanOut:
             self._headers[packet.type] = packet
             if known and known.body == packet.body:
                 return
+            if packet.type == SCRIPT:
+                # Another format, maybe: nothing of the old one for those who come now
+                self._headers = {SCRIPT: packet}
+            self._gop.clear()
         else:
             if packet.timestamp_ms <= self._last_ms.get(packet.type, -1):
                 return  # where one stream follows another, the sound of both may overlap

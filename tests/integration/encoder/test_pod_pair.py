@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import subprocess
 import threading
 import time
@@ -227,6 +228,59 @@ def test_an_unreachable_page_is_named_and_covered_by_a_slate(
         assert far_end.path("dark")["source"]["id"] == connection, "the destination stayed connected"
         with pytest.raises(httpx.RemoteProtocolError):
             follow_until_gone(pair)
+
+
+def video_of(url: str) -> dict[str, object]:
+    command = [
+        *("ffprobe", "-v", "error", "-rtsp_transport", "tcp", "-select_streams", "v", "-of", "json"),
+        *("-show_entries", "stream=width,height,profile:packet=pts_time,flags,size"),
+        *("-read_intervals", "%+3", url),
+    ]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+    packets = [p for p in found["packets"] if "pts_time" in p]
+    keys = [i for i, p in enumerate(packets) if "K" in p["flags"]]
+    times = [float(p["pts_time"]) for p in packets]
+    return {
+        **found["streams"][0],
+        "rate": (len(times) - 1) / (times[-1] - times[0]),
+        "bps": sum(int(p["size"]) for p in packets) * 8 / (times[-1] - times[0]),
+        "gop": keys[1] - keys[0],
+    }
+
+
+def test_video_is_changed_while_live(tmp_path: Path, page: str, far_end: Rtmp) -> None:
+    for parent in (tmp_path, tmp_path.parent):
+        parent.chmod(0o755)
+    url = far_end.read_url("changing")
+    with PodPair(newest("encoder"), tmp_path, epoch=2) as pair:
+        pair.wait_agent()
+        before = programme(page, far_end, "changing")
+        pair.put(before)
+        pair.wait_phase("running")
+        wait_states(pair, {"changing": "Connected"})
+        connection = far_end.path("changing")["source"]["id"]
+
+        # What decoders do not mind needs no new connection
+        changes = {"bitrate_bps": 1_200_000, "keyframe_interval_frames": 15, "framerate": 20}
+        smaller = before.model_copy(update={"video": before.video.model_copy(update=changes)})
+        pair.put(smaller)
+        wait_for(lambda: "child.started" in pair.logs("encoder").rpartition("program.taken")[2])
+        time.sleep(1)
+        found = video_of(url)
+        assert (found["width"], found["height"], found["gop"]) == (640, 360, 15)
+        assert found["rate"] == pytest.approx(20, abs=0.5)
+        assert found["bps"] == pytest.approx(1_200_000, rel=0.15)
+        assert far_end.path("changing")["source"]["id"] == connection
+
+        # Another size does, at once and without a word of disconnection
+        changes = {"width": 480, "height": 270, "profile": "main"}
+        pair.put(smaller.model_copy(update={"video": smaller.video.model_copy(update=changes)}))
+        wait_for(lambda: (far_end.path("changing").get("source") or {}).get("id") not in (None, connection))
+        wait_for(lambda: far_end.received("changing") > 0)
+        found = video_of(url)
+        assert (found["width"], found["height"], found["profile"]) == (480, 270, "Main")
+        assert pair.status().destinations[0].connect == "Connected"
+        assert '"connect": "Disconnected"' not in pair.logs("encoder")
 
 
 def follow_until_gone(pair: PodPair) -> None:

@@ -65,8 +65,9 @@ class Publisher(ABC):
 
     @abstractmethod
     async def session(self) -> None:
-        """One session from its opening to its end; returns only when `_stop` is set and the end was proper.
+        """One session from its opening to its proper end.
 
+        That is when `_stop` is set, or when another session is needed at once.
         Calls `connected()` once media is known to flow. When cancelled it closes at once.
 
         Raises:
@@ -88,12 +89,13 @@ class Publisher(ABC):
                 lost = Lost(f"internal error ({type(error).__name__})")
             if self._stop.is_set():
                 break
+            if lost is None:
+                continue
             if time.monotonic() - started > STEADY_S:
                 backoff.reset()
-            wait_s = backoff.next_s(permanent=bool(lost and lost.permanent))
-            if lost:
-                slowly = f"; tried again every {LONGEST_S:.0f} s" if lost.permanent else ""
-                self._tell(ConnectState.DISCONNECTED, f"{lost}{slowly}")
+            wait_s = backoff.next_s(permanent=lost.permanent)
+            slowly = f"; tried again every {LONGEST_S:.0f} s" if lost.permanent else ""
+            self._tell(ConnectState.DISCONNECTED, f"{lost}{slowly}")
             try:
                 await asyncio.wait_for(self._stop.wait(), wait_s)
             except TimeoutError:

@@ -7,8 +7,9 @@ import time
 from typing import Any
 
 from onair_crds.enums import ConnectState
-from onair_encoder.flv import VIDEO, Packet
+from onair_encoder.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.rtmp import amf
 from onair_encoder.publish.rtmp.connection import RtmpAddress, RtmpConnection
 from onair_encoder.publish.words import Lost
 
@@ -30,7 +31,7 @@ class RtmpPublisher(Publisher):
             except TimeoutError as error:
                 raise Lost(f"no answer from {address.server}") from error
             for packet in self._fan_out.subscribe(feed):
-                connection.send(packet)
+                feed.packet(packet)
             await self._watch(connection, feed)
             self._fan_out.unsubscribe(feed)
             await connection.finish()
@@ -43,7 +44,7 @@ class RtmpPublisher(Publisher):
             connection.abort()
 
     async def _watch(self, connection: RtmpConnection, feed: _Feed) -> None:
-        """Looks at progress until told to stop.
+        """Looks at progress until told to stop, or until the size of the picture changes.
 
         Raises:
             Lost: the peer ended the session, or took nothing for longer than the time-out.
@@ -59,7 +60,7 @@ class RtmpPublisher(Publisher):
                     timeout=WATCH_S if connected else FIRST_BYTES_S,
                     return_when=asyncio.FIRST_COMPLETED,
                 )
-                if stop.done():
+                if stop.done() or feed.outgrown:
                     return
                 if connection.closed.done():
                     raise connection.closed.result()
@@ -83,6 +84,16 @@ class RtmpPublisher(Publisher):
         counters.queued_bytes = connection.unsent
 
 
+Size = tuple[object, object]
+
+
+def picture_size(script: Packet) -> Size:
+    """Width and height as `onMetaData` has them."""
+    _, *values = amf.decode(script.body) or [None]
+    known = values[0] if values and isinstance(values[0], dict) else {}
+    return known.get("width"), known.get("height")
+
+
 class _Feed:
     """Writes packets to a connection; where the peer is slow, drops up to the next key frame."""
 
@@ -90,6 +101,9 @@ class _Feed:
         self._connection = connection
         self._dropping = False
         self._dropped = 0
+        self._size: Size | None = None
+        self.outgrown = False
+        """The picture has another size now, which servers take in a new session only."""
 
     def take_dropped(self) -> int:
         """Packets that were dropped since it was asked last."""
@@ -98,8 +112,14 @@ class _Feed:
 
     def packet(self, packet: Packet) -> None:
         connection = self._connection
-        if connection.closed.done():
+        if connection.closed.done() or self.outgrown:
             return
+        if packet.type == SCRIPT:
+            size = picture_size(packet)
+            self.outgrown = self._size not in (None, size)
+            self._size = size
+            if self.outgrown:
+                return
         unsent = connection.unsent
         if self._dropping:
             if packet.keyframe and unsent < MAX_UNSENT_BYTES // 4:
