@@ -26,6 +26,7 @@ from onair_api.layout.layers import Layers
 from onair_api.layout.router import router as layout
 from onair_api.layout.service import Layouts
 from onair_api.live.broadcast.service import Broadcasts
+from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
 from onair_api.live.project.record import Readers
@@ -104,7 +105,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         collections=Collections(cluster, writer, readers, projects, sources, settings.limits),
         projects=projects,
         destinations=Destinations(cluster, writer, credentials, settings.limits),
-        broadcasts=Broadcasts(cluster, writer),
+        broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
         sources=sources,
         project_sources=ProjectSources(cluster, writer, readers, settings.limits),
         rooms=Rooms(cluster),

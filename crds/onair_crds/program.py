@@ -18,6 +18,10 @@ from onair_crds.enums import BroadcastError, ConnectState
 CONTROL_PORT = 8443
 METRICS_PORT = 9090
 CONTROL_AUDIENCE = "onair-encoder"
+SERVER_NAME = "onair-encoder"
+"""The name in every pod's certificate: what tells pods apart is that each certificate is pinned."""
+CERTIFICATE, SNAPSHOT_KEY = "tls.crt", "snapshot.key"
+"""Keys of a pod's identity Secret. The second is a bearer token that `GET /v1/snapshot` alone accepts."""
 
 
 class WireModel(BaseModel):

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 
-from onair_crds.program import CONTROL_PORT, EncoderStatus, Program
-from onair_operator.identity import SERVER_NAME, OperatorKey
+from onair_crds.program import CONTROL_PORT, SERVER_NAME, EncoderStatus, Program
+from onair_operator.identity import OperatorKey
 
 CONNECT_TIMEOUT_S = 3.0
 PUSH_TIMEOUT_S = 5.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import secrets
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,11 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from onair_crds.program import CONTROL_AUDIENCE
+from onair_crds.program import CERTIFICATE, CONTROL_AUDIENCE, SERVER_NAME, SNAPSHOT_KEY
 
 CERTIFICATE_LIFE = dt.timedelta(days=30)
-SERVER_NAME = "onair-encoder"
-"""The name in every pod's certificate: what tells pods apart is that each certificate is pinned."""
 TOKEN_LIFE = dt.timedelta(seconds=60)
 _PEM = serialization.Encoding.PEM
 
@@ -65,7 +64,11 @@ class OperatorKey:
 
 
 def pod_identity(key: OperatorKey, now: dt.datetime) -> dict[str, str]:
-    """What a pod's identity volume holds: its own certificate and key, and our public key; PEM text."""
+    """What a pod's identity volume holds.
+
+    Its own certificate and key, our public key, all as PEM text, and the token
+    that lets the facade ask it for pictures.
+    """
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, SERVER_NAME)])
     certificate = (
@@ -83,9 +86,10 @@ def pod_identity(key: OperatorKey, now: dt.datetime) -> dict[str, str]:
         .sign(private, hashes.SHA256())
     )
     return {
-        "tls.crt": certificate.public_bytes(_PEM).decode(),
+        CERTIFICATE: certificate.public_bytes(_PEM).decode(),
         "tls.key": private.private_bytes(
             _PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         ).decode(),
         "verify.pem": key.public_pem(),
+        SNAPSHOT_KEY: secrets.token_urlsafe(32),
     }

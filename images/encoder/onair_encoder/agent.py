@@ -18,6 +18,7 @@ from onair_encoder.logs import log
 from onair_encoder.pipeline_client import ProgramInput, want_pipeline
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.publisher import now
+from onair_encoder.snapshot import Snapshots
 from onair_encoder.switch import Switch
 
 TICK_S = 0.1
@@ -31,6 +32,7 @@ class StaleProgram(Exception):
 class Agent:
     def __init__(self, epoch: int, program_path: Path) -> None:
         self.fan_out = FanOut()
+        self.snapshots = Snapshots(self.fan_out)
         self.switch = Switch(self.fan_out)
         self.input = ProgramInput(self.switch)
         self._epoch = epoch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 import ssl
 from collections.abc import Awaitable, Callable
@@ -11,10 +12,12 @@ import jwt
 from aiohttp import web
 from pydantic import ValidationError
 
-from onair_crds.program import CONTROL_AUDIENCE, CONTROL_PORT, Program
+from onair_crds.program import CONTROL_AUDIENCE, CONTROL_PORT, SNAPSHOT_KEY, Program
 from onair_encoder.agent import Agent, StaleProgram
+from onair_encoder.snapshot import NoPicture
 
-SCOPES = {"/v1/program": {"program"}, "/v1/status": {"program"}, "/v1/snapshot": {"program", "snapshot"}}
+SNAPSHOT = "/v1/snapshot"
+SCOPES = {"/v1/program": {"program"}, "/v1/status": {"program"}, SNAPSHOT: {"program"}}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MAX_PROGRAM = 4 * 1024 * 1024
 
@@ -25,11 +28,13 @@ class ControlApi:
         self._identity = identity
         self._pod = pod
         self._key = (identity / "verify.pem").read_text()
+        self._snapshot_key = (identity / SNAPSHOT_KEY).read_bytes()
 
     async def start(self) -> web.AppRunner:
         app = web.Application(middlewares=[self._guard], client_max_size=MAX_PROGRAM)
         app.router.add_put("/v1/program", self._put_program)
         app.router.add_get("/v1/status", self._get_status)
+        app.router.add_get(SNAPSHOT, self._get_snapshot)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -43,6 +48,8 @@ class ControlApi:
             # A rendered page shares the loopback and could have a name of its own point there.
             return web.json_response({"message": "this host is not served"}, status=421)
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if request.path == SNAPSHOT and hmac.compare_digest(token.encode(), self._snapshot_key):
+            return await handler(request)
         try:
             claims = jwt.decode(
                 token,
@@ -95,3 +102,10 @@ class ControlApi:
                 version = await self._agent.changed(version)
         except ConnectionError:
             return response
+
+    async def _get_snapshot(self, request: web.Request) -> web.Response:
+        try:
+            picture = await self._agent.snapshots.jpeg()
+        except NoPicture as error:
+            return web.json_response({"message": str(error)}, status=503)
+        return web.Response(body=picture, content_type="image/jpeg")

@@ -78,6 +78,11 @@ class FanOut:
         if subscriber in self._subscribers:
             self._subscribers.remove(subscriber)
 
+    def key_picture(self) -> list[Packet] | None:
+        """The video's header and its last key frame: what a picture is decoded from."""
+        header = self._headers.get(VIDEO)
+        return [header, self._gop[0]] if header and self._gop else None
+
     @property
     def has_media(self) -> bool:
         return bool(self._gop)

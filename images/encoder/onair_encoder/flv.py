@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 AUDIO, VIDEO, SCRIPT = 8, 9, 18
@@ -69,3 +69,14 @@ class FlvReader:
                 yield Packet(buffer[position] & 0x1F, time, body)
             position = end + 4
         del buffer[:position]
+
+
+def file_of(packets: Iterable[Packet]) -> bytes:
+    """A whole FLV file with these packets, for a program that reads one."""
+    return b"FLV\x01\x05\0\0\0\x09\0\0\0\0" + b"".join(map(_tag, packets))
+
+
+def _tag(packet: Packet) -> bytes:
+    time, body = packet.timestamp_ms, packet.body
+    head = bytes((packet.type,)) + len(body).to_bytes(3, "big") + (time & 0xFFFFFF).to_bytes(3, "big")
+    return head + bytes((time >> 24 & 0xFF, 0, 0, 0)) + body + (_TAG_HEADER + len(body)).to_bytes(4, "big")

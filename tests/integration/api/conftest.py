@@ -52,6 +52,7 @@ RIGHTS = {
             "get list watch create patch delete",
         ),
         ("", ["secrets"], "get list watch create delete"),
+        ("", ["pods"], "get"),
     ],
     "release": [("", ["secrets"], "get list watch create")],
 }

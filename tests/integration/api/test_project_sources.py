@@ -176,7 +176,7 @@ def test_a_picture_needs_a_running_broadcast(show: Show, cluster: Cluster) -> No
     on_air(cluster, show)
     answer = show.user.call("GET", path)
     assert_error(answer, 503, 14)
-    assert "encoders of this version" in answer.json()["message"]
+    assert "another encoder" in answer.json()["message"], "the status names a pod that is not there"
 
 
 def test_rooms_need_a_room_server(show: Show) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -16,8 +17,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
+from tests.media.painted import read_frame
 
-from onair_crds.program import EncoderStatus, Program, ProgramDestination, ProgramVideo
+from onair_crds.program import SNAPSHOT_KEY, EncoderStatus, Program, ProgramDestination, ProgramVideo
 
 PAGES = Path(__file__).parents[3] / "images/demo"
 
@@ -92,6 +94,13 @@ def test_only_the_operator_may_steer(pair: PodPair) -> None:
     assert status(**pair.token(), Host="localhost:8443") == 421
     assert status(**pair.token(), Host="evil.example") == 421
     assert status(**pair.token(), Host=f"{POD}:8443") == 200
+    # The facade's key opens one door
+    key = {"Authorization": f"Bearer {(pair.folder / 'identity' / SNAPSHOT_KEY).read_text()}"}
+    assert status(**key) == 401
+    assert pair.http.put("/v1/program", content=b"{}", headers=key).status_code == 401
+    assert pair.http.get("/v1/snapshot").status_code == 401
+    answer = pair.http.get("/v1/snapshot", headers=key)
+    assert (answer.status_code, answer.json()) == (503, {"message": "nothing was encoded yet"})
 
 
 def test_a_bad_programme_is_refused_by_field_and_without_its_secrets(pair: PodPair) -> None:
@@ -106,6 +115,7 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
     assert pair.put(programme(page, far_end, "one")).status_code == 200
     status = pair.wait_phase("running")
     assert status.first_frame
+    assert_snapshots(pair)
     stale = programme(page, far_end, "one").model_copy(update={"revision": 0})
     assert pair.http.put("/v1/program", content=stale.wire(), headers=pair.token()).status_code == 409
 
@@ -126,6 +136,27 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
     wait_for(lambda: not far_end.path("one"))
     logs = pair.logs("encoder") + pair.logs("browser")
     assert "s3cret" not in logs
+
+
+def assert_snapshots(pair: PodPair) -> None:
+    """Pictures of the page at the programme's size, each key frame decoded once whoever asks."""
+    key = {"Authorization": f"Bearer {(pair.folder / 'identity' / SNAPSHOT_KEY).read_text()}"}
+
+    def picture(_: int = 0) -> tuple[bytes, int]:
+        answer = pair.http.get("/v1/snapshot", headers=key).raise_for_status()
+        assert answer.headers["Content-Type"] == "image/jpeg"
+        command = ["ffmpeg", "-v", "error", "-i", "-", "-pix_fmt", "gray", "-f", "rawvideo", "-"]
+        raw = subprocess.run(command, input=answer.content, check=True, capture_output=True).stdout
+        painted = read_frame(np.frombuffer(raw, np.uint8).reshape(360, 640))
+        assert painted, "the page is in the picture"
+        return answer.content, painted.wall_ms
+
+    _, first = picture()
+    assert abs(time.time() * 1000 - first) < 3000
+    with ThreadPoolExecutor(8) as threads:
+        pictures = {content for content, _ in threads.map(picture, range(16))}
+    assert len(pictures) <= 3
+    wait_for(lambda: picture()[1] > first)
 
 
 def wait_states(pair: PodPair, wanted: dict[str, str]) -> dict[str, object]:

@@ -155,7 +155,7 @@ async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: Cluster) -> Non
         assert [o["kind"] for o in project["metadata"]["ownerReferences"]] == ["Collection"]
         assert pod["metadata"]["ownerReferences"][0]["uid"] == project["metadata"]["uid"]
         identity = await cluster.client.get(SECRETS, cluster.namespace, "show-first-1")
-        assert set(identity["data"]) == {"tls.crt", "tls.key", "verify.pem"}
+        assert set(identity["data"]) == {"tls.crt", "tls.key", "verify.pem", "snapshot.key"}
 
         async def story() -> bool:
             return "BroadcastRequested" in await cluster.events()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -92,12 +94,25 @@ SNAPSHOT["responses"][200]["content"]["image/jpeg"] = {"schema": {"type": "strin
 
 @router.get("/snapshot", **SNAPSHOT)
 async def get_broadcast_snapshot(request: Request) -> Response:
-    """FAILED_PRECONDITION until a broadcast runs, then UNAVAILABLE: encoders give no pictures yet."""
+    """A JPEG, at most one key-frame interval old; with `Accept: application/json` within a record.
+
+    FAILED_PRECONDITION where no broadcast runs.
+    """
     caller = await caller_of(request, Operation.GET_PROJECT_BROADCAST_SNAPSHOT)
     try:
         ImageFormat.from_wire(request.query_params.get("format") or ImageFormat.unspecified())
     except ValueError as error:
         raise InvalidArgument(Violation("format", str(error))) from None
     ids = request.path_params
-    await services_of(request).broadcasts.snapshot(caller, ids["collectionId"], ids["projectId"])
-    return Json({})
+    picture = await services_of(request).broadcasts.snapshot(caller, ids["collectionId"], ids["projectId"])
+    headers = {"Cache-Control": "no-store"}
+    if prefers_json(request.headers.get("accept", "")):
+        record = {"format": ImageFormat.JPEG.wire, "image": base64.b64encode(picture).decode()}
+        return Json(record, headers=headers)
+    return Response(picture, media_type="image/jpeg", headers=headers)
+
+
+def prefers_json(accept: str) -> bool:
+    """Whether JSON is named and no picture is."""
+    wanted = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+    return "application/json" in wanted and not any(each.startswith("image/") for each in wanted)

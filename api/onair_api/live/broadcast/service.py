@@ -14,6 +14,7 @@ from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
+from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.ownership import owned_project
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
@@ -23,9 +24,10 @@ log = structlog.get_logger()
 
 
 class Broadcasts:
-    def __init__(self, cluster: Cluster, writer: Writer) -> None:
+    def __init__(self, cluster: Cluster, writer: Writer, encoders: Encoders) -> None:
         self._cluster = cluster
         self._writer = writer
+        self._encoders = encoders
 
     async def start(self, caller: Caller, collection_id: str, project_id: str) -> dict[str, Any]:
         """Puts the show on air; gives the running run's id where it is already."""
@@ -55,18 +57,22 @@ class Broadcasts:
             log.info("broadcast.stop_requested", project=project.name)
         return {}
 
-    async def snapshot(self, caller: Caller, collection_id: str, project_id: str) -> None:
-        """A picture of the running broadcast, which encoders of this version do not give out.
+    async def snapshot(self, caller: Caller, collection_id: str, project_id: str) -> bytes:
+        """A JPEG of the running broadcast.
 
         Raises:
             NotFound: the caller reaches no such project.
             FailedPrecondition: no broadcast runs.
-            Unavailable: one runs.
+            Unavailable: its encoder gives no picture just now.
         """
         project = await owned_project(self._cluster, caller.identity, collection_id, project_id)
         if present_run(project.spec, project.status).phase is not BroadcastPhase.RUNNING:
             raise FailedPrecondition("the project has no running broadcast to take a picture of")
-        raise Unavailable("the encoders of this version give no pictures of a running broadcast")
+        broadcast = project.status.get("broadcast") or {}
+        pod, uid = broadcast.get("pod"), broadcast.get("encoder")
+        if not pod or not uid:
+            raise Unavailable("the broadcast is moving to another encoder; try again")
+        return await self._encoders.picture(str(pod), str(uid))
 
     async def status(self, caller: Caller, collection_id: str, project_id: str) -> dict[str, Any]:
         project = await owned_project(self._cluster, caller.identity, collection_id, project_id)

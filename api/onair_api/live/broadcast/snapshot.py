@@ -1,0 +1,92 @@
+"""Asks a running broadcast's encoder for a picture: the one thing that the facade asks of encoders.
+
+The pod's identity Secret holds the certificate that is pinned, and a token that
+the encoder accepts for pictures alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import aiohttp
+import structlog
+
+from onair_api.errors import Unavailable
+from onair_crds.client import PODS, SECRETS, ApiError, KubeClient
+from onair_crds.program import CERTIFICATE, CONTROL_PORT, SERVER_NAME, SNAPSHOT_KEY
+
+log = structlog.get_logger()
+
+TIMEOUT = aiohttp.ClientTimeout(total=8, sock_connect=2)
+MAX_BYTES = 16 * 2**20
+KNOWN_PODS = 256
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How one encoder is spoken to."""
+
+    url: str
+    certificate: ssl.SSLContext
+    token: str
+
+
+class Encoders:
+    def __init__(self, client: KubeClient, namespace: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._known: OrderedDict[str, Reach] = OrderedDict()
+        """By uid of the pod, whose name, address and identity never change."""
+
+    async def picture(self, pod: str, uid: str) -> bytes:
+        """A JPEG of what the encoder sends.
+
+        Raises:
+            Unavailable: it gives none; the text says why.
+        """
+        try:
+            reach = await self._reach(pod, uid)
+        except ApiError as error:
+            if error.not_found:
+                raise Unavailable("the broadcast is moving to another encoder; try again") from error
+            raise
+        headers = {"Authorization": f"Bearer {reach.token}"}
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=TIMEOUT, trust_env=False) as session,
+                session.get(
+                    reach.url, headers=headers, ssl=reach.certificate, server_hostname=SERVER_NAME
+                ) as answer,
+            ):
+                body = await answer.content.read(MAX_BYTES)
+                if answer.status == 200 and answer.content_type == "image/jpeg":
+                    return body
+                log.warning("snapshot.refused", pod=pod, status=answer.status)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            self._known.pop(uid, None)
+            log.warning("snapshot.failed", pod=pod, error=type(error).__name__)
+            raise Unavailable("the encoder does not answer; try again") from error
+        raise Unavailable("the encoder has no picture yet; try again")
+
+    async def _reach(self, pod: str, uid: str) -> Reach:
+        known = self._known.get(uid)
+        if known:
+            return known
+        document = await self._client.get(PODS, self._namespace, pod)
+        secret = await self._client.get(SECRETS, self._namespace, pod)
+        ip = (document.get("status") or {}).get("podIP")
+        data = secret.get("data") or {}
+        if document["metadata"]["uid"] != uid or not ip or SNAPSHOT_KEY not in data:
+            raise Unavailable("the encoder is not ready for this; try again")
+        reach = Reach(
+            f"https://{f'[{ip}]' if ':' in ip else ip}:{CONTROL_PORT}/v1/snapshot",
+            ssl.create_default_context(cadata=base64.b64decode(data[CERTIFICATE]).decode()),
+            base64.b64decode(data[SNAPSHOT_KEY]).decode(),
+        )
+        self._known[uid] = reach
+        while len(self._known) > KNOWN_PODS:
+            self._known.popitem(last=False)
+        return reach
