@@ -9,6 +9,7 @@ AUDIO, VIDEO, SCRIPT = 8, 9, 18
 _HEADER = 9 + 4
 _TAG_HEADER = 11
 _AVC, _AAC = 7, 10
+_PICTURE = 1
 
 
 class FlvError(ValueError):
@@ -25,7 +26,8 @@ class Packet:
 
     @property
     def keyframe(self) -> bool:
-        return self.type == VIDEO and self.body[0] >> 4 == 1 and not self.header
+        """A picture that decoding can begin with; ffmpeg marks an end of sequence as one too."""
+        return self.type == VIDEO and self.body[0] >> 4 == 1 and self.body[1] == _PICTURE
 
     @property
     def header(self) -> bool:

@@ -44,6 +44,12 @@ def test_packets_come_whole_however_the_bytes_come(piece: int) -> None:
     assert [p.keyframe for p in packets] == [False, False, False, True, False, False]
 
 
+def test_an_end_of_sequence_is_no_key_frame() -> None:
+    end = Packet(VIDEO, 0, b"\x17\x02\0\0\0")
+    assert not end.keyframe
+    assert not end.header
+
+
 def test_what_is_not_flv_is_refused() -> None:
     with pytest.raises(FlvError):
         list(FlvReader().feed(b"HTTP/1.1 200 OK\r\n"))
