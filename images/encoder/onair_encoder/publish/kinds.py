@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.rtmp.publisher import RtmpPublisher
+from onair_encoder.publish.srt.publisher import SrtPublisher
 from onair_encoder.publish.words import Lost
 
 
@@ -17,7 +18,7 @@ class UnavailablePublisher(Publisher):
 KINDS: dict[str, type[Publisher]] = {
     "RTMP": RtmpPublisher,
     "RTMPS": RtmpPublisher,
-    "SRT": UnavailablePublisher,
+    "SRT": SrtPublisher,
     "RTC": UnavailablePublisher,
     "HLS": UnavailablePublisher,
 }

@@ -25,7 +25,7 @@ def in_words(error: Exception, host: str, server: str) -> Lost:
         case ssl.SSLError():
             return Lost(f"{server}: TLS failed: {getattr(error, 'reason', '') or 'handshake refused'}")
         case socket.gaierror():
-            return Lost(f"{host}: name not found")
+            return name_in_words(error.errno, host)
         case ConnectionRefusedError():
             return Lost(f"connection refused by {server}")
         case ConnectionResetError() | BrokenPipeError():
@@ -36,3 +36,10 @@ def in_words(error: Exception, host: str, server: str) -> Lost:
             return Lost(f"{server}: {error.strerror or 'network error'}")
         case _:
             return Lost(f"{server}: the answer was not of the protocol")
+
+
+def name_in_words(error: int | None, host: str) -> Lost:
+    """A name that could not be resolved. `error`: EAI_…"""
+    if error == socket.EAI_AGAIN:
+        return Lost(f"{host}: the name server does not answer")
+    return Lost(f"{host}: name not found")

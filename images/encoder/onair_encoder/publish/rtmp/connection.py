@@ -24,6 +24,8 @@ _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
 _ACK_WINDOW = 2_500_000
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
+MAX_UNSENT_BYTES = 8 * 2**20
+"""What may wait in this process before pictures are left out."""
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that looks at the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
@@ -77,6 +79,11 @@ class RtmpAddress:
 
 class RtmpConnection:
     """An open publishing session. Packets are written at once; what TCP has taken is progress."""
+
+    key_name = "stream key"
+    settle_s = 0.0
+    """A server that has agreed to the stream keeps it."""
+    one_size = True
 
     def __init__(self, address: RtmpAddress) -> None:
         self.address = address
@@ -241,6 +248,26 @@ class RtmpConnection:
         else:
             chunk_stream = _AUDIO if packet.type == AUDIO else _VIDEO
         self._send(chunk_stream, packet.type, self._stream, body, time_ms)
+
+    @property
+    def server(self) -> str:
+        return self.address.server
+
+    @property
+    def over(self) -> bool:
+        return self.closed.done() or self._writer.transport.is_closing()
+
+    @property
+    def congested(self) -> bool:
+        return self.unsent > MAX_UNSENT_BYTES
+
+    @property
+    def relieved(self) -> bool:
+        return self.unsent < MAX_UNSENT_BYTES // 4
+
+    @property
+    def idle(self) -> bool:
+        return self.taken >= self.written
 
     @property
     def unsent(self) -> int:

@@ -1,0 +1,167 @@
+"""The agent's side of an SRT session: a sender process, MPEG-TS into it, its reports out of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onair_encoder
+from onair_encoder.flv import Packet
+from onair_encoder.publish.srt.address import SrtAddress
+from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
+from onair_encoder.publish.srt.mpeg_ts import TransportStream
+from onair_encoder.publish.srt.reject import refusal
+from onair_encoder.publish.words import Lost, name_in_words
+
+_SOURCE = str(Path(onair_encoder.__file__).parent.parent)
+COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender"]
+"""Without site packages. What is secret goes through the socket, so that no process list has it."""
+MAX_UNSENT_BYTES = 4 * 2**20
+CONGESTED_MS, RELIEVED_MS = 700, 200
+"""libsrt itself leaves packets out once they have waited for a second, wherever a picture is then torn."""
+FINISH_S = 1.5
+"""The sender waits for up to a second for the last acknowledgements."""
+LEAVE_S = 0.3
+
+
+class SrtConnection:
+    key_name = "stream id"
+    one_size = False
+    settle_s = 0.25
+    """Listeners accept a session and look at its stream id after: one that is in use is closed then."""
+
+    def __init__(self, address: SrtAddress, passphrase: str | None) -> None:
+        self.written = 0
+        self.closed: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
+        self._address = address
+        self._passphrase = passphrase
+        self._stream = TransportStream()
+        self._report: dict[str, Any] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
+
+    @property
+    def server(self) -> str:
+        return self._address.server
+
+    async def open(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # Popen waits for the exec alone, a millisecond; asyncio's own way takes a thread per process.
+            self._process = subprocess.Popen(  # noqa: ASYNC220
+                COMMAND,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                env={**os.environ, "PYTHONPATH": _SOURCE, "PYTHONDONTWRITEBYTECODE": "1"},
+            )
+        self._reader, self._writer = await asyncio.open_unix_connection(sock=ours)
+        self._writer.transport.set_write_buffer_limits(high=64 * 2**20)
+        address = self._address
+        order = {
+            "host": address.host,
+            "port": address.port,
+            "streamid": address.stream_id,
+            "latency": address.latency_ms,
+            "pbkeylen": address.key_bytes,
+            "passphrase": self._passphrase,
+        }
+        self._writer.write(json.dumps(order).encode() + b"\n")
+        report = await self._next()
+        if report is None:
+            raise Lost(f"{self.server}: the sender ended unexpectedly")
+        if "name" in report:
+            raise name_in_words(report["name"], address.host)
+        if "rejected" in report:
+            raise refusal(self.server, report["error"], report["rejected"])
+        self._reading = asyncio.create_task(self._read())
+
+    async def _next(self) -> dict[str, Any] | None:
+        """The next report; None after the last."""
+        try:
+            line = await self._reader.readline()
+            return dict(json.loads(line)) if line else None
+        except (OSError, ValueError):
+            return None
+
+    async def _read(self) -> None:
+        lost = Lost(f"{self.server}: the sender ended unexpectedly")
+        while report := await self._next():
+            if "over" in report:
+                lost = Lost(f"{self.server}: the server closed the connection")
+                break
+            self._report = report
+        if not self.closed.done():
+            self.closed.set_result(lost)
+
+    def send(self, packet: Packet) -> None:
+        if data := self._stream.pack(packet):
+            self._writer.write(data)
+            self.written += len(data)
+
+    @property
+    def over(self) -> bool:
+        return self.closed.done() or self._writer.transport.is_closing()
+
+    @property
+    def congested(self) -> bool:
+        return self.unsent > MAX_UNSENT_BYTES or self._report.get("pending_ms", 0) > CONGESTED_MS
+
+    @property
+    def relieved(self) -> bool:
+        return self.unsent < MAX_UNSENT_BYTES // 4 and self._report.get("pending_ms", 0) < RELIEVED_MS
+
+    @property
+    def unsent(self) -> int:
+        return int(self._writer.transport.get_write_buffer_size())
+
+    @property
+    def taken(self) -> int:
+        return int(self._report.get("acked", 0)) * PAYLOAD_BYTES
+
+    @property
+    def idle(self) -> bool:
+        return self.written - self.taken < PAYLOAD_BYTES
+
+    @property
+    def round_trip_ms(self) -> float:
+        return float(self._report.get("rtt_ms", 0.0))
+
+    async def finish(self) -> None:
+        """Lets the sender deliver what it has, then tell the server of the end."""
+        if self._process is None or self.closed.done():
+            self.abort()
+            return
+        with contextlib.suppress(OSError):
+            self._writer.write_eof()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self.closed), FINISH_S)
+        self.abort()
+
+    def abort(self) -> None:
+        """Ends the sender, which tells the server and waits for nothing."""
+        if self._process is None or self._ending:
+            return
+        if self._process.poll() is None:
+            self._process.terminate()
+        self._ending = asyncio.create_task(self._reap(self._process))
+
+    async def _reap(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = asyncio.get_running_loop().time() + LEAVE_S
+        while process.poll() is None:
+            if asyncio.get_running_loop().time() > deadline:
+                process.kill()
+            await asyncio.sleep(0.01)
+        if self._reading:
+            self._reading.cancel()
+        if hasattr(self, "_writer"):
+            self._writer.transport.abort()

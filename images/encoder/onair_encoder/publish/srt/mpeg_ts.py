@@ -1,0 +1,244 @@
+"""Packs the programme into MPEG-TS (ISO 13818-1): H.264 and AAC, one programme, PAT and PMT at key frames."""
+
+from __future__ import annotations
+
+from itertools import chain, cycle, islice
+
+from onair_encoder.flv import AUDIO, VIDEO, Packet
+
+CELL = 188
+"""Bytes of one transport packet."""
+_PAT, _PMT, _VIDEO, _AUDIO = 0x0000, 0x1000, 0x0100, 0x0101
+_H264, _ADTS = 0x1B, 0x0F
+_BODY = CELL - 4
+_CLOCK = 90
+"""Ticks of the clock in a millisecond."""
+_WRAP = 1 << 33
+_LEAD_MS = 200
+"""How far the clock reference is behind the media: a receiver's time to buffer."""
+_FIRST_MS = 1000
+_CLOCK_EVERY_MS = 80
+"""A receiver wants the clock at least every 100 ms, also where pictures are rarer."""
+_PICTURE = 1
+"""AVCPacketType: coded pictures, not a configuration or an end of sequence."""
+_START_CODE = b"\0\0\0\1"
+_DELIMITER = b"\0\0\0\1\x09\xf0"
+_DELIMITER_TYPE = 9
+
+
+def _crc32_table() -> list[int]:
+    table = []
+    for value in range(256):
+        crc = value << 24
+        for _ in range(8):
+            crc = (crc << 1) ^ (0x04C11DB7 if crc & 0x80000000 else 0)
+        table.append(crc & 0xFFFFFFFF)
+    return table
+
+
+_CRC = _crc32_table()
+
+
+def _section(body: bytes) -> bytes:
+    """A table with its checksum, padded to a payload."""
+    crc = 0xFFFFFFFF
+    for byte in body:
+        crc = (crc << 8 & 0xFFFFFFFF) ^ _CRC[crc >> 24 ^ byte]
+    return (b"\0" + body + crc.to_bytes(4, "big")).ljust(_BODY, b"\xff")
+
+
+def _stream(type_: int, pid: int) -> bytes:
+    return bytes((type_, 0xE0 | pid >> 8, pid & 0xFF, 0xF0, 0))
+
+
+_STREAMS = _stream(_H264, _VIDEO) + _stream(_ADTS, _AUDIO)
+_PAT_BODY = _section(b"\x00\xb0\x0d\x00\x01\xc1\x00\x00\x00\x01" + bytes((0xE0 | _PMT >> 8, _PMT & 0xFF)))
+_PMT_BODY = _section(
+    bytes((2, 0xB0, 13 + len(_STREAMS), 0, 1, 0xC1, 0, 0, 0xE0 | _VIDEO >> 8, _VIDEO & 0xFF, 0xF0, 0))
+    + _STREAMS
+)
+
+
+class _Pid:
+    """One elementary stream or table: its headers by continuity counter, ready made."""
+
+    def __init__(self, pid: int) -> None:
+        def head(flags: int, control: int) -> list[bytes]:
+            return [bytes((0x47, flags | pid >> 8, pid & 0xFF, control | n)) for n in range(16)]
+
+        self.plain, self.adapted = head(0, 0x10), head(0, 0x30)
+        self.first, self.first_adapted = head(0x40, 0x10), head(0x40, 0x30)
+        self.clock_alone = head(0, 0x20)
+        self.next = 0
+        self.last_dts = -1
+
+
+class TransportStream:
+    """Takes packets of the programme, gives whole transport packets; its times never go back."""
+
+    def __init__(self) -> None:
+        self._pat, self._pmt = _Pid(_PAT), _Pid(_PMT)
+        self._video, self._audio = _Pid(_VIDEO), _Pid(_AUDIO)
+        self._parameters = b""
+        self._adts: tuple[int, int, int] | None = None
+        self._length_size = 4
+        self._began = False
+        self._clock_ms = 0
+
+    def pack(self, packet: Packet) -> bytes:
+        """The bytes of one packet; none for what only configures, or comes before the first key frame."""
+        if packet.header:
+            self._configure(packet)
+            return b""
+        if packet.type == VIDEO and packet.body[1] == _PICTURE:
+            return self._pack_video(packet)
+        if packet.type == AUDIO:
+            return self._pack_audio(packet)
+        return b""
+
+    # -- H.264 and AAC ----------------------------------------------------------------------------
+
+    def _configure(self, packet: Packet) -> None:
+        if packet.type == AUDIO:
+            # AudioSpecificConfig: object type 5 bits, index of the rate 4, channels 4.
+            bits = int.from_bytes(packet.body[2:4], "big")
+            self._adts = (bits >> 11) - 1, bits >> 7 & 0xF, bits >> 3 & 0xF
+            return
+        record = packet.body[5:]
+        self._length_size = (record[4] & 3) + 1
+        self._parameters = b"".join(_START_CODE + unit for unit in _parameter_sets(record))
+
+    def _pack_video(self, packet: Packet) -> bytes:
+        if not self._parameters or not (self._began or packet.keyframe):
+            return b""
+        body = packet.body
+        offset_ms = int.from_bytes(body[2:5], "big", signed=True)
+        dts = self._ticks(self._video, packet.timestamp_ms)
+        pts = max(dts, (packet.timestamp_ms + offset_ms + _FIRST_MS) * _CLOCK)
+        unit = self._access_unit(body, keyframe=packet.keyframe)
+        stamps = _stamps(pts, dts) if pts != dts else _stamps(pts)
+        out: list[bytes] = []
+        if packet.keyframe:
+            self._began = True
+            out += self._table(self._pat, _PAT_BODY), self._table(self._pmt, _PMT_BODY)
+        self._clock_ms = packet.timestamp_ms
+        # Length 0: pictures may be longer than the field can say.
+        pes = b"\0\0\1\xe0\0\0" + stamps + unit
+        self._cells(out, self._video, pes, _clock(dts, random_access=packet.keyframe))
+        return b"".join(out)
+
+    def _access_unit(self, body: bytes, *, keyframe: bool) -> bytes:
+        """The picture with start codes instead of lengths; parameter sets before each key frame."""
+        parts = [_DELIMITER]
+        if keyframe:
+            parts.append(self._parameters)
+        at, size, end = 5, self._length_size, len(body)
+        while at + size < end:
+            length = int.from_bytes(body[at : at + size], "big")
+            at += size
+            if body[at] & 0x1F != _DELIMITER_TYPE:
+                parts += _START_CODE, body[at : at + length]
+            at += length
+        return b"".join(parts)
+
+    def _pack_audio(self, packet: Packet) -> bytes:
+        if self._adts is None or not self._began:
+            return b""
+        profile, rate, channels = self._adts
+        size = len(packet.body) - 2 + 7
+        header = bytes(
+            (
+                0xFF,
+                0xF1,
+                profile << 6 | rate << 2 | channels >> 2,
+                (channels & 3) << 6 | size >> 11,
+                size >> 3 & 0xFF,
+                (size & 7) << 5 | 0x1F,
+                0xFC,
+            )
+        )
+        dts = self._ticks(self._audio, packet.timestamp_ms)
+        stamps = _stamps(dts)
+        pes = b"\0\0\1\xc0" + (len(stamps) + size).to_bytes(2, "big") + stamps + header + packet.body[2:]
+        out: list[bytes] = []
+        if packet.timestamp_ms - self._clock_ms >= _CLOCK_EVERY_MS:
+            self._clock_ms = packet.timestamp_ms
+            # A packet without a payload does not count on.
+            head = self._video.clock_alone[self._video.next - 1 & 0xF]
+            out.append(head + _adaptation(_BODY, _clock(dts)))
+        self._cells(out, self._audio, pes, b"")
+        return b"".join(out)
+
+    # -- transport --------------------------------------------------------------------------------
+
+    def _ticks(self, pid: _Pid, time_ms: int) -> int:
+        dts = max((time_ms + _FIRST_MS) * _CLOCK, pid.last_dts + 1)
+        pid.last_dts = dts
+        return dts
+
+    def _table(self, pid: _Pid, body: bytes) -> bytes:
+        head = pid.first[pid.next]
+        pid.next = pid.next + 1 & 0xF
+        return head + body
+
+    def _cells(self, out: list[bytes], pid: _Pid, pes: bytes, field: bytes) -> None:
+        """Cuts a PES packet; `field` goes ahead of it, what is short of a packet is stuffed."""
+        counter, at, end = pid.next, 0, len(pes)
+        if field or end < _BODY:
+            at = min(end, _BODY - 1 - len(field or b"\0") if field else end)
+            out += pid.first_adapted[counter], _adaptation(_BODY - at, field), pes[:at]
+        else:
+            at = _BODY
+            out += pid.first[counter], pes[:at]
+        counter = counter + 1 & 0xF
+        if whole := (end - at) // _BODY:
+            last = at + whole * _BODY
+            bodies = [pes[i : i + _BODY] for i in range(at, last, _BODY)]
+            heads = islice(cycle(pid.plain), counter, None)
+            out += chain.from_iterable(zip(heads, bodies, strict=False))
+            at = last
+            counter = counter + whole & 0xF
+        if at < end:
+            out += pid.adapted[counter], _adaptation(_BODY - (end - at), b""), pes[at:]
+            counter = counter + 1 & 0xF
+        pid.next = counter
+
+
+def _adaptation(size: int, field: bytes) -> bytes:
+    """An adaptation field of so many bytes in all, its length byte included."""
+    if size == 1:
+        return b"\0"
+    return bytes((size - 1,)) + (field or b"\0").ljust(size - 1, b"\xff")
+
+
+def _clock(dts: int, *, random_access: bool = False) -> bytes:
+    """Flags and the programme's clock reference."""
+    base = (dts - _LEAD_MS * _CLOCK) % _WRAP
+    return bytes((0x50 if random_access else 0x10,)) + (base << 15 | 0x7E00).to_bytes(6, "big")
+
+
+def _stamps(pts: int, dts: int | None = None) -> bytes:
+    """The PES header from its flags on."""
+    if dts is None:
+        return b"\x80\x80\x05" + _stamp(2, pts)
+    return b"\x80\xc0\x0a" + _stamp(3, pts) + _stamp(1, dts)
+
+
+def _stamp(mark: int, ticks: int) -> bytes:
+    ticks %= _WRAP
+    high, middle, low = ticks >> 30, ticks >> 15 & 0x7FFF, ticks & 0x7FFF
+    return (mark << 36 | high << 33 | 1 << 32 | middle << 17 | 1 << 16 | low << 1 | 1).to_bytes(5, "big")
+
+
+def _parameter_sets(record: bytes) -> list[bytes]:
+    """SPS and PPS of an AVCDecoderConfigurationRecord (ISO 14496-15)."""
+    sets: list[bytes] = []
+    at = 5
+    for mask in (0x1F, 0xFF):
+        count = record[at] & mask
+        at += 1
+        for _ in range(count):
+            length = int.from_bytes(record[at : at + 2], "big")
+            sets.append(record[at + 2 : at + 2 + length])
+            at += 2 + length
+    return sets

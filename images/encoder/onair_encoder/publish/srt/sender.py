@@ -1,0 +1,151 @@
+"""A process that delivers to one SRT listener: takes an order and then MPEG-TS, tells of its progress.
+
+In a process of its own, as libsrt parses what strangers send. It is run without
+site packages and imports next to nothing, so that it starts soon and stays small.
+
+In: one line of JSON, the order, then transport packets until the end of file,
+which is the proper end. Out: lines of JSON, see `connection.py`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from onair_encoder.publish.srt import libsrt
+from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES, SrtError, SrtSocket
+
+CONNECT_TIMEOUT_MS = 5000
+SILENCE_MS = 40_000
+"""libsrt's own limit, above every time-out of a destination: those are kept by the agent."""
+BYTES_PER_S = 12_500_000
+"""Limits bursts, as the first one with all the pictures since the last key frame: no receiver's
+socket buffer would hold it."""
+REPORT_S = 0.1
+FIRST_REPORT_S = 0.01
+FIRST_S = 1.0
+DRAIN_S = 1.0
+READ_BYTES = 64 * 1024
+
+
+def tell(**report: Any) -> None:
+    os.write(1, json.dumps(report).encode() + b"\n")
+
+
+def end(code: int = 0) -> None:
+    """Without the interpreter's own end, which would wait for threads."""
+    os._exit(code)
+
+
+class Sender:
+    def __init__(self, media: io.BufferedReader) -> None:
+        self._input = media
+        self._order: dict[str, Any] = json.loads(media.readline())
+        self._socket = SrtSocket()
+        self._accepted = 0
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        self._connect()
+        signal.signal(signal.SIGTERM, lambda *_: self._leave())
+        tell(connected=True)
+        threading.Thread(target=self._pass_on, daemon=True).start()
+        self._report_until(self._ended.is_set)
+        deadline = time.monotonic() + DRAIN_S
+        self._report_until(lambda: time.monotonic() > deadline, drained=True)
+        self._leave()
+
+    def _connect(self) -> None:
+        order, srt = self._order, self._socket
+        try:
+            found = socket.getaddrinfo(order["host"], order["port"], type=socket.SOCK_DGRAM)
+        except socket.gaierror as error:
+            tell(name=error.errno)
+            end(1)
+        family, _, _, _, address = found[0]
+        # A passphrase only one of both has is refused, rather than a stream nobody can play.
+        options: list[tuple[int, int | str]] = [
+            (libsrt.SENDER, 1),
+            (libsrt.CONNTIMEO, CONNECT_TIMEOUT_MS),
+            (libsrt.PEERIDLETIMEO, SILENCE_MS),
+            (libsrt.LATENCY, order["latency"]),
+            (libsrt.ENFORCEDENCRYPTION, 1),
+        ]
+        if order["passphrase"]:
+            options += (libsrt.PBKEYLEN, order["pbkeylen"]), (libsrt.PASSPHRASE, order["passphrase"])
+        if order["streamid"]:
+            options.append((libsrt.STREAMID, order["streamid"]))
+        try:
+            for option, value in options:
+                srt.set(option, value)
+            srt.set_bandwidth(BYTES_PER_S)
+            srt.connect(family, str(address[0]), int(address[1]))
+        except SrtError as error:
+            tell(rejected=error.reject, error=error.error)
+            end(1)
+
+    def _pass_on(self) -> None:
+        rest = b""
+        try:
+            while data := self._input.read1(READ_BYTES):
+                rest += data
+                whole = len(rest) - len(rest) % PAYLOAD_BYTES
+                for at in range(0, whole, PAYLOAD_BYTES):
+                    self._socket.send(rest[at : at + PAYLOAD_BYTES])
+                    self._accepted += 1
+                rest = rest[whole:]
+            if rest:
+                self._socket.send(rest)
+                self._accepted += 1
+        except SrtError:
+            pass  # the other thread sees it, and says so
+        self._ended.set()
+
+    def _report_until(self, done: Callable[[], bool], *, drained: bool = False) -> None:
+        """Tells of progress; with `drained` also ends when all is acknowledged."""
+        began = time.monotonic()
+        before: dict[str, Any] = {}
+        while not done():
+            first = time.monotonic() - began < FIRST_S
+            self._ended.wait(FIRST_REPORT_S if first or drained else REPORT_S)
+            accepted = self._accepted
+            progress = self._socket.progress()
+            if progress is None or self._socket.over:
+                tell(over=True)
+                end(1)
+                return
+            report = {
+                "acked": accepted - progress.pending - progress.dropped,
+                "accepted": accepted,
+                "dropped": progress.dropped,
+                "pending_ms": progress.pending_ms,
+                "rtt_ms": round(progress.rtt_ms, 1),
+            }
+            if report != before:
+                tell(**report)
+                before = report
+            if drained and not progress.pending:
+                return
+
+    def _leave(self) -> None:
+        self._socket.shut()
+        end()
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        Sender(io.BufferedReader(io.FileIO(0), READ_BYTES)).run()
+    except BrokenPipeError:
+        end(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""SRT to a real listener: media as it was sent, the session's terms, its proper end, refusals in words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from tests.integration.encoder.delivery.far_end import FarEnd, decoded
+from tests.integration.encoder.delivery.live_program import FRAMERATE, HEIGHT, WIDTH, live_program
+from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
+
+from onair_crds.program import ProgramDestination
+
+PASSPHRASE = "a phrase of some length"
+
+
+def srt(id_: str, url: str, key: str | None = None, passphrase: str | None = None) -> ProgramDestination:
+    return ProgramDestination(
+        id=id_,
+        type="SRT",
+        url=url,
+        key=SecretStr(key) if key else None,
+        passphrase=SecretStr(passphrase) if passphrase else None,
+    )
+
+
+async def test_every_packet_arrives_once_and_the_end_is_told(tmp_path: Path) -> None:
+    async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
+        sent, watched = Sent(fan_out), Watched(fan_out)
+        url = f"srt://127.0.0.1:{far_end.srt}"
+        watched.want(
+            srt("in-url", f"{url}?streamid=publish:recorded/a&latency=200"),
+            srt("as-key", url, key="publish:recorded/b"),
+        )
+        await watched.connected("in-url", "as-key")
+        for name in ("recorded/a", "recorded/b"):
+            await far_end.received_more(name, 200_000)
+        assert watched.state("in-url").last_error is None
+        processes = command_lines()
+        assert "onair_encoder.publish.srt.sender" in processes
+        assert "recorded/b" not in processes
+        await watched.delivery.finish()
+        # A second after the end at most: a listener that was told nothing would wait for five.
+        for name in ("recorded/a", "recorded/b"):
+            await far_end.gone(name, 1.0)
+            assert_every_packet_once(far_end.recorded(name), sent, least_s=2)
+            media = decoded(far_end.recordings(name)[0])
+            assert (media.width, media.height, media.errors) == (WIDTH, HEIGHT, "")
+            assert media.pictures > 2 * FRAMERATE
+            assert media.samples > 2 * 48_000
+
+
+async def test_a_passphrase_encrypts_and_a_wrong_one_is_refused(tmp_path: Path) -> None:
+    paths = {"open/locked": {"srtPublishPassphrase": PASSPHRASE}}
+    async with FarEnd(tmp_path, **paths) as far_end, live_program() as fan_out:
+        watched = Watched(fan_out)
+        url = f"srt://127.0.0.1:{far_end.srt}?pbkeylen=32&streamid=publish:open/"
+        watched.want(
+            srt("right", url + "locked", passphrase=PASSPHRASE),
+            srt("wrong", url + "locked", passphrase="another phrase"),
+            srt("none", url + "locked"),
+            srt("unexpected", url + "unlocked", passphrase=PASSPHRASE),
+            srt("short", url + "unlocked", passphrase="short"),
+        )
+        await watched.connected("right")
+        await far_end.received_more("open/locked", 50_000)
+        await watched.says("wrong", "passphrase may be wrong")
+        await watched.says("none", "passphrase may be wrong")
+        await watched.says(
+            "unexpected", "the server refuses the passphrase, or expects none; tried again every"
+        )
+        await watched.says("short", "10 to 79 characters; tried again every")
+        assert PASSPHRASE not in str(watched.history)
+        await watched.delivery.finish()
+
+
+async def test_refusals_are_told_in_words(tmp_path: Path) -> None:
+    paths = {"open/taken": {"overridePublisher": False}}
+    async with FarEnd(tmp_path, **paths) as far_end, live_program() as fan_out:
+        watched = Watched(fan_out)
+        url = f"srt://127.0.0.1:{far_end.srt}?streamid=publish:"
+        watched.want(srt("first", url + "open/taken"))
+        await watched.connected("first")
+        watched.want(
+            srt("first", url + "open/taken"),
+            srt("second", url + "open/taken"),
+            srt("stranger", url + "closed/a:alice:wrong"),
+            srt("welcome", url + "closed/b:alice:secret"),
+            srt("nobody", f"srt://127.0.0.1:{far_end.rtmp}"),
+            srt("nowhere", "srt://nowhere.invalid:1000"),
+            srt("listener", f"srt://127.0.0.1:{far_end.srt}?mode=listener"),
+        )
+        await watched.connected("first", "welcome")
+        await watched.says("second", "the stream id may be refused or in use")
+        await watched.says("stranger", "stream id or passphrase may be wrong")
+        await watched.says("nobody", f"no answer from 127.0.0.1:{far_end.rtmp}")
+        await watched.says("nowhere", "nowhere.invalid: name")
+        await watched.says("listener", "a mode other than caller")
+        assert "secret" not in str(watched.history)
+        assert not watched.said("first")
+        await watched.delivery.finish()
+
+
+@pytest.mark.parametrize("how", ["killed", "removed"])
+async def test_a_sender_that_ends_is_started_again_or_leaves_nothing(tmp_path: Path, how: str) -> None:
+    async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
+        watched = Watched(fan_out)
+        watched.want(srt("one", f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/one"))
+        await watched.connected("one")
+        (process,) = senders()
+        if how == "killed":
+            os.kill(process, signal.SIGKILL)
+            await watched.says("one", "the sender ended unexpectedly")
+            await watched.connected("one")
+            await far_end.received_more("open/one", 50_000)
+        watched.want()
+        await far_end.gone("open/one", 2.0)
+        await watched.delivery.finish()
+        assert senders() == []
+
+
+def command_lines() -> str:
+    return subprocess.check_output(["ps", "-eo", "args"], text=True)
+
+
+def senders() -> list[int]:
+    """Sender processes of this one."""
+    found = subprocess.run(
+        ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], check=False, capture_output=True, text=True
+    ).stdout
+    return [int(line.split()[0]) for line in found.splitlines() if "srt.sender" in line]

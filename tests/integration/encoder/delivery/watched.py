@@ -1,0 +1,93 @@
+"""A Delivery under a test's eye: what it was sent, what it said of each destination, in what order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from tests.integration.encoder.delivery.far_end import Recorded
+
+from onair_crds.enums import ConnectState
+from onair_crds.program import DestinationState, ProgramDestination
+from onair_encoder.fan_out import FanOut
+from onair_encoder.flv import AUDIO, VIDEO, Packet
+from onair_encoder.publish.delivery import Delivery
+
+CONNECTED, DISCONNECTED = ConnectState.CONNECTED, ConnectState.DISCONNECTED
+
+
+class Sent:
+    """All packets that the programme had while it looked, from the last key frame on."""
+
+    def __init__(self, fan_out: FanOut) -> None:
+        self._packets = [packet for packet in fan_out.subscribe(self) if not packet.header]
+
+    def packet(self, packet: Packet) -> None:
+        if not packet.header:
+            self._packets.append(packet)
+
+    def times(self, type_: int) -> list[float]:
+        return [p.timestamp_ms / 1000 for p in self._packets if p.type == type_]
+
+
+class Watched:
+    def __init__(self, fan_out: FanOut) -> None:
+        self.history: dict[str, list[tuple[ConnectState, str | None]]] = {}
+        self._changed = asyncio.Event()
+        self.delivery = Delivery(fan_out, self._note)
+
+    def want(self, *destinations: ProgramDestination) -> None:
+        self.delivery.want(destinations)
+
+    def _note(self) -> None:
+        for state in self.delivery.states:
+            told = self.history.setdefault(state.id, [])
+            if not told or told[-1] != (state.connect, state.last_error):
+                told.append((state.connect, state.last_error))
+        self._changed.set()
+
+    def state(self, id_: str) -> DestinationState:
+        return next(state for state in self.delivery.states if state.id == id_)
+
+    def said(self, id_: str) -> str:
+        """All errors that were told of a destination so far."""
+        return " | ".join(error for _, error in self.history.get(id_, []) if error)
+
+    async def until(self, what: Callable[[], bool], timeout_s: float = 10.0) -> None:
+        """Waits for something that a change of a state brings."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not what():
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            pytest.fail(f"not within {timeout_s} s; what was told: {self.history}")
+
+    async def connected(self, *ids: str, timeout_s: float = 10.0) -> None:
+        await self.until(lambda: all(self.state(i).connect is CONNECTED for i in ids), timeout_s)
+
+    async def says(self, id_: str, words: str, timeout_s: float = 10.0) -> None:
+        """Waits until a destination is disconnected with these words."""
+        await self.until(
+            lambda: any(c is DISCONNECTED and e and words in e for c, e in self.history.get(id_, [])),
+            timeout_s,
+        )
+
+
+def assert_every_packet_once(recorded: Recorded, sent: Sent, *, least_s: float) -> None:
+    """What was received is an unbroken piece of what was sent, told by the distances of its times."""
+    for kind, type_, got in (("video", VIDEO, recorded.video), ("audio", AUDIO, recorded.audio)):
+        given = sent.times(type_)
+        assert got, f"no {kind} was received"
+        assert got[-1] - got[0] >= least_s, f"{kind} of {got[-1] - got[0]:.2f} s"
+        assert any(
+            all(abs((g - got[0]) - (s - start)) < 0.004 for g, s in zip(got, given[at:], strict=False))
+            for at, start in enumerate(given[: len(given) - len(got) + 1])
+        ), f"{kind} has a hole or a duplicate: {_oddities(got, 0.04)}"
+
+
+def _oddities(times: list[float], longest_s: float) -> list[tuple[float, float]]:
+    """Where it goes back, stands still or leaps."""
+    return [(a, b) for a, b in pairwise(times) if not 0 < b - a < longest_s]
