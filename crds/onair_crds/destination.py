@@ -34,27 +34,46 @@ def _no_inline(field: str, ref: str) -> Rule:
     return Rule(rule=f"!has(self.{field})", message=_NO_INLINE.format(ref=ref), field_path=f".{field}")
 
 
+_NO_PASSPHRASE_IN_URL = Rule(
+    rule="!self.url.matches('(?i)^srt://.*[?&]passphrase=')",
+    message="must not hold a passphrase; put it into a Secret of type onair.dev/credentials and name that in "
+    "passphraseSecretRef",
+    field_path=".url",
+)
+
 InlineSecret = Annotated[str, Field(max_length=4096)]
 
 
 class RtmpPush(SpecModel):
     """An RTMP, RTMPS or SRT server that the programme is pushed to."""
 
-    rules = [_no_inline("key", "keySecretRef")]
+    rules = [
+        _no_inline("key", "keySecretRef"),
+        _NO_PASSPHRASE_IN_URL,
+        Rule(
+            rule="!has(self.passphraseSecretRef) || self.url.matches('(?i)^srt://')",
+            message="only an srt url has a passphrase",
+            field_path=".passphraseSecretRef",
+        ),
+    ]
 
     url: PushUrl
     """Address of the server and its application, without the stream key."""
     key: InlineSecret | None = None
     """Refused: a stream key is a secret. Use keySecretRef."""
     key_secret_ref: SecretKeyRef | None = None
-    """The stream key; appended to the url on publishing."""
+    """The stream key. With an srt url: the stream id, where the url has none."""
+    passphrase_secret_ref: SecretKeyRef | None = None
+    """With an srt url: passphrase of the connection's encryption."""
 
 
 class SrtPush(SpecModel):
     """An SRT listener that the programme is pushed to."""
 
+    rules = [_NO_PASSPHRASE_IN_URL]
+
     url: SrtUrl
-    """Address of the listener; the query may hold streamid and latency (ms)."""
+    """Address of the listener; the query may hold streamid, latency (ms) and pbkeylen."""
     passphrase_secret_ref: SecretKeyRef | None = None
     """Passphrase of the connection's encryption."""
 

@@ -187,7 +187,7 @@ def referenced_secrets(destination: Destination) -> set[str]:
     address = destination.spec.address
     references = []
     if address.rtmp_push:
-        references.append(address.rtmp_push.key_secret_ref)
+        references += [address.rtmp_push.key_secret_ref, address.rtmp_push.passphrase_secret_ref]
     if address.srt_push:
         references.append(address.srt_push.passphrase_secret_ref)
     if storage := address.object_storage:

@@ -43,7 +43,12 @@ def program_destination(destination: Destination, observed: Observed) -> Program
     try:
         if address.rtmp_push:
             push = address.rtmp_push
-            return program.model_copy(update={"url": push.url, "key": secrets.optional(push.key_secret_ref)})
+            pushed = {
+                "url": push.url,
+                "key": secrets.optional(push.key_secret_ref),
+                "passphrase": secrets.optional(push.passphrase_secret_ref),
+            }
+            return program.model_copy(update=pushed)
         if address.srt_push:
             srt = address.srt_push
             passphrase = secrets.optional(srt.passphrase_secret_ref)

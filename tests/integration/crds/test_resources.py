@@ -175,6 +175,24 @@ BAD = [
         "spec.address.rtmpPush.key",
         "must not be given inline",
     ),
+    (
+        "Destination",
+        {"address": {"rtmpPush": {"url": "srt://a.example:1?streamid=s&Passphrase=0123456789"}}},
+        "spec.address.rtmpPush.url",
+        "must not hold a passphrase",
+    ),
+    (
+        "Destination",
+        {"address": {"rtmpPush": None, "srtPush": {"url": "srt://a.example:1?passphrase=0123456789"}}},
+        "spec.address.srtPush.url",
+        "must not hold a passphrase",
+    ),
+    (
+        "Destination",
+        {"address": {"rtmpPush": {"passphraseSecretRef": {"name": "a", "key": "b"}}}},
+        "spec.address.rtmpPush.passphraseSecretRef",
+        "only an srt url has a passphrase",
+    ),
     ("Destination", {"timeout": 99}, "spec.timeout", "greater than or equal to 100"),
     ("Destination", {"timeout": 30_001}, "spec.timeout", "less than or equal to 30000"),
     (

@@ -404,6 +404,26 @@ def test_only_credentials_may_be_referenced(secrets: Any, reason: str, key: str 
     assert "s3cret" not in repr(plan(observed))
 
 
+@pytest.mark.parametrize("member", ["rtmpPush", "srtPush"])
+def test_a_passphrase_goes_with_an_srt_url_and_its_secret_is_kept(member: str) -> None:
+    reference = {"name": "k", "key": "phrase"}
+    locked = destination("a", address={member: {"url": "srt://a:1", "passphraseSecretRef": reference}})
+    observed = world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=[locked],
+        secrets=[secret("k", phrase="s3cret phrase")],
+        encoders=[encoder(destinations=[delivering("a")])],
+    )
+    (push,) = [a for a in plan(observed) if isinstance(a, PushProgram)]
+    (wanted,) = push.program.destinations
+    assert (wanted.type, wanted.url) == ("SRT", "srt://a:1")
+    assert wanted.passphrase
+    assert wanted.passphrase.get_secret_value() == "s3cret phrase"
+    assert "s3cret" not in repr(plan(observed))
+    assert not [a for a in plan(observed) if isinstance(a, DeleteSecret)]
+
+
 def test_children_get_their_owner() -> None:
     orphan = destination("a").model_copy(
         update={"metadata": {**destination("a").metadata, "ownerReferences": []}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.cache.view import Entry
+from onair_api.live.destination import passphrase
 from onair_api.wire.message import Message, WireField, message_of
 from onair_api.wire.writing import write_message
 from onair_api.writes.credentials import Credentials
@@ -55,6 +56,10 @@ async def destination_record(
         return record
     address = record["address"]
     for field, message, part in members(entry.spec.get("address") or {}):
-        if values := await credentials.values(message, part):
+        values = await credentials.values(message, part)
+        reference = part.get(passphrase.REFERENCE)
+        if isinstance(reference, dict) and (phrase := await credentials.value(reference)):
+            values["url"] = passphrase.put_in(part["url"], phrase)
+        if values:
             address = {**address, field.name: {**address[field.name], **values}}
     return {**record, "address": address}

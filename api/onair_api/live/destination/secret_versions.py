@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from types import TracebackType
 from typing import Any, Self
 
 from onair_api.errors import Violation
+from onair_api.live.destination import passphrase
 from onair_api.live.destination.record import members
-from onair_api.wire.message import REFERENCE
+from onair_api.wire.message import REFERENCE, WireField
 from onair_api.writes.credentials import Credentials, inline_secrets
 from onair_crds.client import ApiUnavailable
 
@@ -46,7 +48,20 @@ class SecretVersions:
         for field, message, part in members(spec.get("address") or {}):
             for name, value in (await self._credentials.values(message, part)).items():
                 found[field.name, name] = (value, part[name + REFERENCE])
+            reference = part.get(passphrase.REFERENCE)
+            if isinstance(reference, dict) and (phrase := await self._credentials.value(reference)):
+                found[field.name, passphrase.NAME] = (phrase, reference)
         return found
+
+    def as_read(self, spec: dict[str, Any], present: Present) -> dict[str, Any]:
+        """A stored spec with passphrases in their urls, as its readers know them: so that a new url,
+        and no other change, also says whether there is a passphrase."""
+        shown = copy.deepcopy(spec)
+        for field, _, part in members(shown.get("address") or {}):
+            if known := present.get((field.name, passphrase.NAME)):
+                part["url"] = passphrase.put_in(part["url"], known[0])
+                del part[passphrase.REFERENCE]
+        return shown
 
     def take(self, spec: dict[str, Any], present: Present, violations: list[Violation]) -> None:
         """Replaces inline secrets by references: the present one where the value is the same, else a new."""
@@ -55,15 +70,16 @@ class SecretVersions:
         if not isinstance(address, dict):
             return
         for field, message, part in members(address):
-            for name, value in inline_secrets(message, part).items():
+            for name, value in (inline_secrets(message, part) | _phrase(field, part, violations)).items():
                 known = present.get((field.name, name))
                 if known and known[0] == value:
                     part[name + REFERENCE] = known[1]
                     continue
-                longest = int(message.fields[name].node.get("maxLength", len(value)))
-                if len(value) > longest:
-                    path = f"address.{field.name}.{name}"
-                    violations.append(Violation(path, f"must be at most {longest} characters"))
+                if name in message.fields:
+                    longest = int(message.fields[name].node.get("maxLength", len(value)))
+                    if len(value) > longest:
+                        path = f"address.{field.name}.{name}"
+                        violations.append(Violation(path, f"must be at most {longest} characters"))
                 self._taken[name] = value
                 part[name + REFERENCE] = {"name": PENDING, "key": name}
 
@@ -86,3 +102,18 @@ class SecretVersions:
             for key, reference in part.items():
                 if key.endswith(REFERENCE) and isinstance(reference, dict):
                     self._kept.add(str(reference.get("name")))
+
+
+def _phrase(field: WireField, part: dict[str, Any], violations: list[Violation]) -> dict[str, str]:
+    """Takes the passphrase out of a member's url; a reference that it had before is no longer of this url."""
+    if not passphrase.is_srt(part.get("url")):
+        part.pop(passphrase.REFERENCE, None)
+        return {}
+    part["url"], phrase = passphrase.taken_out(part["url"])
+    if phrase is None:
+        return {}
+    if len(phrase.encode()) not in passphrase.LENGTH:
+        violations.append(
+            Violation(f"address.{field.name}.url", "must have a passphrase of 10 to 79 characters, or none")
+        )
+    return {passphrase.NAME: phrase}

@@ -74,8 +74,9 @@ class Destinations:
 
             async def change(entry: Entry) -> dict[str, Any]:
                 reading = Reading(self._limits.metadata_bytes)
-                spec = merged(DESTINATION_MESSAGE, entry.spec, body, reading)
-                versions.take(spec, await versions.present(entry.spec), reading.violations)
+                present = await versions.present(entry.spec)
+                spec = merged(DESTINATION_MESSAGE, versions.as_read(entry.spec, present), body, reading)
+                versions.take(spec, present, reading.violations)
                 check(DestinationSpec, spec, reading.violations)
                 await versions.store(spec)
                 return spec
