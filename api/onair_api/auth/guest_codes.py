@@ -191,7 +191,8 @@ class GuestCodes:
 
 
 def with_token(url: str, token: str) -> str:
-    """A url with the token as its query parameter `at`; the rest of it stays as it was written."""
+    """A url with the token as its query parameter `at`; the rest stays as it was written, in ASCII."""
     parts = urlsplit(url)
     kept = [each for each in parts.query.split("&") if each and each.partition("=")[0] != TOKEN_PARAMETER]
-    return urlunsplit(parts._replace(query="&".join([*kept, f"{TOKEN_PARAMETER}={token}"])))
+    whole = urlunsplit(parts._replace(query="&".join([*kept, f"{TOKEN_PARAMETER}={token}"])))
+    return quote(whole, safe=string.punctuation)  # a header line takes nothing else

@@ -144,6 +144,10 @@ def test_any_body_is_read_or_refused_by_its_fields(body: dict[str, Any], for_cod
         ("https://a.example", "https://a.example?at=T"),
         ("https://a.example/x?b=1&flag#f", "https://a.example/x?b=1&flag&at=T#f"),
         ("https://a.example/?at=old&b=%20", "https://a.example/?b=%20&at=T"),
+        (
+            "https://b\u00fc.example/\u4e2d?q=%2F#\u00e9",
+            "https://b%C3%BC.example/%E4%B8%AD?q=%2F&at=T#%C3%A9",
+        ),
     ],
 )
 def test_the_token_is_a_parameter_of_the_url(url: str, expected: str) -> None:
