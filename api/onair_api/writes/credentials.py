@@ -25,23 +25,36 @@ log = structlog.get_logger()
 
 DESTINATION_LABEL = "onair.dev/destination"
 
+_ASKED = "secrets asked for"
+
 
 class Credentials:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    async def values(self, message: Message, part: dict[str, Any]) -> dict[str, str]:
-        """The secrets that an address member (`rtmpPush` …) refers to; what cannot be read is left out."""
+    async def values(
+        self, message: Message, part: dict[str, Any], reader: Entry | None = None
+    ) -> dict[str, str]:
+        """The secrets that an address member (`rtmpPush` …) refers to; what cannot be read is left out.
+
+        Args:
+            reader: for which the API server is asked no more than once for each Secret that the view lacks.
+        """
         found = {}
         for field in message.fields.values():
             reference = part.get(field.reference) if field.secret else None
-            if isinstance(reference, dict) and (value := await self.value(reference)) is not None:
+            if isinstance(reference, dict) and (value := await self.value(reference, reader)) is not None:
                 found[field.name] = value
         return found
 
-    async def value(self, reference: dict[str, Any]) -> str | None:
+    async def value(self, reference: dict[str, Any], reader: Entry | None = None) -> str | None:
         """What one key (`key`) of a Secret (`name`) holds; None where it cannot be read."""
-        secret = await self._secret(str(reference.get("name")))
+        name = str(reference.get("name"))
+        if reader is not None and self._cluster.view.get(CREDENTIALS, name) is None:
+            if name in (asked := reader.records.setdefault(_ASKED, set())):
+                return None
+            asked.add(name)
+        secret = await self._secret(name)
         encoded = (secret.document.get("data") or {}).get(reference.get("key")) if secret else None
         try:
             return base64.b64decode(encoded).decode() if encoded is not None else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Show, User, wait_for
+from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
 from tests.integration.api.tokens import invite
 
 Json = dict[str, Any]
@@ -322,3 +322,26 @@ def test_a_secret_of_the_users_own_is_followed(show: Show, cluster: Cluster) -> 
         headers={"Content-Type": "application/merge-patch+json"},
     ).raise_for_status()
     wait_for(lambda: key_of("mine") == "changed", "the change is seen")
+
+
+def test_a_secret_that_is_not_there_is_asked_for_once(
+    show: Show, cluster: Cluster, facade: Facade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = {"name": f"missing-{show.id}", "key": "k"}
+    address = {"rtmpPush": {"url": "rtmp://a.example/live", "keySecretRef": reference}}
+    spec = {"projectId": show.id, "address": address}
+    for number in range(3):
+        cluster.apply("Destination", "destinations", f"keyless-{number}-{show.id}", spec)
+    wait_for(lambda: len(show.get()["project"]["destinations"]) == 3, "the destinations are known")
+    show.get()
+    asked: list[str] = []
+    client = facade.services.cluster.client
+    get = client.get
+
+    async def counted(api: Any, namespace: str | None, name: str) -> Any:
+        asked.append(name)
+        return await get(api, namespace, name)
+
+    monkeypatch.setattr(client, "get", counted)
+    assert all("key" not in each["address"]["rtmpPush"] for each in show.get()["project"]["destinations"])
+    assert asked == []

@@ -56,9 +56,9 @@ async def destination_record(
         return record
     address = record["address"]
     for field, message, part in members(entry.spec.get("address") or {}):
-        values = await credentials.values(message, part)
+        values = await credentials.values(message, part, entry)
         reference = part.get(passphrase.REFERENCE)
-        if isinstance(reference, dict) and (phrase := await credentials.value(reference)):
+        if isinstance(reference, dict) and (phrase := await credentials.value(reference, entry)):
             values["url"] = passphrase.put_in(part["url"], phrase)
         if values:
             address = {**address, field.name: {**address[field.name], **values}}

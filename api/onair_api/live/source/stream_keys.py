@@ -15,8 +15,6 @@ from onair_crds.ingest import STREAM_KEY, secret_name
 
 SOURCE_LABEL = "onair.dev/source"
 
-_ASKED = "stream key asked for"
-
 
 def is_pushed(spec: dict[str, Any]) -> bool:
     """Whether a source needs a stream key."""
@@ -34,12 +32,7 @@ class StreamKeys:
 
         What the view lacks is asked of the API server once: another replica may just have made it.
         """
-        name = secret_name(source.name)
-        if self._cluster.view.get(CREDENTIALS, name) is None:
-            if _ASKED in source.records:
-                return None
-            source.records[_ASKED] = True
-        return await self._credentials.value({"name": name, "key": STREAM_KEY})
+        return await self._credentials.value({"name": secret_name(source.name), "key": STREAM_KEY}, source)
 
     async def assign(self, source_id: str) -> bool:
         """Makes a source's key; False where it has one.
