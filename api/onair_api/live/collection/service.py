@@ -84,15 +84,20 @@ class Collections:
         note = caller.note()
         view = self._cluster.view
         projects, sources = (view.children(kind, collection.name) for kind in (PROJECT, SOURCE))
-        stopped = [project.name for project in projects if on_air(project)]
-        if stopped and not force:
-            raise FailedPrecondition(
-                f"{len(stopped)} projects of the collection are broadcasting: stop them first,"
-                " or delete with force=true"
-            )
+        stopped: dict[str, bool] = {}
+
+        def permit(project: Entry) -> None:
+            stopped[project.name] = on_air(project)
+            if stopped[project.name] and not force:
+                raise FailedPrecondition(
+                    "a project of the collection is broadcasting: stop it first, or delete with force=true"
+                )
+
+        for project in projects:
+            permit(project)
         for project in projects:
             try:
-                await self._projects.remove(project, note)
+                await self._projects.remove(project, note, permit)
             except NotFound:
                 continue
         await self._sources.remove(sources, note)
@@ -100,7 +105,7 @@ class Collections:
         return {
             "sourcesDeleted": len(sources),
             "projectsDeleted": len(projects),
-            "projectIdsStopped": stopped,
+            "projectIdsStopped": [name for name, running in stopped.items() if running],
         }
 
     async def _record(

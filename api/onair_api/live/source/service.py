@@ -109,7 +109,7 @@ class Sources:
         updated = []
         for project in projects:
             try:
-                await self._writer.update(PROJECT, project.name, _without(source.name), note)
+                await self._writer.update(PROJECT, project.name, _without(source.name, force=force), note)
             except NotFound:
                 continue
             updated.append(project.name)
@@ -139,9 +139,12 @@ class Sources:
         return await self._records.record(entry, secrets=caller.identity.sees_secrets)
 
 
-def _without(source_id: str) -> Any:
+def _without(source_id: str, *, force: bool) -> Any:
     async def change(entry: Entry) -> dict[str, Any]:
-        return without_source(entry.spec, source_id)
+        changed = without_source(entry.spec, source_id)
+        if on_air(entry) and not force and changed["sources"] != entry.spec.get("sources"):
+            raise FailedPrecondition(IN_USE)
+        return changed
 
     return change
 

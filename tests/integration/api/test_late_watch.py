@@ -1,0 +1,43 @@
+"""What a replica decides when another started a show that its own watch has not told of yet."""
+
+from __future__ import annotations
+
+import pytest
+from tests.integration.api.facade import Cluster, Facade, Show, User
+from tests.integration.api.tokens import assert_error
+
+from onair_api.cache.kinds import PROJECT
+from onair_api.cache.view import View
+
+RUNNING = {"spec": {"broadcast": {"state": "Running", "id": "other"}}}
+
+
+@pytest.fixture
+def show(anna: User, cluster: Cluster, facade: Facade, monkeypatch: pytest.MonkeyPatch) -> Show:
+    """A show with a source, put on air behind the facade's back."""
+    show = anna.project()
+    address = {"address": {"rtmpPush": {}}}
+    made = anna.ok("POST", f"/collection/{show.collection}/source", address)["source"]["sourceId"]
+    anna.ok("PUT", f"{show.path}/source/{made}", {})
+    reflectors = facade.services.cluster._reflectors
+    watch = next(each for each in reflectors if each.kind == PROJECT)
+    monkeypatch.setattr(watch, "_view", View())
+    cluster.patch("projects", show.id, RUNNING)
+    return show
+
+
+def test_a_collection_is_not_deleted_without_force(show: Show, cluster: Cluster) -> None:
+    path = f"/collection/{show.collection}"
+    assert_error(show.user.call("DELETE", path), 400, 9)
+    assert cluster.exists("collections", show.collection)
+    assert cluster.exists("projects", show.id)
+    assert show.user.ok("DELETE", f"{path}?force=true")["projectIdsStopped"] == [show.id]
+
+
+def test_a_source_is_not_deleted_without_force(show: Show, cluster: Cluster) -> None:
+    (source,) = cluster.get("projects", show.id)["spec"]["sources"]
+    path = f"/collection/{show.collection}/source/{source['sourceId']}"
+    assert_error(show.user.call("DELETE", path), 400, 9)
+    assert cluster.exists("sources", source["sourceId"])
+    assert cluster.get("projects", show.id)["spec"]["sources"] == [source]
+    assert show.user.ok("DELETE", f"{path}?force=true") == {"projectIdsUpdated": [show.id]}
