@@ -16,6 +16,11 @@ from websockets.http11 import Request
 EXTENSION = "onair.connection"
 """Name in `scope["extensions"]`."""
 
+HEAD_BYTES = 131_072
+"""Most bytes of a request beside its body: line, headers, trailers; a token has at most 8192."""
+BODY_IN_CHUNKS = 1_048_576
+"""Most bytes of a body that may come in chunks of one byte each."""
+
 
 class WebSocketConnection(WebSocketsSansIOProtocol):
     """Offers itself to the application as `scope["extensions"]["onair.connection"]`."""
@@ -47,11 +52,36 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
 
 
 class HttpConnection(HttpToolsProtocol):
-    """Offers its transport as `scope["extensions"]["onair.connection"]`, so that a stream can be cut."""
+    """Offers its transport as `scope["extensions"]["onair.connection"]`, so that a stream can be cut.
+
+    Ends connections whose requests have too much beside their bodies: the parser keeps all of it.
+    """
+
+    _begun = False
+    """A request began with the data that is being read."""
+    _received = 0
+    """Bytes of the present request after those that it began with."""
+    _body = 0
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._begun = True
+        self._received = self._body = 0
         self.scope["extensions"] = {EXTENSION: self.transport}  # type: ignore[dict-item]
+
+    def on_body(self, body: bytes) -> None:
+        self._body += len(body)
+        super().on_body(body)
+
+    def data_received(self, data: bytes) -> None:
+        self._begun = False
+        super().data_received(data)
+        if self._begun:
+            return
+        self._received += len(data)
+        framing = 8 * min(self._body, BODY_IN_CHUNKS)
+        if self._received - self._body > HEAD_BYTES + framing:
+            self.transport.abort()
 
 
 def connection_of(scope: Any) -> Any:

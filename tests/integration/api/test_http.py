@@ -295,6 +295,30 @@ def test_a_body_without_a_length_is_bounded_too(anna: User) -> None:
     assert_error(anna.call("POST", "/collection", content=endless()), 400, 3)
 
 
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (b"GET /healthz HTTP/1.1\r\nHost: a\r\n", b"X-A: " + b"a" * 60_000 + b"\r\n"),
+        (b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ", b"a" * 60_000),
+        (b"GET /", b"a" * 60_000),
+        (b"PUT /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X-A: " + b"a" * 60_000 + b"\r\n"),
+    ],
+)
+def test_a_request_without_an_end_is_cut(facade: Facade, start: bytes, more: bytes) -> None:
+    """Nobody needs a credential for this: the parser would keep all of it."""
+    url = urlparse(facade.url)
+    with socket.create_connection((url.hostname, url.port), timeout=5) as connection:
+        connection.sendall(start)
+        with pytest.raises(ConnectionError):
+            connection.sendall(more * 400)
+
+
+def test_a_body_in_chunks_of_a_byte_is_read(anna: User) -> None:
+    body = json.dumps({"metadata": "x" * 50_000}).encode()
+    answer = anna.call("POST", "/collection", content=(bytes((each,)) for each in body))
+    assert answer.status_code == 200, answer.text
+
+
 def test_the_document_describes_every_operation(facade: Facade) -> None:
     document = facade.http.get("/openapi.json").json()
     operations = {
