@@ -20,7 +20,7 @@ router = APIRouter(prefix="/layout/v2/layouts", tags=["layouts"])
 
 ID = ("layoutId",)
 LAYOUT = {
-    "id": "k3v9q0x2m5w8e1r7t4za",
+    "id": "0b7c2a52-5a3e-4f0e-9a53-8d3c1c5f8f10",
     "projectId": "p1n8b4c7x0z3m6q9w2er",
     "collectionId": "c5t8y1u4i7o0p3a6s9df",
     "type": "LAYOUT_TYPE_SCENE",

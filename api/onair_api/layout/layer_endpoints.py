@@ -19,7 +19,7 @@ LAYOUT = ("layoutId",)
 IDS = (*LAYOUT, "layerId")
 LAYER = {
     "id": "l2m5n8b1v4c7x0z3a6sd",
-    "layoutId": "k3v9q0x2m5w8e1r7t4za",
+    "layoutId": "0b7c2a52-5a3e-4f0e-9a53-8d3c1c5f8f10",
     "x": 40,
     "y": 40,
     "width": None,

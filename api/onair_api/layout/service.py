@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from onair_api.auth.caller import Caller
@@ -62,7 +63,8 @@ class Layouts:
         if is_scene(spec):
             spec["layers"] = [{"id": new_id(), "type": ROOT}]
         _only_scenes_have_transitions(spec)
-        entry = await self._writer.create(LAYOUT, spec, note, owner=project)
+        name = str(uuid.uuid4())  # what clients expect of a layout's id (`interface.md`, EventTarget)
+        entry = await self._writer.create(LAYOUT, spec, note, owner=project, name=name)
         return answered(layout_fields(entry, project), note.metadata)
 
     async def get(self, caller: Caller, layout_id: str) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,12 @@ def test_a_layout_has_its_defaults(show: Show) -> None:
     }
     assert made.get() == made.record
     assert made.layers() == []
+
+
+def test_the_id_of_a_layout_is_a_uuid(show: Show) -> None:
+    """Not shown for the layout itself; an event's target has `layoutId` (string, uuid)."""
+    made = layout(show)
+    assert str(uuid.UUID(made.id)) == made.id
 
 
 def test_the_canvas_of_the_project_is_the_size_of_its_layouts(anna: User) -> None:
