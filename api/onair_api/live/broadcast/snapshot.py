@@ -61,8 +61,8 @@ class Encoders:
                     reach.url, headers=headers, ssl=reach.certificate, server_hostname=SERVER_NAME
                 ) as answer,
             ):
-                body = await answer.content.read(MAX_BYTES)
-                if answer.status == 200 and answer.content_type == "image/jpeg":
+                body = await _whole(answer.content)
+                if body and answer.status == 200 and answer.content_type == "image/jpeg":
                     return body
                 log.warning("snapshot.refused", pod=pod, status=answer.status)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -90,3 +90,15 @@ class Encoders:
         while len(self._known) > KNOWN_PODS:
             self._known.popitem(last=False)
         return reach
+
+
+async def _whole(content: aiohttp.StreamReader) -> bytes | None:
+    """The body to its end; None where it is larger than any picture. A read gives what has come so far."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > MAX_BYTES:
+            return None
+    return b"".join(parts)
