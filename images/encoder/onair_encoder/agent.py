@@ -85,7 +85,7 @@ class Agent:
         if self._phase == "idle":
             self._phase = "starting"
         self._browser.want(program.composition_url, program.video.width, program.video.height)
-        self._delivery.want(program.destinations)
+        self._delivery.want(program.destinations, program.broadcast)
         self.switch.want(program)
         await self._want_pipeline(ffmpeg_command(program))
 

@@ -13,6 +13,7 @@ PROGRAM_FILE = Path("/run/onair/program/program.json")
 IDENTITY = Path("/run/onair/identity")
 MEDIA_SOCKET = Path("/tmp/media.sock")  # noqa: S108
 SUPERVISOR_SOCKET = Path("/tmp/supervisor.sock")  # noqa: S108
+SPOOL = Path("/tmp/spool")  # noqa: S108
 SINK = "pgm"
 
 

@@ -18,7 +18,7 @@ class Delivery:
         self._publishers: dict[str, Publisher] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
-    def want(self, destinations: Sequence[ProgramDestination]) -> None:
+    def want(self, destinations: Sequence[ProgramDestination], broadcast: str = "") -> None:
         """Adds, changes and removes publishers; those that stay are not touched."""
         wanted = {destination.id: destination for destination in destinations}
         for gone in self._publishers.keys() - wanted.keys():
@@ -30,7 +30,7 @@ class Delivery:
             if known:
                 self._end(known)
             kind = KINDS[destination.type]
-            self._publishers[id_] = kind(destination, self._fan_out, self._changed)
+            self._publishers[id_] = kind(destination, self._fan_out, self._changed, broadcast)
 
     def _end(self, publisher: Publisher) -> None:
         task = asyncio.create_task(publisher.finish())

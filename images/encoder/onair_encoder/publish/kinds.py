@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onair_encoder.publish.hls.publisher import HlsPublisher
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.rtmp.publisher import RtmpPublisher
 from onair_encoder.publish.srt.publisher import SrtPublisher
@@ -20,5 +21,5 @@ KINDS: dict[str, type[Publisher]] = {
     "RTMPS": RtmpPublisher,
     "SRT": SrtPublisher,
     "RTC": UnavailablePublisher,
-    "HLS": UnavailablePublisher,
+    "HLS": HlsPublisher,
 }

@@ -49,8 +49,16 @@ class Publisher(ABC):
     finish_s = 3.0
     """How long a proper end may take."""
 
-    def __init__(self, destination: ProgramDestination, fan_out: FanOut, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        destination: ProgramDestination,
+        fan_out: FanOut,
+        changed: Callable[[], None],
+        broadcast: str = "",
+    ) -> None:
         self.destination = destination
+        self.broadcast = broadcast
+        """Id of the run."""
         self.counters = Counters()
         self.state = DestinationState(
             id=destination.id,
@@ -61,6 +69,7 @@ class Publisher(ABC):
         self._fan_out = fan_out
         self._changed = changed
         self._stop = asyncio.Event()
+        self._again = asyncio.Event()
         self._task = asyncio.create_task(self._run(), name=f"publish {destination.id}")
 
     @abstractmethod
@@ -95,11 +104,18 @@ class Publisher(ABC):
                 backoff.reset()
             wait_s = backoff.next_s(permanent=lost.permanent)
             slowly = f"; tried again every {LONGEST_S:.0f} s" if lost.permanent else ""
-            self._tell(ConnectState.DISCONNECTED, f"{lost}{slowly}")
+            self.tell(ConnectState.DISCONNECTED, f"{lost}{slowly}")
+            self._again.clear()
+            wakers = [asyncio.create_task(each.wait()) for each in (self._stop, self._again)]
             try:
-                await asyncio.wait_for(self._stop.wait(), wait_s)
-            except TimeoutError:
-                continue
+                await asyncio.wait(wakers, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for waker in wakers:
+                    waker.cancel()
+
+    def retry_now(self) -> None:
+        """Something was changed that may mend what is wrong."""
+        self._again.set()
 
     def update(self, destination: ProgramDestination) -> bool:
         """Takes what may change without a new session; False where that is not enough."""
@@ -119,9 +135,10 @@ class Publisher(ABC):
         """Media flows."""
         if self.state.connect is not ConnectState.CONNECTED:
             self.counters.sessions += 1
-        self._tell(ConnectState.CONNECTED, None)
+        self.tell(ConnectState.CONNECTED, None)
 
-    def _tell(self, connect: ConnectState, error: str | None) -> None:
+    def tell(self, connect: ConnectState, error: str | None) -> None:
+        """Changes the state, and says so where it is another."""
         before = self.state
         if (connect, error) == (before.connect, before.last_error):
             return

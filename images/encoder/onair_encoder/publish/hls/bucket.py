@@ -1,0 +1,262 @@
+"""One bucket of an S3-compatible object storage: put, get, delete; what went wrong in words."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import hashlib
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+from awscrt import auth, http
+
+from onair_crds.program import ProgramStorage
+from onair_encoder.publish.words import Lost, in_words
+
+CHUNK = 64 * 1024
+CONNECT_TIMEOUT_S = 5.0
+_CODE = re.compile(r"<Code>([A-Za-z0-9]+)</Code>")
+_ANSWER_BYTES = 64 * 1024
+
+_PERMANENT = {
+    "NoSuchBucket": "bucket {bucket} was not found",
+    "AccessDenied": "access to bucket {bucket} is denied",
+    "AllAccessDisabled": "access to bucket {bucket} is denied",
+    "AccountProblem": "access to bucket {bucket} is denied",
+    "AccessControlListNotSupported": "bucket {bucket} takes no access rules of objects (acl)",
+    "InvalidAccessKeyId": "the access key is not known to {server}",
+    "InvalidToken": "the session token is refused by {server}",
+    "SignatureDoesNotMatch": "the secret key does not fit the access key",
+    "ExpiredToken": "the session token has expired",
+    "AuthorizationHeaderMalformed": "bucket {bucket} is not in region {region}",
+    "PermanentRedirect": "bucket {bucket} is not in region {region}",
+    "IllegalLocationConstraintException": "bucket {bucket} is not in region {region}",
+    "InvalidBucketName": "{bucket} is not the name of a bucket",
+}
+_TRANSIENT = {
+    "QuotaExceeded": "the storage is full",
+    "XMinioStorageFull": "the storage is full",
+    "InsufficientStorage": "the storage is full",
+    "EntityTooLarge": "the storage refuses a segment of this size",
+    "RequestTimeTooSkewed": "the clocks of the encoder and of {server} differ",
+    "SlowDown": "{server} asks to slow down",
+    "ServiceUnavailable": "{server} is not available",
+    "InternalError": "{server} has an internal error",
+}
+
+
+def lost_by(status: int, code: str, storage: ProgramStorage, server: str) -> Lost:
+    """What an answer of the storage means."""
+    known = {"bucket": storage.bucket, "region": storage.region, "server": server}
+    if code in _PERMANENT:
+        return Lost(_PERMANENT[code].format(**known), permanent=True)
+    if code in _TRANSIENT:
+        return Lost(_TRANSIENT[code].format(**known))
+    if status in (401, 403):
+        return Lost(_PERMANENT["AccessDenied"].format(**known), permanent=True)
+    if status in (301, 307):
+        return Lost(_PERMANENT["PermanentRedirect"].format(**known), permanent=True)
+    if status == 507:
+        return Lost(_TRANSIENT["QuotaExceeded"])
+    return Lost(f"{server} answered {status}{f' {code}' if code else ''}")
+
+
+class NotReadable(Lost):
+    """What is asked for may not be read, or is not there: storages do not tell the two apart."""
+
+
+class Bucket:
+    """Its session is opened with the first request; `close` ends it."""
+
+    def __init__(self, storage: ProgramStorage, timeout_s: Callable[[], float]) -> None:
+        """
+        Args:
+            timeout_s: how long a request may make no progress, asked anew for each.
+        """
+        self.storage = storage
+        self._timeout_s = timeout_s
+        self._base, self._root = _address(storage)
+        token = storage.token
+        self._credentials = auth.AwsCredentialsProvider.new_static(
+            storage.access_key.get_secret_value(),
+            storage.secret_key.get_secret_value(),
+            token.get_secret_value() if token else None,
+        )
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def server(self) -> str:
+        return urlsplit(self._base).netloc
+
+    async def put(self, key: str, data: bytes, content_type: str, cache_control: str) -> None:
+        """Stores an object.
+
+        Raises:
+            Lost: it is not known to be stored.
+        """
+        headers = {"content-type": content_type, "cache-control": cache_control}
+        if self.storage.acl:
+            headers["x-amz-acl"] = self.storage.acl
+        async with self._ask("PUT", key, headers, data) as answer:
+            await self._check(answer)
+
+    async def get(self, key: str) -> bytes | None:
+        """An object's content; None where there is none.
+
+        Raises:
+            NotReadable: the credentials do not allow it.
+            Lost: nobody knows.
+        """
+        async with self._ask("GET", key, {}) as answer:
+            if answer.status == 200:
+                return await answer.content.read()
+            code = await self._code(answer)
+            if answer.status == 404 and code != "NoSuchBucket":
+                return None
+            lost = lost_by(answer.status, code, self.storage, self.server)
+            raise NotReadable(str(lost)) if code == "AccessDenied" else lost
+
+    async def delete(self, key: str) -> None:
+        """Removes an object, if it is there.
+
+        Raises:
+            Lost: it may still be there.
+        """
+        async with self._ask("DELETE", key, {}) as answer:
+            if answer.status != 404:
+                await self._check(answer)
+
+    @asynccontextmanager
+    async def _ask(
+        self, method: str, key: str, headers: dict[str, str], data: bytes = b""
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
+                trust_env=False,
+                auto_decompress=False,
+            )
+        path = f"{self._root}/{quote(key, safe='/-_.~')}"
+        digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
+        signed = await self._signed(method, path, headers, digest)
+        progress = Progress()
+        if method == "PUT":
+            signed["Content-Length"] = str(len(data))
+        server = self.server
+        try:
+            request = asyncio.ensure_future(
+                self._session.request(
+                    method,
+                    self._base + path,
+                    headers=signed,
+                    data=progress.chunks(data) if data else None,
+                    allow_redirects=False,
+                )
+            )
+            answer = await progress.watch(request, self._timeout_s, server)
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise in_words(error.certificate_error, _host(server), server) from error
+        except aiohttp.ClientConnectorError as error:
+            raise in_words(error.os_error, _host(server), server) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise Lost(f"{server} broke the connection off") from error
+        try:
+            async with asyncio.timeout(max(1.0, self._timeout_s())):
+                yield answer
+        except TimeoutError as error:
+            raise Lost(f"stalled: {server} did not end its answer") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise Lost(f"{server} broke the connection off") from error
+        finally:
+            answer.release()
+
+    async def _signed(self, method: str, path: str, headers: dict[str, str], digest: str) -> dict[str, str]:
+        """All headers, with the signature of AWS (version 4)."""
+        request = http.HttpRequest(method, path, http.HttpHeaders([("host", self.server), *headers.items()]))
+        config = auth.AwsSigningConfig(
+            algorithm=auth.AwsSigningAlgorithm.V4,
+            signature_type=auth.AwsSignatureType.HTTP_REQUEST_HEADERS,
+            credentials_provider=self._credentials,
+            region=self.storage.region,
+            service="s3",
+            date=dt.datetime.now(dt.UTC),
+            use_double_uri_encode=False,
+            should_normalize_uri_path=False,
+            signed_body_value=digest,
+            signed_body_header_type=auth.AwsSignedBodyHeaderType.X_AMZ_CONTENT_SHA_256,
+        )
+        await asyncio.wrap_future(auth.aws_sign_request(request, config))
+        return dict(request.headers)
+
+    async def _code(self, answer: aiohttp.ClientResponse) -> str:
+        """The storage's own word for what is wrong."""
+        text = (await answer.content.read(_ANSWER_BYTES)).decode(errors="replace")
+        found = _CODE.search(text)
+        return found[1] if found else ""
+
+    async def _check(self, answer: aiohttp.ClientResponse) -> None:
+        if answer.status >= 300:
+            raise lost_by(answer.status, await self._code(answer), self.storage, self.server)
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+            self._session = None
+
+
+class Progress:
+    """Notices a request that goes neither on nor to its end."""
+
+    def __init__(self) -> None:
+        self._moved_at = time.monotonic()
+
+    async def chunks(self, data: bytes) -> AsyncIterator[bytes]:
+        for at in range(0, len(data), CHUNK):
+            self._moved_at = time.monotonic()
+            yield data[at : at + CHUNK]
+        self._moved_at = time.monotonic()
+
+    async def watch(
+        self, request: asyncio.Future[aiohttp.ClientResponse], timeout_s: Callable[[], float], server: str
+    ) -> aiohttp.ClientResponse:
+        """The answer's head.
+
+        Raises:
+            Lost: neither bytes nor an answer for longer than the time-out.
+        """
+        try:
+            while True:
+                # Looking closely costs little, as there is a request every two seconds
+                await asyncio.wait({request}, timeout=min(0.25, timeout_s() / 4))
+                if request.done():
+                    return request.result()
+                limit_s = timeout_s()
+                if time.monotonic() - self._moved_at > limit_s:
+                    raise Lost(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
+        finally:
+            if not request.done():
+                request.cancel()
+                await asyncio.gather(request, return_exceptions=True)
+
+
+def _address(storage: ProgramStorage) -> tuple[str, str]:
+    """Scheme and host, and the path before a key."""
+    if storage.endpoint:
+        parts = urlsplit(storage.endpoint)
+        return (
+            f"{parts.scheme}://{parts.netloc}",
+            f"{parts.path.rstrip('/')}/{quote(storage.bucket, safe='-_.~')}",
+        )
+    host = f"s3.{storage.region}.amazonaws.com"
+    # A certificate for *.s3… does not cover names with dots
+    if "." in storage.bucket:
+        return f"https://{host}", f"/{storage.bucket}"
+    return f"https://{storage.bucket}.{host}", ""
+
+
+def _host(server: str) -> str:
+    return urlsplit(f"//{server}").hostname or server

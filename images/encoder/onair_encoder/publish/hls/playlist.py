@@ -1,0 +1,121 @@
+"""Media playlists of HTTP Live Streaming (RFC 8216). Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections import deque
+from dataclasses import dataclass, replace
+
+VERSION = 3
+_DURATION = re.compile(r"#EXTINF:([0-9.]+)")
+
+
+@dataclass(frozen=True)
+class Segment:
+    name: str
+    """Its file, beside the playlist."""
+    duration_s: float
+    began: dt.datetime
+    """Wall clock of its first picture, UTC."""
+    discontinuity: bool = False
+    """Timestamps or codecs do not go on from the segment before."""
+
+
+class Playlist:
+    """A sliding window of the last segments, or all of them."""
+
+    def __init__(self, target_s: float, *, window: int | None) -> None:
+        """
+        Args:
+            target_s: duration that segments are cut at; longer ones raise what the playlist says.
+            window: how many segments are named; None for all, of a recording.
+        """
+        self.target_s = target_s
+        self.window = window
+        self.media_sequence = 0
+        self.discontinuity_sequence = 0
+        self.segments: deque[Segment] = deque()
+        self.ended = False
+
+    @property
+    def total_s(self) -> float:
+        return sum(each.duration_s for each in self.segments)
+
+    @property
+    def next_sequence(self) -> int:
+        """Number of the segment that comes next."""
+        return self.media_sequence + len(self.segments)
+
+    def add(self, segment: Segment) -> None:
+        self.ended = False
+        self.segments.append(segment)
+        while self.window and len(self.segments) > self.window:
+            gone = self.segments.popleft()
+            self.media_sequence += 1
+            self.discontinuity_sequence += gone.discontinuity
+
+    def __str__(self) -> str:
+        # A player may ask for the next segment this much later, so it is never less than one lasts
+        target = math.ceil(max([self.target_s, *(round(s.duration_s, 3) for s in self.segments)]))
+        lines = ["#EXTM3U", f"#EXT-X-VERSION:{VERSION}", f"#EXT-X-TARGETDURATION:{target}"]
+        if self.window is None:
+            lines.append(f"#EXT-X-PLAYLIST-TYPE:{'VOD' if self.ended else 'EVENT'}")
+        lines.append(f"#EXT-X-MEDIA-SEQUENCE:{self.media_sequence}")
+        if self.discontinuity_sequence:
+            lines.append(f"#EXT-X-DISCONTINUITY-SEQUENCE:{self.discontinuity_sequence}")
+        lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
+        for segment in self.segments:
+            if segment.discontinuity:
+                lines.append("#EXT-X-DISCONTINUITY")
+            began = segment.began.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            lines.append(f"#EXT-X-PROGRAM-DATE-TIME:{began}")
+            lines += [f"#EXTINF:{segment.duration_s:.3f},", segment.name]
+        if self.ended:
+            lines.append("#EXT-X-ENDLIST")
+        return "\n".join(lines) + "\n"
+
+    def take_up(self, text: str, prefix: str) -> bool:
+        """Goes on from a playlist that was written before; the next segment is a discontinuity.
+
+        Args:
+            prefix: what the names of this run's segments begin with.
+
+        Returns:
+            False where the text is no playlist of this run.
+        """
+        lines = text.splitlines()
+        if not lines or lines[0] != "#EXTM3U":
+            return False
+        segments: list[Segment] = []
+        known = Segment("", 0.0, dt.datetime.fromtimestamp(0, dt.UTC))
+        numbers = {"#EXT-X-MEDIA-SEQUENCE": 0, "#EXT-X-DISCONTINUITY-SEQUENCE": 0}
+        next_one = known
+        for line in lines[1:]:
+            tag, _, value = line.partition(":")
+            if tag in numbers and value.isdigit():
+                numbers[tag] = int(value)
+            elif line == "#EXT-X-DISCONTINUITY":
+                next_one = replace(next_one, discontinuity=True)
+            elif tag == "#EXT-X-PROGRAM-DATE-TIME":
+                try:
+                    next_one = replace(next_one, began=dt.datetime.fromisoformat(value))
+                except ValueError:
+                    return False
+            elif found := _DURATION.match(line):
+                next_one = replace(next_one, duration_s=float(found[1]))
+            elif line and not line.startswith("#"):
+                segments.append(replace(next_one, name=line))
+                next_one = known
+        if not segments or not all(segment.name.startswith(prefix) for segment in segments):
+            return False
+        self.media_sequence = numbers["#EXT-X-MEDIA-SEQUENCE"]
+        self.discontinuity_sequence = numbers["#EXT-X-DISCONTINUITY-SEQUENCE"]
+        self.segments = deque(segments)
+        return True
+
+
+def named_segments(text: str) -> list[str]:
+    """The files that a playlist names."""
+    return [line for line in text.splitlines() if line and not line.startswith("#")]

@@ -1,0 +1,277 @@
+"""Packages the programme into segments and stores them in a bucket, each before its playlist names it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import re
+import time
+
+from onair_crds.enums import ConnectState
+from onair_crds.program import ProgramDestination, ProgramStorage
+from onair_encoder.flv import Packet
+from onair_encoder.logs import log
+from onair_encoder.places import SPOOL
+from onair_encoder.publish.hls.bucket import Bucket, NotReadable
+from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
+from onair_encoder.publish.hls.segmenter import Cut, Segmenter
+from onair_encoder.publish.hls.spool import Budget, Spool, Waiting
+from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.words import Lost
+
+INDEX = "index.m3u8"
+PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
+FRESH, FOREVER = "no-cache", "public, max-age=31536000, immutable"
+PLAYLIST_BYTES_PER_S = 50_000
+"""A long recording's playlist is stored less often, so that it takes no more than this of the way up."""
+END_RETRY_S = 0.5
+SEGMENT_NAME = re.compile(r"([a-z0-9-]+-)([0-9]{8,})\.ts")
+BUDGET = Budget()
+
+
+class Recorder:
+    """Between the fan-out and the spool: cuts, and hands over without waiting."""
+
+    def __init__(self, segmenter: Segmenter, spool: Spool) -> None:
+        self.spool = spool
+        self.segmenter = segmenter
+        self.ready = asyncio.Event()
+        """There may be a segment to store."""
+        self._cuts: asyncio.Queue[Cut] = asyncio.Queue()
+        self._task = asyncio.create_task(self._keep(), name="spool")
+
+    def packet(self, packet: Packet) -> None:
+        if cut := self.segmenter.put(packet):
+            self._cuts.put_nowait(cut)
+
+    async def _keep(self) -> None:
+        while True:
+            await self.spool.put(await self._cuts.get())
+            self.ready.set()
+            self._cuts.task_done()
+
+    async def flush(self) -> None:
+        """Hands over what there is of a segment, and waits until all is in the spool."""
+        if cut := self.segmenter.flush():
+            self._cuts.put_nowait(cut)
+        await self._cuts.join()
+
+    def close(self) -> None:
+        self._task.cancel()
+        self.spool.close()
+
+
+class HlsPublisher(Publisher):
+    finish_s = 8.0
+
+    async def _run(self) -> None:
+        if self.destination.storage is None:
+            self.tell(ConnectState.DISCONNECTED, "the destination names no storage")
+            return
+        storage = self._storage
+        spool = Spool(SPOOL / self.destination.id, BUDGET)
+        segmenter = Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC))
+        self._recorder = Recorder(segmenter, spool)
+        self._bucket = Bucket(storage, self._timeout_s)
+        self._playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
+        self._taken_up = False
+        self._stored: list[str] = []
+        """Segments of the sliding window that are in the bucket, oldest first."""
+        self._old: list[str] = []
+        """Segments of an earlier run, which the new playlist no longer names."""
+        self._told_at, self._told_bytes = 0.0, 0
+        for packet in self._fan_out.subscribe(self._recorder):
+            self._recorder.packet(packet)
+        try:
+            await super()._run()
+            await self._end_properly()
+        finally:
+            self._fan_out.unsubscribe(self._recorder)
+            self._recorder.close()
+            with contextlib.suppress(Exception):
+                await asyncio.shield(self._bucket.close())
+
+    @property
+    def _storage(self) -> ProgramStorage:
+        if self.destination.storage is None:
+            raise Lost("the destination names no storage", permanent=True)
+        return self.destination.storage
+
+    @property
+    def _window(self) -> int | None:
+        storage = self._storage
+        return None if storage.vod else min(storage.playlist_count, storage.file_count)
+
+    def _timeout_s(self) -> float:
+        return self.destination.timeout_ms / 1000
+
+    def same_session(self, before: ProgramDestination, after: ProgramDestination) -> bool:
+        """Anything but another place, or another kind of playlist."""
+        if before.storage is None or after.storage is None:
+            return False
+
+        def place(storage: ProgramStorage) -> tuple[object, ...]:
+            return storage.endpoint, storage.region, storage.bucket, storage.prefix, storage.vod
+
+        return place(before.storage) == place(after.storage)
+
+    def update(self, destination: ProgramDestination) -> bool:
+        before = self.destination.storage
+        if not super().update(destination):
+            return False
+        if self._storage != before and hasattr(self, "_bucket"):
+            old, self._bucket = self._bucket, Bucket(self._storage, self._timeout_s)
+            self._closing = asyncio.create_task(old.close())
+            self._recorder.segmenter.target_ms = self._storage.segment_duration_ms
+            self._playlist.target_s = max(self._playlist.target_s, self._storage.segment_duration_ms / 1000)
+            self._playlist.window = self._window
+            self.retry_now()
+        return True
+
+    # -- the way into the bucket ------------------------------------------------------------------
+
+    async def session(self) -> None:
+        if not self._taken_up:
+            await self._take_up()
+        stop = asyncio.create_task(self._stop.wait())
+        try:
+            while True:
+                await self._store_waiting()
+                if self._complete:
+                    await self._end_early()
+                    return
+                if self._stop.is_set():
+                    break
+                ready = asyncio.create_task(self._recorder.ready.wait())
+                await asyncio.wait({stop, ready}, return_when=asyncio.FIRST_COMPLETED)
+                ready.cancel()
+        finally:
+            stop.cancel()
+
+    @property
+    def _complete(self) -> bool:
+        """A recording has its longest duration."""
+        limit_ms = self._storage.max_duration_ms
+        return self._storage.vod and limit_ms > 0 and self._playlist.total_s * 1000 >= limit_ms
+
+    async def _take_up(self) -> None:
+        """Goes on from what another encoder of this run has stored, or begins."""
+        try:
+            text = (await self._bucket.get(self._key(self._own_index)) or b"").decode(errors="replace")
+        except NotReadable:
+            # Credentials that may only write: a number that no encoder before us can have come to
+            self._playlist.media_sequence = int(time.time())
+            text = ""
+        if self._playlist.take_up(text, self._prefix):
+            self._recorder.segmenter.broken()
+            names = [segment.name for segment in self._playlist.segments]
+            self._stored = [*self._before(names), *names]
+        elif not self._storage.vod:
+            names = [name for name in named_segments(text) if SEGMENT_NAME.fullmatch(name)]
+            self._old = [*self._before(names), *names]
+        self._taken_up = True
+
+    def _before(self, names: list[str]) -> list[str]:
+        """Segments that a sliding window keeps although it names them no more."""
+        found = SEGMENT_NAME.fullmatch(names[0]) if names else None
+        if found is None or self._storage.vod:
+            return []
+        first = int(found[2])
+        kept = max(0, self._storage.file_count - len(names))
+        return [f"{found[1]}{number:08}.ts" for number in range(max(0, first - kept), first)]
+
+    async def _store_waiting(self) -> None:
+        spool = self._recorder.spool
+        self._recorder.ready.clear()
+        while (waiting := spool.first) and not self._complete:
+            self._count()
+            await self._store(waiting)
+            spool.done(waiting)
+            await self._tell_playlist(last=len(spool) == 0)
+            self.connected()
+        self._count()
+
+    async def _store(self, waiting: Waiting) -> None:
+        cut = waiting.cut
+        name = f"{self._prefix}{self._playlist.next_sequence:08}.ts"
+        data = await self._recorder.spool.data(waiting)
+        await self._bucket.put(self._key(name), data, SEGMENT_TYPE, FOREVER)
+        self.counters.sent_bytes += len(data)
+        self.state = self.state.model_copy(update={"bytes_sent": self.counters.sent_bytes})
+        self._playlist.add(Segment(name, cut.duration_s, cut.began, cut.discontinuity))
+        self._stored.append(name)
+
+    async def _tell_playlist(self, *, last: bool) -> None:
+        """Stores the playlist, then removes what it does not name any more.
+
+        A recording's is stored ever less often as it grows, but always at its end.
+        """
+        due_at = self._told_at + self._told_bytes / PLAYLIST_BYTES_PER_S if self._storage.vod else 0.0
+        if not self._playlist.ended and (time.monotonic() < due_at or (self._storage.vod and not last)):
+            return
+        text = str(self._playlist).encode()
+        names = [self._own_index, INDEX] if self._storage.vod else [INDEX]
+        for name in names:
+            await self._bucket.put(self._key(name), text, PLAYLIST_TYPE, FRESH)
+        self._told_at, self._told_bytes = time.monotonic(), len(text)
+        if not self._storage.vod:
+            try:
+                await self._remove_old()
+            except Lost as error:
+                # Media is delivered all the same
+                log("hls.not-removed", id=self.state.id, error=str(error))
+
+    async def _remove_old(self) -> None:
+        for names, kept in ((self._old, 0), (self._stored, self._storage.file_count)):
+            while len(names) > kept:
+                await self._bucket.delete(self._key(names[0]))
+                names.pop(0)
+
+    async def _end_properly(self) -> None:
+        """Stores the rest and closes the playlist; goes on trying until the time for that is over."""
+        self._fan_out.unsubscribe(self._recorder)
+        await self._recorder.flush()
+        while not self._playlist.ended:
+            try:
+                if not self._taken_up:
+                    await self._take_up()
+                await self._store_waiting()
+                if not self._playlist.segments:
+                    return
+                self._playlist.ended = True
+                await self._tell_playlist(last=True)
+            except Lost as error:
+                self._playlist.ended = False
+                log("hls.not-ended", id=self.state.id, error=str(error))
+                await asyncio.sleep(END_RETRY_S)
+
+    async def _end_early(self) -> None:
+        """The recording is complete while the show goes on."""
+        self._fan_out.unsubscribe(self._recorder)
+        self._playlist.ended = True
+        await self._tell_playlist(last=True)
+        seconds = self._storage.max_duration_ms / 1000
+        self.tell(ConnectState.DISCONNECTED, f"the recording has its longest duration of {seconds:g} s")
+        await self._stop.wait()
+
+    def _count(self) -> None:
+        spool = self._recorder.spool
+        self.counters.queued_bytes = spool.bytes
+        self.counters.dropped = spool.dropped_packets
+
+    # -- names ------------------------------------------------------------------------------------
+
+    @property
+    def _prefix(self) -> str:
+        """What segments of this run begin with: those of another are never taken for them."""
+        return f"{self.broadcast}-"
+
+    @property
+    def _own_index(self) -> str:
+        """A recording keeps a playlist of its own; the next run's does not replace it."""
+        return f"{self.broadcast}.m3u8" if self._storage.vod else INDEX
+
+    def _key(self, name: str) -> str:
+        prefix = self._storage.prefix.strip("/")
+        return f"{prefix}/{name}" if prefix else name

@@ -1,0 +1,99 @@
+"""Cuts the programme into MPEG-TS segments at key frames."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onair_encoder.flv import VIDEO, Packet
+from onair_encoder.publish.srt.mpeg_ts import TransportStream
+
+TOLERANCE_MS = 20
+"""Times are rounded to milliseconds: a segment that short of its target is long enough."""
+NOMINAL_FRAME_MS = 40
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One segment."""
+
+    data: bytes
+    duration_s: float
+    began: dt.datetime
+    discontinuity: bool
+    packets: int
+
+
+class Segmenter:
+    """Begins with the first key frame."""
+
+    def __init__(self, target_ms: int, clock: Callable[[], dt.datetime]) -> None:
+        self.target_ms = target_ms
+        self._clock = clock
+        self._stream = TransportStream()
+        self._configuration: dict[int, bytes] = {}
+        self._parts: list[bytes] = []
+        self._packets = 0
+        self._first_ms: int | None = None
+        self._last_ms = 0
+        self._began = clock()
+        self._broken = False
+        self._other_codecs = False
+
+    def put(self, packet: Packet) -> Cut | None:
+        """Takes a packet; gives the segment that ends where it begins."""
+        if packet.header:
+            known = self._configuration.get(packet.type)
+            self._configuration[packet.type] = packet.body
+            if known is not None and known != packet.body:
+                self._other_codecs = True
+            else:
+                self._stream.pack(packet)
+            return None
+        cut = None
+        if packet.keyframe:
+            if self._first_ms is None:
+                self._begin(packet)
+            elif self._other_codecs or packet.timestamp_ms - self._first_ms >= self.target_ms - TOLERANCE_MS:
+                cut = self._end(packet.timestamp_ms)
+                if self._other_codecs:
+                    self._start_anew()
+                self._begin(packet)
+        if self._first_ms is None:
+            return cut
+        if self._other_codecs and not packet.keyframe:
+            return cut  # neither of the old nor yet of the new
+        self._parts.append(self._stream.pack(packet))
+        self._packets += 1
+        if packet.type == VIDEO:
+            self._last_ms = packet.timestamp_ms
+        return cut
+
+    def _begin(self, packet: Packet) -> None:
+        self._first_ms = packet.timestamp_ms
+        self._began = self._clock()
+
+    def _start_anew(self) -> None:
+        self._stream = TransportStream()
+        for type_, body in self._configuration.items():
+            self._stream.pack(Packet(type_, 0, body))
+        self._other_codecs = False
+        self._broken = True
+
+    def _end(self, at_ms: int) -> Cut:
+        first_ms = self._first_ms if self._first_ms is not None else at_ms
+        cut = Cut(b"".join(self._parts), (at_ms - first_ms) / 1000, self._began, self._broken, self._packets)
+        self._parts, self._packets, self._broken = [], 0, False
+        self._first_ms = None
+        return cut
+
+    def flush(self) -> Cut | None:
+        """What there is of the segment that was begun."""
+        if self._first_ms is None or not self._parts:
+            return None
+        return self._end(self._last_ms + NOMINAL_FRAME_MS)
+
+    def broken(self) -> None:
+        """Something was left out: the next segment does not go on from the one before."""
+        self._broken = True

@@ -1,0 +1,135 @@
+"""Segments that wait for their upload: a few in memory, more on disk, and no more than a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from collections import deque
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from onair_encoder.publish.hls.segmenter import Cut
+
+MEMORY_BYTES = 8 * 2**20
+"""Of one destination. While uploads keep up, nothing is written to disk."""
+DISK_BYTES = 512 * 2**20
+"""Of all destinations of a pod together: half of the volume that they are on."""
+
+
+@dataclass
+class Budget:
+    """The room on disk that spools share."""
+
+    most_bytes: int = DISK_BYTES
+    used_bytes: int = 0
+
+
+@dataclass
+class Waiting:
+    cut: Cut
+    """Without its data where that is on disk."""
+    size: int
+    path: Path | None = None
+
+
+class Spool:
+    def __init__(self, folder: Path, budget: Budget, memory_bytes: int = MEMORY_BYTES) -> None:
+        self.bytes = 0
+        self.dropped_packets = 0
+        self._folder = folder
+        self._budget = budget
+        self._memory_bytes = memory_bytes
+        self._in_memory = 0
+        self._waiting: deque[Waiting] = deque()
+        self._number = 0
+        self._broken = False
+        """Something before what comes next was dropped."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def first(self) -> Waiting | None:
+        """The oldest, whose turn it is."""
+        return self._waiting[0] if self._waiting else None
+
+    async def put(self, cut: Cut) -> None:
+        """Takes a segment; where there is no room the oldest ones go, and what follows them says so."""
+        size = len(cut.data)
+        waiting = Waiting(cut, size)
+        if self._in_memory + size > self._memory_bytes and self._waiting:
+            try:
+                await self._write(waiting)
+            except OSError:
+                self._drop(waiting)
+                return
+        else:
+            self._in_memory += size
+        if self._broken:
+            waiting.cut = replace(waiting.cut, discontinuity=True)
+            self._broken = False
+        self._waiting.append(waiting)
+        self.bytes += size
+
+    async def _write(self, waiting: Waiting) -> None:
+        """
+        Raises:
+            OSError: there is no room, nor any to be made.
+        """
+        while self._budget.used_bytes + waiting.size > self._budget.most_bytes:
+            # Never the first: it may be on its way just now
+            oldest = next((each for each in list(self._waiting)[1:] if each.path), None)
+            if oldest is None:
+                raise OSError("the spool is full")
+            after = self._waiting.index(oldest) + 1
+            self._waiting.remove(oldest)
+            self._forget(oldest)
+            self.dropped_packets += oldest.cut.packets
+            if after <= len(self._waiting):
+                follower = self._waiting[after - 1]
+                follower.cut = replace(follower.cut, discontinuity=True)
+            else:
+                self._broken = True
+        self._number += 1
+        path = self._folder / f"{self._number:08}.ts"
+        self._budget.used_bytes += waiting.size
+        data, waiting.cut, waiting.path = waiting.cut.data, replace(waiting.cut, data=b""), path
+        try:
+            await asyncio.to_thread(self._store, path, data)
+        except OSError:
+            self._budget.used_bytes -= waiting.size
+            waiting.path = None
+            raise
+
+    def _store(self, path: Path, data: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+    def _drop(self, waiting: Waiting) -> None:
+        self.dropped_packets += waiting.cut.packets
+        self._broken = True
+
+    def _forget(self, waiting: Waiting) -> None:
+        self.bytes -= waiting.size
+        if waiting.path:
+            self._budget.used_bytes -= waiting.size
+            with contextlib.suppress(OSError):
+                waiting.path.unlink()
+        else:
+            self._in_memory -= waiting.size
+
+    async def data(self, waiting: Waiting) -> bytes:
+        return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
+
+    def done(self, waiting: Waiting) -> None:
+        """It is stored."""
+        self._waiting.remove(waiting)
+        self._forget(waiting)
+
+    def close(self) -> None:
+        """Gives the room back."""
+        while self._waiting:
+            self.done(self._waiting[0])
+        shutil.rmtree(self._folder, ignore_errors=True)

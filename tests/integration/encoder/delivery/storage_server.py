@@ -1,0 +1,75 @@
+"""A real object storage: versitygw over a folder, whose buckets are folders and objects files."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+from pathlib import Path
+from typing import Any, Self
+
+from tests.control_plane import free_port
+from tests.integration.encoder.delivery.live_program import server_program
+
+from onair_crds.program import ProgramDestination, ProgramStorage
+
+ACCESS, SECRET = "producer", "s3cret-of-the-producer"
+
+
+class StorageServer:
+    """Use as an async context manager; can be stopped and started in between."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "buckets"
+        self.root.mkdir(parents=True)
+        self.port = free_port()
+        self._log = folder / "versitygw.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def bucket(self, name: str = "shows") -> Path:
+        path = self.root / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    def destination(self, id_: str = "archive", timeout_ms: int = 1000, **storage: Any) -> ProgramDestination:
+        known = {"region": "us-east-1", "bucket": "shows", "endpoint": self.endpoint, "prefix": id_}
+        keys = {"access_key": ACCESS, "secret_key": SECRET}
+        return ProgramDestination(
+            id=id_, type="HLS", storage=ProgramStorage(**{**known, **keys, **storage}), timeout_ms=timeout_ms
+        )
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.stop()
+
+    def _spawn(self) -> None:
+        command = [
+            *(server_program("versitygw"), "--port", f"127.0.0.1:{self.port}", "--access", ACCESS),
+            *("--secret", SECRET, "--quiet", "posix", self.root),
+        ]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
+
+    async def start(self) -> None:
+        """Returns when it takes connections."""
+        self._spawn()
+        async with asyncio.timeout(10):
+            while True:
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                    writer.close()
+                    return
+                await asyncio.sleep(0.02)
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
