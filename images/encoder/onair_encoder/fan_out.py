@@ -84,5 +84,14 @@ class FanOut:
         return [header, self._gop[0]] if header and self._gop else None
 
     @property
+    def bytes_per_s(self) -> float:
+        """The programme's rate since the last key frame; 0 before there is one."""
+        if len(self._gop) < 2:
+            return 0.0
+        # A key frame alone says little: never less than half a second of it.
+        span_ms = max(500, self._gop[-1].timestamp_ms - self._gop[0].timestamp_ms)
+        return sum(len(packet.body) for packet in self._gop) * 1000 / span_ms
+
+    @property
     def has_media(self) -> bool:
         return bool(self._gop)

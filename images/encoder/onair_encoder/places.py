@@ -11,6 +11,8 @@ PULSE_SOCKET = Path("/run/onair/pulse/native")
 BROWSER_SOCKET = Path("/run/onair/browser/control")
 PROGRAM_FILE = Path("/run/onair/program/program.json")
 IDENTITY = Path("/run/onair/identity")
+AUTHORITIES = Path("/etc/onair/authorities")
+"""Certificates of authorities that servers may be signed by, beside the system's; PEM, one or more a file."""
 MEDIA_SOCKET = Path("/tmp/media.sock")  # noqa: S108
 SUPERVISOR_SOCKET = Path("/tmp/supervisor.sock")  # noqa: S108
 SPOOL = Path("/tmp/spool")  # noqa: S108

@@ -87,6 +87,15 @@ def test_a_late_subscriber_gets_headers_and_the_gop_so_far() -> None:
     assert [p.body for p in fan_out.subscribe(Collector())[3:]] == [KEY]
 
 
+def test_the_rate_is_that_since_the_last_key_frame() -> None:
+    fan_out = FanOut()
+    assert fan_out.bytes_per_s == 0
+    fan_out.put(Packet(VIDEO, 0, KEY[:5] + bytes(995)))
+    for time_ms in range(100, 1100, 100):
+        fan_out.put(Packet(VIDEO, time_ms, DELTA[:5] + bytes(95)))
+    assert fan_out.bytes_per_s == 2000
+
+
 def test_headers_are_sent_again_only_when_they_change() -> None:
     fan_out, subscriber = FanOut(), Collector()
     fan_out.subscribe(subscriber)

@@ -90,7 +90,9 @@ def test_unusable_addresses_say_why(url: str) -> None:
         (socket.gaierror(-2, "x"), "a.example: name not found"),
         (ConnectionResetError(), "connection reset by a.example:1935"),
         (TimeoutError(), "no answer from a.example:1935"),
-        (ssl.SSLError(1, "x"), "a.example:1935: TLS failed"),
+        (ssl.SSLError(1, "x"), "a.example:1935: TLS failed: handshake refused"),
+        (ssl.SSLEOFError(8, "x"), "a.example:1935: TLS was cut off"),
+        (socket.gaierror(-3, "x"), "a.example: the name server does not answer"),
         (OSError(101, "Network is unreachable"), "a.example:1935: Network is unreachable"),
     ],
 )

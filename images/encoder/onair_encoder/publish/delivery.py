@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from onair_crds.program import DestinationState, ProgramDestination
 from onair_encoder.fan_out import FanOut
 from onair_encoder.publish.kinds import KINDS
-from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.publisher import Counters, Publisher
 
 
 class Delivery:
@@ -40,6 +40,14 @@ class Delivery:
     @property
     def states(self) -> list[DestinationState]:
         return [publisher.state for publisher in self._publishers.values()]
+
+    def counters(self, id_: str) -> Counters:
+        """What a destination has come to.
+
+        Raises:
+            KeyError: there is none of this id.
+        """
+        return self._publishers[id_].counters
 
     async def finish(self) -> None:
         """Ends every stream properly."""

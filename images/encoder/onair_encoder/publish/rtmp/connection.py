@@ -8,6 +8,7 @@ import os
 import socket
 import ssl
 import struct
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 from onair_encoder.flv import AUDIO, SCRIPT, Packet
 from onair_encoder.publish.rtmp import amf, chunks
 from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
+from onair_encoder.publish.tls import client_context
 from onair_encoder.publish.words import Lost, in_words
 
 _HANDSHAKE = 1536
@@ -25,7 +27,13 @@ _ACK_WINDOW = 2_500_000
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
 MAX_UNSENT_BYTES = 8 * 2**20
-"""What may wait in this process before pictures are left out."""
+MAX_BEHIND_MS = 10_000
+"""What may wait in this process before pictures are left out: bytes, and time that they span."""
+_KERNEL_BYTES = 256 * 1024
+"""What waits beyond this waits in this process, where it can be left out, rather than in the kernel."""
+_TCP_NOTSENT_LOWAT = 25
+_SLACK_BYTES = 2 * _HANDSHAKE + 1 + 1024
+"""Servers count the handshake among the bytes that they acknowledge, or do not."""
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that looks at the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
@@ -78,15 +86,24 @@ class RtmpAddress:
 
 
 class RtmpConnection:
-    """An open publishing session. Packets are written at once; what TCP has taken is progress."""
+    """An open publishing session. Packets are written at once; what the server has taken is progress."""
 
     key_name = "stream key"
     settle_s = 0.0
     """A server that has agreed to the stream keeps it."""
     one_size = True
 
-    def __init__(self, address: RtmpAddress) -> None:
+    def __init__(self, address: RtmpAddress, ack_window: int) -> None:
+        """
+        Args:
+            ack_window: so many bytes after which the server is asked to acknowledge.
+        """
         self.address = address
+        self._ack_window = ack_window
+        self._acks = 0
+        self._acked = 0
+        self._marks: deque[tuple[int, int]] = deque()
+        """Bytes written before a key frame, and its time."""
         self.written = 0
         self.closed: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
         """Done with the reason when the peer ends the session."""
@@ -94,6 +111,7 @@ class RtmpConnection:
         self._answers: asyncio.Queue[list[Any]] = asyncio.Queue()
         self._stream = 0
         self._first_ms: int | None = None
+        self._last_ms = 0
         self._reading: asyncio.Task[None] | None = None
         self._received = 0
         self._acknowledged = 0
@@ -117,15 +135,21 @@ class RtmpConnection:
         await self._negotiate()
 
     async def _connect(self) -> None:
-        context = ssl.create_default_context() if self.address.scheme == "rtmps" else None
-        self._reader, self._writer = await asyncio.open_connection(
-            self.address.host,
-            self.address.port,
-            ssl=context,
-            server_hostname=self.address.host if context else None,
-            limit=STREAM_BUFFER_LIMIT,
-        )
+        context = await client_context() if self.address.scheme == "rtmps" else None
+        try:
+            self._reader, self._writer = await asyncio.open_connection(
+                self.address.host,
+                self.address.port,
+                ssl=context,
+                server_hostname=self.address.host if context else None,
+                limit=STREAM_BUFFER_LIMIT,
+            )
+        except (ConnectionResetError, ssl.SSLEOFError) as error:
+            if context is None:
+                raise
+            raise Lost(f"{self.server} ended the TLS handshake; it may not speak RTMPS") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _KERNEL_BYTES)
         self._writer.transport.set_write_buffer_limits(high=64 * 2**20)
 
     @property
@@ -146,6 +170,7 @@ class RtmpConnection:
     async def _negotiate(self) -> None:
         address = self.address
         self._send(_CONTROL, chunks.SET_CHUNK_SIZE, 0, struct.pack(">I", chunks.OUT_CHUNK_SIZE))
+        self._send(_CONTROL, chunks.WINDOW_ACK_SIZE, 0, struct.pack(">I", self._ack_window))
         connect = {
             "app": address.app,
             "type": "nonprivate",
@@ -154,7 +179,6 @@ class RtmpConnection:
         }
         self._command("connect", 1, connect)
         await self._answer(1)
-        self._send(_CONTROL, chunks.WINDOW_ACK_SIZE, 0, struct.pack(">I", _ACK_WINDOW))
         self._command("releaseStream", 2, None, address.key)
         self._command("FCPublish", 3, None, address.key)
         self._command("createStream", 4, None)
@@ -231,16 +255,26 @@ class RtmpConnection:
         match message.type:
             case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
                 self._send(_CONTROL, chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
+            case chunks.ACKNOWLEDGEMENT if len(message.body) >= 4:
+                self._acknowledged_by_peer(int.from_bytes(message.body[:4], "big"))
             case chunks.COMMAND_AMF0:
                 self._answers.put_nowait(amf.decode(message.body) or [""])
             case chunks.COMMAND_AMF3:
                 self._answers.put_nowait(amf.decode(message.body[1:]) or [""])
+
+    def _acknowledged_by_peer(self, total: int) -> None:
+        """The count is of 32 bits, and may have begun at the handshake."""
+        self._acks += 1
+        self._acked += (total - self._acked) & 0xFFFFFFFF
 
     def send(self, packet: Packet) -> None:
         """Writes one packet; times are relative to the first medium that this connection sent."""
         if self._first_ms is None and packet.type != SCRIPT and not packet.header:
             self._first_ms = packet.timestamp_ms - FIRST_MEDIUM_MS
         time_ms = 0 if self._first_ms is None else max(0, packet.timestamp_ms - self._first_ms)
+        if packet.keyframe:
+            self._marks.append((self.written, packet.timestamp_ms))
+        self._last_ms = packet.timestamp_ms
         body = packet.body
         if packet.type == SCRIPT:
             chunk_stream, time_ms = _DATA, 0
@@ -259,15 +293,27 @@ class RtmpConnection:
 
     @property
     def congested(self) -> bool:
-        return self.unsent > MAX_UNSENT_BYTES
+        return self.unsent > MAX_UNSENT_BYTES or self._behind_ms > MAX_BEHIND_MS
 
     @property
     def relieved(self) -> bool:
-        return self.unsent < MAX_UNSENT_BYTES // 4
+        return self.unsent < MAX_UNSENT_BYTES // 4 and self._behind_ms < MAX_BEHIND_MS // 4
+
+    @property
+    def _behind_ms(self) -> int:
+        """Time that what waits in this process spans, to within a GOP."""
+        gone = self.written - self.unsent
+        while self._marks and self._marks[0][0] < gone:
+            self._marks.popleft()
+        return self._last_ms - self._marks[0][1] if self._marks else 0
 
     @property
     def idle(self) -> bool:
-        return self.taken >= self.written
+        """The server is not expected to acknowledge less than a window."""
+        if not self._server_acknowledges:
+            return self._taken_by_tcp >= self.written
+        outstanding = self.written - self._acked
+        return self._taken_by_tcp >= self.written and outstanding < self._ack_window + _SLACK_BYTES
 
     @property
     def unsent(self) -> int:
@@ -275,8 +321,17 @@ class RtmpConnection:
         return self._writer.transport.get_write_buffer_size()
 
     @property
+    def _server_acknowledges(self) -> bool:
+        """One acknowledgement may be a formality, two are a habit."""
+        return self._acks > 1
+
+    @property
     def taken(self) -> int:
-        """Bytes that the peer's TCP has acknowledged."""
+        """Bytes that the server has acknowledged; where it does not do so, its TCP."""
+        return self._acked if self._server_acknowledges else self._taken_by_tcp
+
+    @property
+    def _taken_by_tcp(self) -> int:
         try:
             queued = struct.unpack("i", fcntl.ioctl(self._socket.fileno(), _SIOCOUTQ, b"\0" * 4))[0]
         except OSError:

@@ -1,0 +1,59 @@
+"""A real toxiproxy: TCP connections through networks that misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from typing import Any, Self
+
+import httpx
+from tests.control_plane import free_port
+from tests.integration.encoder.delivery.live_program import server_program
+
+
+class Toxiproxy:
+    """Use as an async context manager."""
+
+    async def __aenter__(self) -> Self:
+        port = free_port()
+        self._spawn(port)
+        self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=5)
+        async with asyncio.timeout(10):
+            while True:
+                try:
+                    (await self._http.get("/version")).raise_for_status()
+                    return self
+                except httpx.HTTPError:
+                    await asyncio.sleep(0.02)
+
+    def _spawn(self, port: int) -> None:
+        command = [server_program("toxiproxy-server"), "-host", "127.0.0.1", "-port", str(port)]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+        self._process.kill()
+        await asyncio.to_thread(self._process.wait)
+
+    async def link(self, name: str, to_port: int) -> int:
+        """A way to a port; gives the port that it begins at."""
+        port = free_port()
+        await self._post("/proxies", name=name, listen=f"127.0.0.1:{port}", upstream=f"127.0.0.1:{to_port}")
+        return port
+
+    async def poison(self, name: str, kind: str, stream: str = "upstream", **attributes: int) -> None:
+        """Makes a link misbehave: `latency`, `bandwidth`, `timeout`, `reset_peer` …"""
+        await self._post(f"/proxies/{name}/toxics", type=kind, stream=stream, attributes=attributes)
+
+    async def heal(self, name: str, kind: str, stream: str = "upstream") -> None:
+        (await self._http.delete(f"/proxies/{name}/toxics/{kind}_{stream}")).raise_for_status()
+
+    async def cut(self, name: str) -> None:
+        """Ends its connections, and refuses new ones until it is restored."""
+        await self._post(f"/proxies/{name}", enabled=False)
+
+    async def restore(self, name: str) -> None:
+        await self._post(f"/proxies/{name}", enabled=True)
+
+    async def _post(self, path: str, **body: Any) -> None:
+        (await self._http.post(path, json=body)).raise_for_status()
