@@ -16,6 +16,8 @@ Document = dict[str, Any]
 BROWSER_UID = 1000
 ENCODER_UID = 1001
 SHARED_GID = 2000
+AUTHORITIES = "/etc/onair/authorities"
+"""Where the agent looks for them (onair_encoder.places)."""
 
 
 def encoder_pod(
@@ -48,7 +50,7 @@ def encoder_pod(
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_browser(encoder, cost), _encoder(encoder, cost, name, epoch)],
-        "volumes": _volumes(name),
+        "volumes": _volumes(name, encoder),
         "affinity": node_affinity(regions_by_distance(project.spec.location, settings.regions), avoid),
         "nodeSelector": encoder.node_selector,
         "tolerations": encoder.tolerations,
@@ -157,11 +159,22 @@ def _encoder(encoder: EncoderSettings, cost: Cost, name: str, epoch: int) -> Doc
             {"name": "control", "mountPath": "/run/onair/browser"},
             {"name": "program", "mountPath": "/run/onair/program"},
             {"name": "identity", "mountPath": "/run/onair/identity", "readOnly": True},
+            *(
+                {"name": volume["name"], "mountPath": AUTHORITIES, "readOnly": True}
+                for volume in _authorities(encoder)
+            ),
         ],
     }
 
 
-def _volumes(name: str) -> list[Document]:
+def _authorities(encoder: EncoderSettings) -> list[Document]:
+    if not encoder.authorities_config_map:
+        return []
+    # Optional: without it a show runs, and its destinations say whose certificates they do not trust.
+    return [{"name": "authorities", "configMap": {"name": encoder.authorities_config_map, "optional": True}}]
+
+
+def _volumes(name: str, encoder: EncoderSettings) -> list[Document]:
     memory: Document = {"medium": "Memory", "sizeLimit": "16Mi"}
     return [
         {"name": "browser-tmp", "emptyDir": {"sizeLimit": "1Gi"}},
@@ -171,4 +184,5 @@ def _volumes(name: str) -> list[Document]:
         {"name": "control", "emptyDir": memory},
         {"name": "program", "emptyDir": memory},
         {"name": "identity", "secret": {"secretName": name, "defaultMode": 0o440}},
+        *_authorities(encoder),
     ]

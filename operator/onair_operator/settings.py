@@ -59,6 +59,8 @@ class EncoderSettings(Part):
     """Width of the X screen, pixels: the largest canvas that a warm browser can render."""
     max_height: int = 2160
     labels: dict[str, str] = {}
+    authorities_config_map: str | None = None
+    """ConfigMap in the show namespace with certificates of authorities that servers may be signed by."""
     cost: CostSettings = CostSettings()
 
 

@@ -22,6 +22,9 @@ encoder:
   maxWidth: {{ .Values.encoder.maxWidth | int }}
   maxHeight: {{ .Values.encoder.maxHeight | int }}
   labels: {{ .Values.encoder.labels | toJson }}
+  {{- with .Values.encoder.authoritiesConfigMap }}
+  authoritiesConfigMap: {{ . | quote }}
+  {{- end }}
   cost:
     baseMillicores: {{ .Values.encoder.cost.baseMillicores | int }}
     shareMillicores: {{ .Values.encoder.cost.shareMillicores | int }}

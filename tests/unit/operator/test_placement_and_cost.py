@@ -6,6 +6,7 @@ import pytest
 from tests.unit.operator.worlds import SETTINGS, project
 
 from onair_crds.project import Location
+from onair_encoder.places import AUTHORITIES
 from onair_operator.cost import cost_of
 from onair_operator.placement import distance_km, node_affinity, regions_by_distance
 from onair_operator.pods import encoder_pod
@@ -74,6 +75,19 @@ def test_a_dead_node_is_avoided_in_every_region() -> None:
 def test_requests_follow_size_framerate_and_complexity(rendering: dict[str, object], cores: float) -> None:
     spec = project(rendering=rendering).spec
     assert cost_of(spec.rendering, SETTINGS.encoder.cost).cores == pytest.approx(cores, abs=0.01)
+
+
+def test_authorities_of_the_installation_are_the_encoders_alone() -> None:
+    settings = SETTINGS.model_copy(
+        update={"encoder": SETTINGS.encoder.model_copy(update={"authorities_config_map": "ours"})}
+    )
+    spec = encoder_pod(project(), "run", 2, settings)["spec"]
+    mounts = {c["name"]: {m["name"]: m["mountPath"] for m in c["volumeMounts"]} for c in spec["containers"]}
+    assert mounts["encoder"]["authorities"] == str(AUTHORITIES)
+    assert "authorities" not in mounts["browser"]
+    (volume,) = [v for v in spec["volumes"] if v["name"] == "authorities"]
+    assert volume["configMap"] == {"name": "ours", "optional": True}
+    assert "authorities" not in str(encoder_pod(project(), "run", 2, SETTINGS))
 
 
 def test_an_encoder_pod_has_no_rights() -> None:
