@@ -1,0 +1,54 @@
+"""A process that delivers a file in real time, as the agent does: run by the bench of destinations.
+
+Takes a line of JSON with the wanted destinations from standard input, as often as it likes; answers each
+with the time (wall clock, seconds) at which it wanted them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+
+from onair_crds.program import ProgramDestination
+from onair_encoder.fan_out import FanOut
+from onair_encoder.flv import FlvReader
+from onair_encoder.publish.delivery import Delivery
+
+
+async def feed(fan_out: FanOut, file: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *("ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i", file, "-c", "copy"),
+        *("-f", "flv", "-flvflags", "no_duration_filesize", "pipe:1"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout
+    reader = FlvReader()
+    fan_out.stream_begins()
+    try:
+        while data := await process.stdout.read(262144):
+            for packet in reader.feed(data):
+                fan_out.put(packet)
+    finally:
+        process.kill()
+
+
+async def main() -> None:
+    fan_out = FanOut()
+    delivery = Delivery(fan_out, lambda: None)
+    feeding = asyncio.create_task(feed(fan_out, sys.argv[1]))
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    while line := await lines.readline():
+        wanted = [ProgramDestination.model_validate(each) for each in json.loads(line)]
+        at = time.time()
+        delivery.want(wanted)
+        print(at, flush=True)
+    await delivery.finish()
+    feeding.cancel()
+    await asyncio.gather(feeding, return_exceptions=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,195 @@
+"""What one more destination costs, beside ffmpeg's ways, and how soon it is there. Needs no cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.bench import delivering
+from tests.integration.encoder.delivery.far_end import FarEnd
+
+MANY = 8
+SETTLE_S, MEASURE_S = 3.0, 8.0
+ADDED = 15
+TICKS = os.sysconf("SC_CLK_TCK")
+
+PROGRAMME = [
+    *("ffmpeg", "-loglevel", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30"),
+    *("-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000", "-t", "10"),
+    *("-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"),
+    *("-b:v", "3M", "-maxrate", "3M", "-bufsize", "3M", "-x264-params", "nal-hrd=cbr"),
+    *("-g", "60", "-keyint_min", "60", "-sc_threshold", "0", "-c:a", "aac", "-b:a", "128k", "-ac", "2"),
+]
+COPY = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i"]
+
+
+@pytest.fixture(scope="module")
+def programme(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1280×720@30, 3 Mbit/s: ten seconds that are sent again and again."""
+    file = tmp_path_factory.mktemp("programme") / "programme.flv"
+    subprocess.run([*PROGRAMME, file], check=True)
+    return file
+
+
+@pytest.fixture
+async def far_end(tmp_path: Path) -> FarEnd:
+    return FarEnd(tmp_path)
+
+
+class Delivering:
+    def __init__(self, programme: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, delivering.__file__, programme],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def want(self, *destinations: dict[str, str]) -> float:
+        """When they were wanted, seconds of the wall clock."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(destinations) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if not line.startswith("{"):
+                return float(line)
+        raise AssertionError("the process ended")
+
+    def processes(self) -> list[int]:
+        """Itself and its senders, without the ffmpeg that stands for the encoder."""
+        return [self._process.pid, *(p for p in children(self._process.pid) if "ffmpeg" not in command(p))]
+
+    def close(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        finally:
+            self._process.kill()
+
+
+def children(pid: int) -> list[int]:
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def command(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def cpu_s(pids: list[int]) -> float:
+    fields = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
+    return sum(int(f[11]) + int(f[12]) for f in fields) / TICKS
+
+
+def memory_mb(pids: list[int]) -> float:
+    """Shared pages are counted in parts."""
+    rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
+    return sum(int(r.partition("\nPss:")[2].split()[0]) for r in rollups) / 1024
+
+
+def cost(pids: Callable[[], list[int]]) -> tuple[float, float]:
+    """Percent of a core, and megabytes."""
+    time.sleep(SETTLE_S)
+    before, at = cpu_s(pids()), time.monotonic()
+    time.sleep(MEASURE_S)
+    return 100 * (cpu_s(pids()) - before) / (time.monotonic() - at), memory_mb(pids())
+
+
+@contextlib.contextmanager
+def running(*commands: list[str | Path]) -> Iterator[list[int]]:
+    started = [subprocess.Popen(each, stderr=subprocess.DEVNULL) for each in commands]
+    try:
+        yield [process.pid for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def rtmp_url(far_end: FarEnd, name: str) -> str:
+    return f"rtmp://127.0.0.1:{far_end.rtmp}/open/{name}"
+
+
+def srt_url(far_end: FarEnd, name: str) -> str:
+    return f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/{name}"
+
+
+async def test_what_one_more_destination_costs(
+    far_end: FarEnd, programme: Path, report: Callable[..., float]
+) -> None:
+    names = [f"d{n}" for n in range(MANY)]
+    async with far_end:
+        one = Delivering(programme)
+        nothing = cost(one.processes)
+        found = {}
+        for kind, url in (("RTMP", rtmp_url), ("SRT", srt_url)):
+            one.want(*({"id": n, "type": kind, "url": url(far_end, n)} for n in names))
+            found[kind] = cost(one.processes)
+            one.want()
+            for name in names:
+                await far_end.gone(f"open/{name}")
+        one.close()
+        for kind, form, url in (("RTMP", "flv", rtmp_url), ("SRT", "mpegts", srt_url)):
+            with running(
+                *([*COPY, programme, "-c", "copy", "-f", form, url(far_end, n)] for n in names)
+            ) as pids:
+                processes = cost(lambda: pids)
+            tee = []
+            for count in (1, MANY):
+                outputs = "|".join(f"[f={form}]{url(far_end, f'{kind}-{count}-{n}')}" for n in names[:count])
+                maps = ["-map", "0", "-c", "copy", "-f", "tee", outputs]
+                with running([*COPY, programme, *maps]) as pids:
+                    tee.append(cost(lambda: pids))
+            bounds = (0.5, 5.0) if kind == "RTMP" else (None, None)
+            for index, (what, unit) in enumerate((("CPU", "%"), ("memory", "MB"))):
+                ours = (found[kind][index] - nothing[index]) / MANY
+                report(f"{what} of one more {kind} destination", [ours], unit, bounds[index])
+                report(
+                    f"… by a child `ffmpeg -c copy` each ({kind}, {what})", [processes[index] / MANY], unit
+                )
+                extra = (tee[1][index] - tee[0][index]) / (MANY - 1)
+                report(f"… by ffmpeg's tee ({kind}, {what})", [extra], unit)
+                bound = bounds[index]
+                assert bound is None or ours < 2 * bound
+
+
+async def test_how_soon_a_destination_is_ready(
+    far_end: FarEnd, programme: Path, report: Callable[..., float]
+) -> None:
+    async with far_end:
+        one = Delivering(programme)
+        await asyncio.sleep(SETTLE_S)
+        for kind, url, bound in (("RTMP", rtmp_url, 100.0), ("SRT", srt_url, None)):
+            waits = []
+            for number in range(ADDED):
+                name = f"{kind.lower()}-{number}"
+                wanted_at = one.want({"id": name, "type": kind, "url": url(far_end, name)})
+                waits.append((ready_at(far_end, f"open/{name}") - wanted_at) * 1000)
+            median = report(f"{kind} destination added → ready at the server", waits, "ms", bound)
+            assert median == statistics.median(waits)
+            assert bound is None or median < 2 * bound
+        one.close()
+
+
+def ready_at(far_end: FarEnd, path: str) -> float:
+    deadline = time.monotonic() + 10
+    with httpx.Client(base_url=f"http://127.0.0.1:{far_end.api}") as client:
+        while time.monotonic() < deadline:
+            answer = client.get(f"/v3/paths/get/{path}")
+            at = time.time()
+            if answer.is_success and answer.json()["ready"]:
+                return at
+            time.sleep(0.001)
+    raise AssertionError(f"{path} is not ready")
