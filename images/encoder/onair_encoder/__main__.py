@@ -1,4 +1,4 @@
-"""`python -m onair_encoder browser|encoder|agent`: process 1 of each container, and the agent."""
+"""`python -m onair_encoder browser|encoder|agent|rtc`: process 1 of each container, and what it runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ def main() -> None:
             from onair_encoder.encoder_container import run
         case ["agent"]:
             from onair_encoder.agent_process import run
+        case ["rtc"]:
+            from onair_encoder.publish.rtc.room_process import run
         case _:
-            sys.exit("usage: python -m onair_encoder browser|encoder|agent")
+            sys.exit("usage: python -m onair_encoder browser|encoder|agent|rtc")
     asyncio.run(run())
 
 

@@ -1,0 +1,142 @@
+"""A room of a LiveKit server: H.264 passed through as it is, sound as Opus by libwebrtc."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from livekit import rtc
+from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
+
+from onair_crds.program import ProgramRtc
+from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected
+from onair_encoder.publish.rtc.media import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
+from onair_encoder.publish.rtc.pipe import Progress
+from onair_encoder.publish.rtc.providers import Frame, Picture, Room
+from onair_encoder.publish.words import Lost
+
+CONNECT_TIMEOUT_S = 2.5
+"""Of one attempt; the library makes four."""
+HEADROOM = 2.0
+"""Announced over the programme's rate: libwebrtc begins at 0.9 of it and paces by its estimate."""
+LEAST_ANNOUNCED_BPS = 2_000_000
+AUDIO_BPS = 128_000
+STREAM = "programme"
+"""Tracks of one stream are kept in step by viewers."""
+
+_H264 = video_frame_pb2.VideoCodec.H264
+_KEY, _DELTA = (
+    video_frame_pb2.EncodedFrameType.ENCODED_FRAME_KEY,
+    video_frame_pb2.EncodedFrameType.ENCODED_FRAME_DELTA,
+)
+
+
+class LiveKitRoom(Room):
+    def __init__(self, rtc_: ProgramRtc) -> None:
+        super().__init__(rtc_)
+        # The library logs the token with a refusal.
+        logging.getLogger("livekit").disabled = True
+        self._room = rtc.Room()
+        self._room.on("disconnected", self._disconnected)
+        self._source: rtc.EncodedVideoSource | None = None
+        self._video: rtc.LocalTrackPublication | None = None
+        self._sound: rtc.AudioSource | None = None
+        self._announced_bps = 0
+
+    async def join(self) -> None:
+        options = rtc.RoomOptions(auto_subscribe=False, connect_timeout=CONNECT_TIMEOUT_S)
+        try:
+            await self._room.connect(self.rtc.url, self.rtc.token.get_secret_value(), options)
+        except rtc.ConnectError as error:
+            raise connect_failed(error.message, self.rtc.url) from None
+
+    async def publish(self, picture: Picture) -> None:
+        try:
+            await self._publish_video(picture)
+            await self._publish_audio()
+        except rtc.participant.PublishTrackError:
+            raise Lost("the room does not let this identity publish", permanent=True) from None
+
+    async def _publish_video(self, picture: Picture) -> None:
+        if self._source and picture.bitrate_bps * 1.1 <= self._announced_bps:
+            return
+        participant = self._room.local_participant
+        if self._video:
+            await participant.unpublish_track(self._video.sid)
+        self._announced_bps = max(round(picture.bitrate_bps * HEADROOM), LEAST_ANNOUNCED_BPS)
+        self._source = rtc.EncodedVideoSource(picture.width, picture.height)
+        track = rtc.LocalVideoTrack.create_video_track("video", self._source)
+        options = rtc.TrackPublishOptions(
+            video_codec=_H264,
+            video_encoder=room_pb2.VideoEncoderBackend.ENCODER_BACKEND_PRE_ENCODED,
+            simulcast=False,
+            # A camera's estimate of the bandwidth begins at 1 Mbit/s at most, and a picture
+            # of a constant rate would wait for seconds in the pacer while it grows.
+            source=track_pb2.TrackSource.SOURCE_SCREENSHARE,
+            stream=STREAM,
+        )
+        options.video_encoding.max_bitrate = self._announced_bps
+        options.video_encoding.max_framerate = picture.framerate
+        self._video = await participant.publish_track(track, options)
+
+    async def _publish_audio(self) -> None:
+        if self._sound:
+            return
+        # No queue: it would play by a clock of its own and add its depth to the delay.
+        self._sound = rtc.AudioSource(SAMPLE_RATE_HZ, CHANNELS, queue_size_ms=0)
+        track = rtc.LocalAudioTrack.create_audio_track("audio", self._sound)
+        options = rtc.TrackPublishOptions(
+            source=track_pb2.TrackSource.SOURCE_SCREENSHARE_AUDIO, stream=STREAM, dtx=False, red=False
+        )
+        options.audio_encoding.max_bitrate = AUDIO_BPS
+        await self._room.local_participant.publish_track(track, options)
+
+    def video(self, frame: Frame) -> bool:
+        if not self._source:
+            return False
+        return self._source.capture_frame(
+            rtc.EncodedVideoFrame(
+                data=frame.data,
+                width=frame.width,
+                height=frame.height,
+                codec=_H264,
+                frame_type=_KEY if frame.keyframe else _DELTA,
+                timestamp_us=frame.capture_us,
+            )
+        )
+
+    def wants_keyframe(self) -> bool:
+        return bool(self._source and self._source.take_feedback().keyframe_requested)
+
+    async def audio(self, pcm: bytes) -> None:
+        if self._sound:
+            await self._sound.capture_frame(rtc.AudioFrame(pcm, SAMPLE_RATE_HZ, CHANNELS, CHUNK_SAMPLES))
+
+    async def progress(self) -> Progress:
+        if not self._room.isconnected():
+            return Progress()
+        return progress_of((await self._room.get_rtc_stats()).publisher_stats)
+
+    async def leave(self) -> None:
+        await self._room.disconnect()
+
+    def _disconnected(self, reason: participant_pb2.DisconnectReason.ValueType) -> None:
+        if not self.lost.done():
+            name = participant_pb2.DisconnectReason.Name(reason)
+            self.lost.set_result(disconnected(name, self.rtc.url, self.rtc.identity))
+
+
+def progress_of(stats: list[Any]) -> Progress:
+    """The session's totals among WebRTC's statistics."""
+    video_bytes = sent_bytes = answers = 0
+    round_trip_ms = 0.0
+    for each in stats:
+        match each.WhichOneof("stats"):
+            case "outbound_rtp" if each.outbound_rtp.stream.kind == "video":
+                video_bytes += each.outbound_rtp.sent.bytes_sent
+            case "candidate_pair" if each.candidate_pair.candidate_pair.nominated:
+                pair = each.candidate_pair.candidate_pair
+                sent_bytes += pair.bytes_sent
+                answers += pair.packets_received
+                round_trip_ms = max(round_trip_ms, pair.current_round_trip_time * 1000)
+    return Progress(video_bytes, sent_bytes, answers, round_trip_ms)

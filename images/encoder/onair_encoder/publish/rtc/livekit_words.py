@@ -1,0 +1,65 @@
+"""LiveKit's errors in words a producer understands. Pure; nothing of what the library says is repeated."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from onair_encoder.publish.words import Lost
+
+
+def server_of(url: str) -> str:
+    """host:port."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or {'wss': 443, 'https': 443}.get(parts.scheme, 80)}"
+
+
+_REFUSALS = [
+    (("token is expired",), "the room token has expired"),
+    (("invalid api key",), "the provider does not know the API key; the installation names another one"),
+    (("exceeded its max participants", "max participants"), "the room is full"),
+    (("permissions denied",), "the room token does not admit to this room"),
+    (("401", "403", "unauthorized"), "the room token was refused; the installation names another API secret"),
+    (("404", "room does not exist"), "there is no such room"),
+]
+_NETWORK = [
+    (("connection refused",), "connection refused by {server}"),
+    (("lookup address", "name or service", "resolve"), "{host}: name not found"),
+    (("certificate", "invalidcontenttype", "tls", "handshake failure"), "{server}: TLS failed"),
+    (("reset by peer", "broken pipe"), "connection reset by {server}"),
+    (("timed out", "timeout"), "no answer from {server}"),
+]
+
+
+def connect_failed(message: str, url: str) -> Lost:
+    """Why the room could not be joined, from what the library says."""
+    said, server = message.lower(), server_of(url)
+    for marks, words in _REFUSALS:
+        if any(mark in said for mark in marks):
+            return Lost(f"{server}: {words}", permanent=words != "the room is full")
+    for marks, words in _NETWORK:
+        if any(mark in said for mark in marks):
+            return Lost(words.format(server=server, host=urlsplit(url).hostname))
+    return Lost(f"{server}: the room could not be joined")
+
+
+_ENDS = {
+    "PARTICIPANT_REMOVED": "was removed from the room",
+    "ROOM_DELETED": "the room was deleted",
+    "ROOM_CLOSED": "the room was closed",
+    "SERVER_SHUTDOWN": "the server is shutting down",
+    "JOIN_FAILURE": "the room could not be joined",
+    "STATE_MISMATCH": "the server lost the session",
+    "SIGNAL_CLOSE": "the connection was closed",
+    "CONNECTION_TIMEOUT": "the connection was lost",
+    "MEDIA_FAILURE": "no way for the media: UDP and TCP ports of the server are not reached",
+}
+
+
+def disconnected(reason: str, url: str, identity: str) -> Lost:
+    """Why a session has ended, from LiveKit's name for it."""
+    server = server_of(url)
+    if reason == "DUPLICATE_IDENTITY":
+        return Lost(f"{server}: somebody else has joined the room as {identity}", permanent=True)
+    return Lost(
+        f"{server}: {_ENDS.get(reason, 'the session ended')}", permanent=reason == "PARTICIPANT_REMOVED"
+    )

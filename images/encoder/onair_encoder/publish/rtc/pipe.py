@@ -1,0 +1,91 @@
+"""What the agent and the process of a room say to each other: packets one way, JSON lines the other.
+
+The process takes settings first and then FLV packets on its standard input; its end
+asks for a proper end of the stream. Secrets go this way and no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+
+from onair_crds.program import ProgramRtc
+from onair_encoder.flv import Packet
+
+_HEAD = struct.Struct(">BQI")
+_SETTINGS = 0
+MAX_BODY_BYTES = 32 * 2**20
+
+
+def settings_message(rtc: ProgramRtc) -> bytes:
+    body = rtc.wire().encode()
+    return _HEAD.pack(_SETTINGS, 0, len(body)) + body
+
+
+def packet_message(packet: Packet) -> bytes:
+    return _HEAD.pack(packet.type, packet.timestamp_ms, len(packet.body)) + packet.body
+
+
+async def read_settings(reader: asyncio.StreamReader) -> ProgramRtc:
+    """The first message."""
+    _, _, size = _HEAD.unpack(await reader.readexactly(_HEAD.size))
+    return ProgramRtc.model_validate_json(await reader.readexactly(min(size, MAX_BODY_BYTES)))
+
+
+async def read_packets(reader: asyncio.StreamReader) -> AsyncIterator[Packet]:
+    """All others, until the agent ends the pipe."""
+    while True:
+        try:
+            type_, timestamp_ms, size = _HEAD.unpack(await reader.readexactly(_HEAD.size))
+            yield Packet(type_, timestamp_ms, await reader.readexactly(min(size, MAX_BODY_BYTES)))
+        except asyncio.IncompleteReadError:
+            return
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The room is open to media."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far it is; totals of the session."""
+
+    video_bytes: int = 0
+    """RTP payload of the picture that was sent."""
+    sent_bytes: int = 0
+    """All that was sent, with headers."""
+    answers: int = 0
+    """Packets that came back from the server: acknowledgements and reports."""
+    round_trip_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Gone:
+    """The session could not be had or has ended; in words, as `Lost` has them."""
+
+    why: str
+    permanent: bool = False
+
+
+Message = Joined | Progress | Gone
+_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Joined, Progress, Gone)}
+
+
+def line_of(message: Message) -> bytes:
+    return json.dumps({"kind": type(message).__name__, **asdict(message)}).encode() + b"\n"
+
+
+def message_of(line: bytes) -> Message:
+    """
+    Raises:
+        ValueError: it is no such line.
+    """
+    try:
+        members = json.loads(line)
+        return _KINDS[members.pop("kind")](**members)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("not a message of a room") from error

@@ -1,0 +1,91 @@
+"""The providers of rooms: what each has to do, and which there are. A new one takes a class and a line."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from onair_crds.program import ProgramRtc
+from onair_encoder.publish.rtc.pipe import Progress
+from onair_encoder.publish.words import Lost
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One picture: an access unit of H.264 in Annex B form."""
+
+    data: bytes
+    keyframe: bool
+    width: int
+    height: int
+    capture_us: int
+    """On the monotonic clock."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the room is to make ready for."""
+
+    width: int
+    height: int
+    framerate: float
+    bitrate_bps: int
+
+
+class Room(ABC):
+    """A session in a provider's room. It lives in a process of its own, so it may load what it needs.
+
+    No text of `Lost` repeats what a provider's library says: that may hold the token.
+    """
+
+    def __init__(self, rtc: ProgramRtc) -> None:
+        self.rtc = rtc
+        self.lost: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
+        """Set when the session has ended without our doing."""
+
+    @abstractmethod
+    async def join(self) -> None:
+        """Enters the room.
+
+        Raises:
+            Lost: it was not let in.
+        """
+
+    @abstractmethod
+    async def publish(self, picture: Picture) -> None:
+        """Announces picture and sound; the picture anew where they are announced already.
+
+        Raises:
+            Lost: it may not, or had no answer.
+        """
+
+    @abstractmethod
+    def video(self, frame: Frame) -> bool:
+        """Sends a frame; False where it was not taken, and so those up to the next key frame are useless."""
+
+    @abstractmethod
+    def wants_keyframe(self) -> bool:
+        """Whether somebody asked for a key frame since this was asked last."""
+
+    @abstractmethod
+    async def audio(self, pcm: bytes) -> None:
+        """Sends 10 ms of sound."""
+
+    @abstractmethod
+    async def progress(self) -> Progress: ...
+
+    @abstractmethod
+    async def leave(self) -> None:
+        """Ends the session properly."""
+
+
+PROVIDERS = {"livekit": "onair_encoder.publish.rtc.livekit_room:LiveKitRoom"}
+"""By `ProgramRtc.provider`; loaded in the room's process alone."""
+
+
+def room_of(rtc: ProgramRtc) -> Room:
+    module, _, name = PROVIDERS[rtc.provider].partition(":")
+    kind: type[Room] = getattr(importlib.import_module(module), name)
+    return kind(rtc)

@@ -1,0 +1,161 @@
+"""The process of one room, `python -m onair_encoder rtc`: packets in by a pipe, the programme to the room.
+
+A process of its own, as a native library that fails must not take the agent down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from typing import Any
+
+from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.publish.rtc.clock import ProgramClock
+from onair_encoder.publish.rtc.media import Shape, Sound, access_unit, parameter_sets, shape_of
+from onair_encoder.publish.rtc.pipe import Gone, Joined, Message, line_of, read_packets, read_settings
+from onair_encoder.publish.rtc.providers import Frame, Picture, Room, room_of
+from onair_encoder.publish.words import Lost
+
+FIRST_PROGRESS_S, PROGRESS_S = 0.05, 0.25
+STILL_US = 100_000
+LATE_SOUND_US = 300_000
+"""Sound that waited for so long is left out, or the room would hear it late from then on."""
+LEAVE_S = 2.0
+JOIN_S = 9.0
+
+
+class Feeder:
+    """Brings packets into the forms and to the times that a room takes."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._clock = ProgramClock()
+        self._sound = Sound()
+        self._sets = b""
+        self._shape: Shape | None = None
+        self._published = self._began = False
+        self._skipping = True
+        """Up to the next key frame."""
+        self._still: Packet | None = None
+        """The first key frame, until the picture moves on from the next one."""
+        self._still_at_us = 0
+        self.flowing = False
+        """Whether frames are known to have left."""
+
+    async def take(self, packet: Packet) -> None:
+        """
+        Raises:
+            Lost: the room does not take the programme.
+        """
+        now_us = time.monotonic_ns() // 1000
+        if packet.type == SCRIPT:
+            self._shape = shape_of(packet) or self._shape
+            await self._publish()
+        elif packet.type == VIDEO and packet.header:
+            self._sets = parameter_sets(packet)
+        elif packet.type == VIDEO:
+            self._video(packet, now_us)
+        elif packet.type == AUDIO:
+            late_us = 0 if packet.header else self._clock.arrived(packet.timestamp_ms, now_us)
+            for chunk in self._sound.pcm(packet):
+                if self._published and late_us < LATE_SOUND_US:
+                    await self._room.audio(chunk)
+        self._repeat_still(now_us)
+
+    async def _publish(self) -> None:
+        shape = self._shape
+        if shape:
+            await self._room.publish(Picture(shape.width, shape.height, shape.framerate, shape.bitrate_bps))
+            self._published = True
+
+    def _video(self, packet: Packet, now_us: int) -> None:
+        if packet.keyframe:
+            self._still = None if self._began else packet
+            self._began, self._skipping = True, False
+        if not self._skipping:
+            self._send(packet, now_us)
+
+    def _repeat_still(self, now_us: int) -> None:
+        """Shows those who join before the picture moves on the frame that it begins with.
+
+        Later their wish for a key frame is met by the next one: the encode is everybody's.
+        """
+        if not self._still or now_us - self._still_at_us < STILL_US:
+            return
+        # A frame that comes before the way is open is taken and goes nowhere.
+        if self._room.wants_keyframe() or not self.flowing:
+            self._send(self._still, now_us)
+
+    def _send(self, packet: Packet, now_us: int) -> None:
+        if not self._shape or not self._published:
+            return
+        self._still_at_us = now_us
+        frame = Frame(
+            access_unit(packet, self._sets),
+            packet.keyframe,
+            self._shape.width,
+            self._shape.height,
+            self._clock.capture_us(None if packet is self._still else packet.timestamp_ms, now_us),
+        )
+        self._skipping = not (frame.data and self._room.video(frame))
+
+
+def _say(message: Message) -> None:
+    os.write(sys.stdout.fileno(), line_of(message))
+
+
+async def _feed(feeder: Feeder, reader: asyncio.StreamReader) -> None:
+    async for packet in read_packets(reader):
+        await feeder.take(packet)
+
+
+async def _tell_progress(room: Room, feeder: Feeder) -> None:
+    while True:
+        progress = await room.progress()
+        feeder.flowing = progress.video_bytes > 0
+        _say(progress)
+        await asyncio.sleep(PROGRESS_S if progress.video_bytes else FIRST_PROGRESS_S)
+
+
+async def _serve(reader: asyncio.StreamReader) -> None:
+    """
+    Raises:
+        Lost: the session could not be had, or has ended.
+    """
+    room = room_of(await read_settings(reader))
+    try:
+        await asyncio.wait_for(room.join(), JOIN_S)
+    except TimeoutError:
+        raise Lost("no answer from the server") from None
+    _say(Joined())
+    feeder = Feeder(room)
+    work = [asyncio.create_task(_feed(feeder, reader)), asyncio.create_task(_tell_progress(room, feeder))]
+    ends: list[asyncio.Future[Any]] = []
+    ends += [*work, room.lost]
+    done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    for task in work:
+        task.cancel()
+    if room.lost in done:
+        raise room.lost.result()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(room.leave(), LEAVE_S)
+    for end in done:
+        end.result()
+
+
+async def run() -> None:
+    reader = asyncio.StreamReader(limit=2**20)
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    try:
+        await _serve(reader)
+    except Lost as lost:
+        _say(Gone(str(lost), lost.permanent))
+    except Exception as error:  # noqa: BLE001  what a library says may hold the token
+        _say(Gone(f"internal error ({type(error).__name__})"))
+    sys.stdout.flush()
+    # The library's own threads are not waited for.
+    os._exit(0)
