@@ -36,6 +36,7 @@ DNS_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
 HTTP = r"https?://[^\s]+"
 REDIS = r"rediss?://[^\s]+"
 RTMP = r"rtmps?://[^\s]+"
+WEBSOCKET = r"wss?://[^\s]+"
 SRT = r"srt://[^\s]+"
 Schema = dict[str, Any]
 
@@ -82,6 +83,24 @@ DEFINITIONS: dict[str, Schema] = {
                 "name": text(DNS_LABEL),
                 "latitude": {"type": "number", "minimum": -90, "maximum": 90},
                 "longitude": {"type": "number", "minimum": -180, "maximum": 180},
+            }
+        ),
+    },
+    "list of rtc providers": {
+        "type": "array",
+        "items": strict(
+            {
+                "appId": {"type": "string", "minLength": 1, "maxLength": 256},
+                "type": {"enum": ["livekit"]},
+                "url": text(WEBSOCKET),
+                "secret": strict(
+                    {
+                        "name": text(DNS_NAME),
+                        "apiKey": text("[-._a-zA-Z0-9]+"),
+                        "apiSecret": text("[-._a-zA-Z0-9]+"),
+                    },
+                    required=["name"],
+                ),
             }
         ),
     },

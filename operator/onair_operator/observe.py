@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from onair_crds.destination import Destination
 from onair_crds.project import Project
 from onair_operator.fleet import Fleet
 from onair_operator.observed import NodeView, Observed, PodView, SecretView
 from onair_operator.placement import REGION_LABEL, ZONE_LABEL
 from onair_operator.plan import referenced_secrets
+from onair_operator.rtc_providers import RtcProvider
 from onair_operator.store import Store
 
 
-def observe(store: Store, fleet: Fleet, name: str, dead_nodes: frozenset[str]) -> Observed | None:
+def observe(
+    store: Store,
+    fleet: Fleet,
+    name: str,
+    dead_nodes: frozenset[str],
+    rtc_providers: Mapping[str, RtcProvider],
+) -> Observed | None:
     """The project and its surroundings as known now; None where there is no such project."""
     entry = store.get("Project", name)
     if entry is None:
@@ -30,6 +39,7 @@ def observe(store: Store, fleet: Fleet, name: str, dead_nodes: frozenset[str]) -
         nodes={pod.node: _node(store, pod.node) for pod in pods if pod.node},
         encoders=fleet.views([pod.uid for pod in pods]),
         dead_nodes=dead_nodes,
+        rtc_providers=rtc_providers,
     )
 
 

@@ -14,6 +14,7 @@ from onair_crds.layout import Layout
 from onair_crds.program import EncoderStatus
 from onair_crds.project import BroadcastStatus, Project
 from onair_operator.naming import BROADCAST_LABEL, CREDENTIALS_TYPE, DESTINATION_LABEL, EPOCH_LABEL
+from onair_operator.rtc_providers import RtcProvider
 
 Document = dict[str, Any]
 
@@ -147,6 +148,8 @@ class Observed:
     """By pod uid."""
     dead_nodes: frozenset[str] = frozenset()
     """Nodes whose Lease has not been renewed while most others' were."""
+    rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
+    """By `appId`."""
 
     @property
     def broadcast(self) -> BroadcastStatus | None:

@@ -20,6 +20,7 @@ from onair_operator.fencing import dead_nodes, node_renewals
 from onair_operator.fleet import Fleet
 from onair_operator.observe import follow_encoders, observe
 from onair_operator.plan import make_plan
+from onair_operator.rtc_providers import RtcProviders
 from onair_operator.settings import OperatorSettings
 from onair_operator.store import Store
 from onair_operator.sweep import orphaned_secrets
@@ -53,6 +54,7 @@ class Reconciler:
         self._fleet = fleet
         self._applier = applier
         self._settings = settings
+        self._rtc_providers = RtcProviders(settings.rtc)
         self._dead_nodes: frozenset[str] = frozenset()
         self._failures: dict[str, int] = {}
 
@@ -118,7 +120,7 @@ class Reconciler:
             await self._reconcile_collection(name)
 
     async def _reconcile_project(self, name: str) -> None:
-        observed = observe(self._store, self._fleet, name, self._dead_nodes)
+        observed = observe(self._store, self._fleet, name, self._dead_nodes, self._rtc_providers.known())
         if observed is None:
             await self._tell_unowned(name)
             return

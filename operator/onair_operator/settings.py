@@ -7,6 +7,7 @@ Read from the YAML file that `ONAIR_CONFIG` names; environment variables
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -73,6 +74,21 @@ class BroadcastSettings(Part):
     """Encoders lost in a row, without a frame between, before the run ends with the error Internal."""
 
 
+class RtcProviderSettings(Part):
+    """A provider of rooms that destinations may name by `app_id`."""
+
+    app_id: Annotated[str, Field(min_length=1, max_length=256)]
+    type: Literal["livekit"]
+    url: Annotated[str, Field(pattern=r"^wss?://")]
+    """Address of the provider's server."""
+    credentials: Path
+    """Folder with the files `apiKey` and `apiSecret`."""
+
+
+class RtcSettings(Part):
+    providers: list[RtcProviderSettings] = []
+
+
 class LeaderElectionSettings(Part):
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
@@ -100,6 +116,8 @@ class OperatorSettings(BaseSettings):
     """Regions that encoders run in, the default first. None: any node, without a region."""
     encoder: EncoderSettings = EncoderSettings()
     broadcast: BroadcastSettings = BroadcastSettings()
+    rtc: RtcSettings = RtcSettings()
+    """Providers of rooms of real-time communication."""
     leader_election: LeaderElectionSettings = LeaderElectionSettings()
     resync_interval_s: float = 60.0
     """How often everything is listed and compared, so that nothing a watch missed stays missed."""

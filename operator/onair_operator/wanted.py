@@ -10,6 +10,7 @@ from onair_crds.program import Program, ProgramDestination, ProgramVideo
 from onair_crds.project import BroadcastStatus
 from onair_crds.rendering import target_bitrate_bps
 from onair_operator.observed import Observed, format_time, parse_time
+from onair_operator.room_token import valid_until
 from onair_operator.settings import OperatorSettings
 from onair_operator.wanted_destination import program_destination
 
@@ -20,11 +21,12 @@ def wanted_program(
     """The whole programme of the present run and epoch. Destinations with unusable secrets are left out."""
     spec = observed.project.spec
     video = spec.rendering.video
+    rooms_until = valid_until(broadcast, spec.max_duration)
     destinations = [
         program
         for destination in sorted(observed.destinations, key=lambda d: d.name)
         if destination.spec.enabled and not destination.deleting
-        for program in [program_destination(destination, observed)]
+        for program in [program_destination(destination, observed, rooms_until)]
         if isinstance(program, ProgramDestination)
     ]
     return Program(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -12,6 +14,8 @@ from onair_crds.base import SecretKeyRef
 from onair_crds.destination import Destination, HlsPackaging, ObjectStorage, RtcPlatform
 from onair_crds.program import ProgramDestination, ProgramRtc, ProgramStorage
 from onair_operator.observed import Observed
+from onair_operator.room_token import livekit_token
+from onair_operator.rtc_providers import RtcProvider
 
 ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
 
@@ -30,8 +34,14 @@ class Refused(Exception):
         self.refusal = Refusal(reason, message)
 
 
-def program_destination(destination: Destination, observed: Observed) -> ProgramDestination | Refusal:
-    """One destination as the encoder is to see it, or why it cannot be."""
+def program_destination(
+    destination: Destination, observed: Observed, rooms_until: dt.datetime | None = None
+) -> ProgramDestination | Refusal:
+    """One destination as the encoder is to see it, or why it cannot be.
+
+    Args:
+        rooms_until: when the tokens of rooms end; None where nobody is to join.
+    """
     address = destination.spec.address
     program = ProgramDestination(
         id=destination.name,
@@ -56,7 +66,8 @@ def program_destination(destination: Destination, observed: Observed) -> Program
         if address.object_storage:
             return program.model_copy(update={"storage": storage(address.object_storage, secrets)})
         if address.rtc_platform:
-            return program.model_copy(update={"rtc": rtc(address.rtc_platform)})
+            room = rtc(address.rtc_platform, observed.rtc_providers, rooms_until)
+            return program.model_copy(update={"rtc": room})
         return Refusal("NoAddress", "the address is of no known kind")
     except Refused as refused:
         return refused.refusal
@@ -122,5 +133,15 @@ def _packaging(hls: HlsPackaging) -> dict[str, int | bool]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def rtc(spec: RtcPlatform) -> ProgramRtc:
-    raise Refused("ProviderNotConfigured", f"no provider is configured for appId {spec.app_id}")
+def rtc(spec: RtcPlatform, providers: Mapping[str, RtcProvider], until: dt.datetime | None) -> ProgramRtc:
+    provider = providers.get(spec.app_id)
+    if provider is None:
+        raise Refused("ProviderNotConfigured", f"no provider is configured for appId {spec.app_id}")
+    if not provider.usable:
+        raise Refused(
+            "ProviderNotConfigured", f"the API key of the provider for appId {spec.app_id} is missing"
+        )
+    token = livekit_token(provider, spec.channel_id, spec.user_id, until) if until else SecretStr("")
+    return ProgramRtc(
+        provider=provider.type, url=provider.url, token=token, room=spec.channel_id, identity=spec.user_id
+    )

@@ -35,6 +35,13 @@ broadcast:
   retentionS: {{ .Values.broadcast.retentionSeconds | int64 }}
   stopGraceS: {{ .Values.broadcast.stopGraceSeconds }}
   maxLosses: {{ .Values.broadcast.maxLosses | int }}
+{{- $providers := list }}
+{{- range $index, $provider := .Values.rtc.providers }}
+{{- $credentials := printf "/etc/onair-rtc/%d" $index }}
+{{- $providers = append $providers (merge (dict "credentials" $credentials) (omit $provider "secret")) }}
+{{- end }}
+rtc:
+  providers: {{ $providers | toJson }}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}

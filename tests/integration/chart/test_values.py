@@ -47,6 +47,7 @@ FIXED = {
             "at '/api/tokens/defaultDurationMs': minimum: got 10",
         ),
         ("regions[0].name=eu", "at '/regions/0': missing properties 'latitude', 'longitude'"),
+        ("rtc.providers[0].appId=a", "at '/rtc/providers/0': missing properties 'type', 'url', 'secret'"),
         ("regions={eu-central-1}", "at '/regions/0': got string, want object"),
         ("showNamespace.name=My Shows", "at '/showNamespace/name': 'My Shows' does not match pattern"),
         ("images.api.repository=", "at '/images/api/repository': '' does not match pattern"),
@@ -131,6 +132,11 @@ def test_the_operator_reads_what_the_values_say(tmp_path: Path, monkeypatch: pyt
             "cost": {"complexityStep": 2},
         },
         "broadcast": {"retentionSeconds": 10_000_000_000, "stopGraceSeconds": 0.5},
+        "rtc": {
+            "providers": [
+                {"appId": "1", "type": "livekit", "url": "wss://rooms.example", "secret": {"name": "keys"}}
+            ]
+        },
         "operator": {"logLevel": "DEBUG", "leaderElection": {"leaseDurationSeconds": 30}},
         "demo": {"enabled": False},
     }
@@ -148,6 +154,14 @@ def test_the_operator_reads_what_the_values_say(tmp_path: Path, monkeypatch: pyt
     assert settings.encoder.labels == {"team": "live"}
     assert settings.encoder.cost.complexity_step == 2
     assert settings.broadcast.retention_s == 10_000_000_000
+    assert [provider.model_dump(mode="json") for provider in settings.rtc.providers] == [
+        {
+            "app_id": "1",
+            "type": "livekit",
+            "url": "wss://rooms.example",
+            "credentials": "/etc/onair-rtc/0",
+        }
+    ]
     assert settings.broadcast.stop_grace_s == 0.5
     assert settings.leader_election.lease_duration_s == 30
     assert settings.log_level == "DEBUG"
