@@ -6,6 +6,8 @@ whole of a cached read.
 
 from __future__ import annotations
 
+import re
+import secrets
 import time
 import traceback
 from typing import Any
@@ -21,6 +23,10 @@ log = structlog.get_logger()
 
 HEAD = "onair.head"
 """In the scope of a GET that was a HEAD: nobody waits for its body."""
+
+REQUEST_ID = b"x-request-id"
+"""Names a request in its answer and in its log lines; the caller's own is kept where it is harmless."""
+_HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
 SECRET_PARAMETERS = frozenset({"code"})
@@ -38,6 +44,8 @@ class Boundary:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
+        request_id = _request_id(scope)
+        structlog.contextvars.bind_contextvars(request=request_id)  # of this request's task alone
         method: str = scope["method"]
         bodiless = method == "HEAD"
         if bodiless:
@@ -53,6 +61,8 @@ class Boundary:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message = _with_renewed_token(message, scope)
+                named = (REQUEST_ID, request_id.encode())
+                message = {**message, "headers": [*message["headers"], named]}
             elif bodiless:
                 message = {**message, "body": b""}
             await send(message)
@@ -88,6 +98,11 @@ class Boundary:
                 ms=round(seconds * 1000, 1),
                 **({"cause": type(cause).__name__, "reason": cause.reason} if cause is not None else {}),
             )
+
+
+def _request_id(scope: Scope) -> str:
+    given = next((value for name, value in scope["headers"] if name == REQUEST_ID), b"")
+    return given.decode() if _HARMLESS.fullmatch(given) else secrets.token_hex(8)
 
 
 def _with_renewed_token(message: Message, scope: Scope) -> Message:

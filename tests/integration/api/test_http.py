@@ -410,6 +410,21 @@ def test_no_secret_is_in_any_log_line(
         assert isinstance(json.loads(line), dict)
 
 
+def test_a_request_is_named_in_its_answer_and_its_log_lines(anna: User, recorded_logs: Any) -> None:
+    def lines(name: str) -> set[str]:
+        logged = map(json.loads, recorded_logs.getvalue().splitlines())
+        return {line["event"] for line in logged if line.get("request") == name}
+
+    given = anna.call("POST", "/collection", {}, headers={"X-Request-Id": "ticket-77"})
+    assert given.headers["X-Request-Id"] == "ticket-77"
+    assert lines("ticket-77") == {"resource.created", "http.answered"}
+    made = {anna.call("POST", "/collection", {}).headers["X-Request-Id"] for _ in range(2)}
+    assert len(made) == 2
+    assert all(lines(each) == {"resource.created", "http.answered"} for each in made)
+    odd = anna.call("POST", "/collection", {}, headers={"X-Request-Id": 'a"b'})
+    assert odd.headers["X-Request-Id"] != 'a"b'
+
+
 def test_a_large_answer_is_compressed_for_clients_that_want_it(anna: User) -> None:
     collection = anna.ok("POST", "/collection", {"metadata": {"text": "on air " * 3000}})
     path = f"/live/v2/collection/{collection['collection']['collectionId']}"
