@@ -132,6 +132,8 @@ def publication_of(value: Any, settings: EventSettings, limits: LimitSettings, p
         raise InvalidArgument(Violation(path.rstrip("."), "must be an object"))
     wrong: list[Violation] = []
     name = _name(value, f"{path}name", MAX_NAME, wrong)
+    if name.startswith(tuple(f"{settings.prefix}:{family}:EVENT_TYPE_" for family in ("live", "layout"))):
+        wrong.append(Violation(f"{path}name", "must not be that of a resource's change"))
     target = _target(value, f"{path}target", wrong)
     payload = value.get("payload")
     if payload is None:

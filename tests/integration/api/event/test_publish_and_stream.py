@@ -143,6 +143,8 @@ def test_scopes(host: User, one: Facade, two: Facade, sign_in: SignIn) -> None:
 
 
 WRONG = [
+    ({"name": "apistream:live:EVENT_TYPE_PROJECT:EVENT_SUB_TYPE_DELETE", "payload": {}}, "name: must not be"),
+    ({"name": "apistream:layout:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_X", "payload": {}}, "name: must not be"),
     ({}, "name: is required; payload: is required"),
     ({"name": "", "payload": {}}, "name: is required"),
     ({"name": "x" * 129, "payload": {}}, "name: must be at most 128 characters"),
