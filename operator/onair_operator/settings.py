@@ -60,7 +60,7 @@ class EncoderSettings(Part):
     """Width of the X screen, pixels: the largest canvas that a warm browser can render."""
     max_height: int = 2160
     labels: dict[str, str] = {}
-    authorities_config_map: str | None = None
+    authorities_config_map: str = ""
     """ConfigMap in the show namespace with certificates of authorities that servers may be signed by."""
     cost: CostSettings = CostSettings()
 

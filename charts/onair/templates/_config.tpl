@@ -22,9 +22,7 @@ encoder:
   maxWidth: {{ .Values.encoder.maxWidth | int }}
   maxHeight: {{ .Values.encoder.maxHeight | int }}
   labels: {{ .Values.encoder.labels | toJson }}
-  {{- with .Values.encoder.authoritiesConfigMap }}
-  authoritiesConfigMap: {{ . | quote }}
-  {{- end }}
+  authoritiesConfigMap: {{ .Values.encoder.authoritiesConfigMap | quote }}
   cost:
     baseMillicores: {{ .Values.encoder.cost.baseMillicores | int }}
     shareMillicores: {{ .Values.encoder.cost.shareMillicores | int }}
