@@ -72,8 +72,9 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     pages.install(app)
     openapi.install(app, settings)
     app.add_middleware(Compression)
-    app.add_middleware(Cors, api=app, settings=settings.cors)
     app.add_middleware(Boundary)
+    # Around all: a browser is to see an error's text, too
+    app.add_middleware(Cors, api=app, settings=settings.cors)
     return app
 
 
@@ -91,7 +92,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     readers = Readers(cluster.view, credentials, guest_codes, source_records)
     projects = Projects(cluster, writer, readers, settings.limits)
     sources = Sources(cluster, writer, stream_keys, source_records, settings.limits)
-    events = Events(cluster, settings, readers)
+    events = Events(cluster, settings, readers, revoked.known)
     return Services(
         settings=settings,
         cluster=cluster,

@@ -101,8 +101,8 @@ class CacheSettings(Part):
     """A cache without a working watch for this long makes /readyz fail; reads go on."""
     watch_timeout_s: Annotated[int, Field(ge=10)] = 290
     """The API server ends each watch after this long, so that connections move between its replicas."""
-    inactivity_s: Annotated[float, Field(ge=1)] = 80.0
-    """A watch without a byte for this long is dead; bookmarks come every minute."""
+    inactivity_s: Annotated[float, Field(ge=1)] = 150.0
+    """A watch without a byte for this long is dead; bookmarks come about every minute, not to the second."""
     backoff_initial_s: Annotated[float, Field(gt=0)] = 0.2
     """First pause after a watch or list failed; doubles with full jitter."""
     backoff_max_s: Annotated[float, Field(gt=0)] = 5.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
@@ -113,20 +114,36 @@ def _spoken(schemes: tuple[str, ...]) -> str:
     return f"{article} " + ", ".join(schemes[:-1]) + (" or " if schemes[1:] else "") + schemes[-1]
 
 
-def _url(*schemes: str) -> Any:
+_NO_USER = (
+    "!self.matches('^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@')",
+    "must hold no user name or password: a url is no place for secrets",
+)
+
+
+def _url(*schemes: str, media: bool = False) -> Any:
     listed = ", ".join(f"'{s}'" for s in schemes)
     rule = f"isURL(self) && url(self).getScheme() in [{listed}] && url(self).getHostname() != ''"
+    shape = (rule, f"must be {_spoken(schemes)} URL")
     return Field(
         min_length=1,
         max_length=MAX_URL,
-        json_schema_extra=rules((rule, f"must be {_spoken(schemes)} URL")),
+        json_schema_extra=rules(shape, _NO_USER) if media else rules(shape),
     )
 
 
+def _no_user(value: str) -> str:
+    if "@" in re.split("[/?#]", value.partition("://")[2], maxsplit=1)[0]:
+        raise ValueError(_NO_USER[1])
+    return value
+
+
 HttpUrl = Annotated[str, _url("http", "https"), _scheme_of("http", "https")]
-PushUrl = Annotated[str, _url("rtmp", "rtmps", "srt"), _scheme_of("rtmp", "rtmps", "srt")]
-SrtUrl = Annotated[str, _url("srt"), _scheme_of("srt")]
-PullUrl = Annotated[str, _url("rtmp", "rtmps"), _scheme_of("rtmp", "rtmps")]
+_NoUser = AfterValidator(_no_user)
+PushUrl = Annotated[
+    str, _url("rtmp", "rtmps", "srt", media=True), _scheme_of("rtmp", "rtmps", "srt"), _NoUser
+]
+SrtUrl = Annotated[str, _url("srt", media=True), _scheme_of("srt"), _NoUser]
+PullUrl = Annotated[str, _url("rtmp", "rtmps", media=True), _scheme_of("rtmp", "rtmps"), _NoUser]
 
 
 class SecretKeyRef(SpecModel):

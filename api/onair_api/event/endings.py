@@ -24,7 +24,18 @@ def announce_end(session: Session, expires: float, lead_s: float) -> None:
             left_s - min(lead_s, left_s / 2),
             lambda: tell_to_reconnect(session, expires, reauthenticate=True),
         ),
-        loop.call_later(left_s, lambda: _expire(session)),
+        loop.call_later(left_s, lambda: _end(session, "the access token has expired")),
+    ]
+
+
+def end_revoked(session: Session, within_s: float) -> None:
+    """Its token was redeemed or taken back: it has a moment to reconnect with another one."""
+    for timer in session.end_timers:
+        timer.cancel()
+    tell_to_reconnect(session, time.time() + within_s, reauthenticate=True)
+    loop = asyncio.get_running_loop()
+    session.end_timers = [
+        loop.call_later(within_s, lambda: _end(session, "the access token is no longer valid"))
     ]
 
 
@@ -37,6 +48,6 @@ def tell_to_reconnect(session: Session, before: float, *, reauthenticate: bool) 
     session.reply(None, "reconnectBefore", dumps(said))
 
 
-def _expire(session: Session) -> None:
-    session.outbox.push(farewell(Unauthenticated("the access token has expired"), session.outbox.format))
-    session.outbox.end(1008, "the access token has expired")
+def _end(session: Session, why: str) -> None:
+    session.outbox.push(farewell(Unauthenticated(why), session.outbox.format))
+    session.outbox.end(1008, why)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import structlog
@@ -24,14 +24,16 @@ log = structlog.get_logger()
 
 
 class Events:
-    def __init__(self, cluster: Cluster, settings: Settings, readers: Readers) -> None:
+    def __init__(
+        self, cluster: Cluster, settings: Settings, readers: Readers, revoked: Callable[[str], bool]
+    ) -> None:
         kept = settings.events
         ring = Ring(kept.replay_s, kept.replay_events, kept.replay_bytes)
         self._url = settings.redis.url
         self.bus = Bus(self._url, kept, ring, self._deliver) if self._url else None
         departures = Departures(self.bus.redis if self.bus else None, kept.replay_s)
         self.publisher = Publisher(cluster, self.bus)
-        self.streams = Streams(cluster, settings, ring, self.publisher, self.bus, departures)
+        self.streams = Streams(cluster, settings, ring, self.publisher, self.bus, departures, revoked)
         self.notes = BatchNotes(self.bus)
         self._changes = Changes(readers, kept.prefix, self.notes, ring, self._deliver)
         cluster.listen(self._changes)

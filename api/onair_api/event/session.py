@@ -28,6 +28,7 @@ class Session:
         "outbox",
         "reach",
         "resume",
+        "revoked",
         "subscriptions",
         "token",
     )
@@ -46,6 +47,8 @@ class Session:
         """Users whose custom events it may receive."""
         self.resume: Resume | None = None
         self.end_timers: list[Any] = []
+        self.revoked = False
+        """Its token ended before its time."""
         self.closed = False
 
     def deliver(self, event: Event) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable
 
 import structlog
 
@@ -16,7 +17,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.errors import ResourceExhausted, RpcError
 from onair_api.event.bus import Bus
 from onair_api.event.departures import Departures
-from onair_api.event.endings import announce_end, tell_to_reconnect
+from onair_api.event.endings import announce_end, end_revoked, tell_to_reconnect
 from onair_api.event.event import Event, dumps
 from onair_api.event.outbox import Outbox
 from onair_api.event.publisher import Publisher
@@ -47,11 +48,17 @@ class Streams:
         publisher: Publisher,
         bus: Bus | None,
         departures: Departures,
+        revoked: Callable[[str], bool],
     ) -> None:
+        """
+        Args:
+            revoked: whether the token with this id ended before its time.
+        """
         self._cluster = cluster
         self._settings = settings
         self._ring = ring
         self._publisher = publisher
+        self._revoked = revoked
         self._bus = bus
         self._reconnects = Reconnects(ring, bus, departures, settings.events.replay_s)
         self._sessions: dict[Session, None] = {}
@@ -227,7 +234,7 @@ class Streams:
         await asyncio.gather(*(self.close(session) for session in left), return_exceptions=True)
 
     async def watch_over(self) -> None:
-        """Cuts streams whose readers take nothing, and leaves channels that nobody listens to."""
+        """Cuts readers that take nothing, ends streams of revoked tokens, leaves channels nobody hears."""
         while True:
             await asyncio.sleep(SWEEP_EVERY_S)
             now = time.monotonic()
@@ -237,6 +244,9 @@ class Streams:
                 if session.outbox.stalled_s(now) > self._settings.events.stalled_after_s:
                     log.info("stream.stalled", session=session.id)
                     session.outbox.abort()
+                if not session.revoked and self._revoked(session.token):
+                    session.revoked = True
+                    end_revoked(session, self._drain_s)
             if self._bus:
                 await self._bus.sweep()
 

@@ -121,7 +121,12 @@ async def _converse(services: Services, session: Session, receive: Receive) -> N
                 text if text is not None else message.get("bytes") or b"", services.settings.limits
             )
         except BadRequest as error:
-            session.reply_error(error.correlation_id, error)
+            try:
+                services.rate_limits.count(session.token, session.identity.service_id)
+            except ResourceExhausted as full:
+                session.reply_error(error.correlation_id, full)
+            else:
+                session.reply_error(error.correlation_id, error)
             continue
         try:
             services.rate_limits.count(session.token, session.identity.service_id)

@@ -28,6 +28,7 @@ REQUEST_ID = b"x-request-id"
 """Names a request in its answer and in its log lines; the caller's own is kept where it is harmless."""
 _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
+STREAM_ROUTE = "/event/v2/stream"
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
 SECRET_PARAMETERS = frozenset({"code"})
 """Path parameters that let in whoever knows them: in no log line."""
@@ -83,10 +84,11 @@ class Boundary:
         if counter is None:
             counter = self._counters[key] = REQUESTS.labels(method, route, str(status))
         counter.inc()
-        timer = self._timers.get(route)
-        if timer is None:
-            timer = self._timers[route] = LATENCY.labels(route)
-        timer.observe(seconds)
+        if route != STREAM_ROUTE:  # whose life is no latency
+            timer = self._timers.get(route)
+            if timer is None:
+                timer = self._timers[route] = LATENCY.labels(route)
+            timer.observe(seconds)
         if status >= 500 or (method not in QUIET and route != "none"):
             cause = (scope.get("state") or {}).get("cause")
             log.info(

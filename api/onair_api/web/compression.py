@@ -23,4 +23,10 @@ class Compression:
 
 
 def _accepts_gzip(scope: Scope) -> bool:
-    return any(name == b"accept-encoding" and b"gzip" in value for name, value in scope["headers"])
+    for name, value in scope["headers"]:
+        if name == b"accept-encoding":
+            for coding in value.split(b","):
+                kind, _, weight = coding.partition(b";")
+                if kind.strip().lower() == b"gzip":
+                    return weight.replace(b" ", b"") not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000")
+    return False

@@ -111,6 +111,7 @@ def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, cluster
         ({"address": {"rtmpPush": {}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"key": KEY}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"url": "http://a.example", "key": KEY}}}, {"address.rtmpPush.url"}),
+        ({"address": {"rtmpPush": {"url": "rtmp://user:pass@a.example/live"}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"url": "rtmp://a b/", "key": KEY}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"url": "rtmp://a.example", "key": 5}}}, {"address.rtmpPush.key"}),
         ({"address": {"rtmpPush": {"url": "rtmp://a.example", "key": "k" * 4097}}}, {"address.rtmpPush.key"}),

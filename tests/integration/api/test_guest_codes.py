@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from tests.integration.api.event.client import WebSocket
 from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
 from tests.integration.api.tokens import (
     assert_error,
@@ -99,6 +100,18 @@ def test_a_deleted_code_ends_its_direct_token_everywhere(show: Show, second_faca
     assert show.user.ok("DELETE", f"{CODES}/{code['code']}") == {}
     assert_error(guest.call("GET", show.path), 401, 16)
     wait_for_status(User(second_facade, guest.token), show.path, 401)
+
+
+def test_a_deleted_code_ends_the_streams_of_its_token_too(show: Show, second_facade: Facade) -> None:
+    code = make_code(show.user, show)
+    guest = token_at(show.user.facade, code["url"])
+    with WebSocket(second_facade, guest.token) as stream:
+        stream.subscribe("*")
+        assert show.user.ok("DELETE", f"{CODES}/{code['code']}") == {}
+        said = stream.next()["result"]
+        assert said["reconnectBefore"]["reauthenticate"] is True
+        assert stream.next()["error"]["code"] == 16
+        assert stream.closed() == 1008
 
 
 def test_a_code_without_a_kind_can_be_used_many_times(show: Show) -> None:

@@ -168,6 +168,12 @@ BAD = [
         "spec.address.rtmpPush.url",
         "must be an rtmp, rtmps or srt URL",
     ),
+    (
+        "Destination",
+        {"address": {"rtmpPush": {"url": "rtmp://user:pass@a.example/live"}}},
+        "spec.address.rtmpPush.url",
+        "must hold no user name or password",
+    ),
     ("Destination", {"address": {"rtmpPush": {"key": "k"}}}, "spec.address.rtmpPush.key", "keySecretRef"),
     (
         "Destination",
