@@ -26,6 +26,8 @@ class Connection(Outlet, Protocol):
 
     key_name: str
     """What people call what admits to the server."""
+    grain_ms: float
+    """How old what it says of progress may be."""
     settle_s: float
     """For how long a session must have held before it counts as connected."""
     closed: asyncio.Future[Lost]
@@ -144,7 +146,8 @@ class StreamPublisher(Publisher):
                     if enough and self._fan_out.has_media and at - opened_at >= connection.settle_s:
                         self.connected()
                     taken, moved_at = progress, at
-                limit_s = max(self.destination.timeout_ms, 3 * connection.round_trip_ms) / 1000
+                at_least_ms = 3 * max(connection.round_trip_ms, connection.grain_ms)
+                limit_s = max(self.destination.timeout_ms, at_least_ms) / 1000
                 if at - moved_at > limit_s:
                     raise Lost(f"stalled: {connection.server} took no bytes for {limit_s * 1000:.0f} ms")
         finally:

@@ -133,3 +133,19 @@ def senders() -> list[int]:
         ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], check=False, capture_output=True, text=True
     ).stdout
     return [int(line.split()[0]) for line in found.splitlines() if "srt.sender" in line]
+
+
+async def test_the_shortest_time_out_resets_no_session_that_goes_well(tmp_path: Path) -> None:
+    async with FarEnd(tmp_path) as far_end, live_program() as fan_out:
+        watched = Watched(fan_out)
+        url = f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/"
+        hasty = srt("hasty", url + "hasty").model_copy(update={"timeout_ms": 100})
+        changed = srt("changed", url + "changed")
+        watched.want(hasty, changed)
+        await watched.connected("hasty", "changed")
+        watched.want(hasty, changed.model_copy(update={"timeout_ms": 100}))
+        await far_end.received_more("open/hasty", 150_000)
+        await far_end.received_more("open/changed", 20_000)
+        assert not watched.said("hasty") + watched.said("changed")
+        assert watched.state("changed").attempts == 1
+        await watched.delivery.finish()

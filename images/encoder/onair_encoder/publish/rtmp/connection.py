@@ -89,6 +89,7 @@ class RtmpConnection:
     """An open publishing session. Packets are written at once; what the server has taken is progress."""
 
     key_name = "stream key"
+    grain_ms = 0.0
     settle_s = 0.0
     """A server that has agreed to the stream keeps it."""
     one_size = True

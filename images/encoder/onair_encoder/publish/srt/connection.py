@@ -37,8 +37,13 @@ class SrtConnection:
     settle_s = 0.25
     """Listeners accept a session and look at its stream id after: one that is in use is closed then."""
 
-    def __init__(self, address: SrtAddress, passphrase: str | None) -> None:
+    def __init__(self, address: SrtAddress, passphrase: str | None, report_ms: float) -> None:
+        """
+        Args:
+            report_ms: how often progress is to be told.
+        """
         self.written = 0
+        self.grain_ms = report_ms
         self.closed: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
         self._address = address
         self._passphrase = passphrase
@@ -74,6 +79,7 @@ class SrtConnection:
             "latency": address.latency_ms,
             "pbkeylen": address.key_bytes,
             "passphrase": self._passphrase,
+            "report_s": self.grain_ms / 1000,
         }
         self._writer.write(json.dumps(order).encode() + b"\n")
         report = await self._next()

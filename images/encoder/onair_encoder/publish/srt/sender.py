@@ -16,7 +16,6 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from onair_encoder.publish.srt import libsrt
@@ -25,10 +24,9 @@ from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES, SrtError, SrtSocket
 CONNECT_TIMEOUT_MS = 5000
 SILENCE_MS = 40_000
 """libsrt's own limit, above every time-out of a destination: those are kept by the agent."""
-BYTES_PER_S = 12_500_000
-"""Limits bursts, as the first one with all the pictures since the last key frame: no receiver's
-socket buffer would hold it."""
-REPORT_S = 0.1
+FIRST_BYTES_PER_S, BYTES_PER_S = 12_500_000, 125_000_000
+"""Limits the first burst, with all the pictures since the last key frame: no receiver's socket buffer
+would hold it. After that libsrt need not pace, which takes a timer for every packet."""
 FIRST_REPORT_S = 0.01
 FIRST_S = 1.0
 DRAIN_S = 1.0
@@ -57,9 +55,10 @@ class Sender:
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
         tell(connected=True)
         threading.Thread(target=self._pass_on, daemon=True).start()
-        self._report_until(self._ended.is_set)
-        deadline = time.monotonic() + DRAIN_S
-        self._report_until(lambda: time.monotonic() > deadline, drained=True)
+        self._report(FIRST_S, FIRST_REPORT_S)
+        self._socket.set_bandwidth(BYTES_PER_S)
+        self._report(float("inf"), self._order["report_s"])
+        self._report(DRAIN_S, FIRST_REPORT_S, to_the_last=True)
         self._leave()
 
     def _connect(self) -> None:
@@ -85,7 +84,7 @@ class Sender:
         try:
             for option, value in options:
                 srt.set(option, value)
-            srt.set_bandwidth(BYTES_PER_S)
+            srt.set_bandwidth(FIRST_BYTES_PER_S)
             srt.connect(family, str(address[0]), int(address[1]))
         except SrtError as error:
             tell(rejected=error.reject, error=error.error)
@@ -105,16 +104,18 @@ class Sender:
                 self._socket.send(rest)
                 self._accepted += 1
         except SrtError:
-            pass  # the other thread sees it, and says so
+            return  # the other thread sees it, and says so
         self._ended.set()
 
-    def _report_until(self, done: Callable[[], bool], *, drained: bool = False) -> None:
-        """Tells of progress; with `drained` also ends when all is acknowledged."""
-        began = time.monotonic()
+    def _report(self, for_s: float, every_s: float, *, to_the_last: bool = False) -> None:
+        """Tells of progress until the media end, or with `to_the_last` until all is acknowledged."""
+        deadline = time.monotonic() + for_s
         before: dict[str, Any] = {}
-        while not done():
-            first = time.monotonic() - began < FIRST_S
-            self._ended.wait(FIRST_REPORT_S if first or drained else REPORT_S)
+        while time.monotonic() < deadline:
+            if to_the_last:
+                time.sleep(every_s)
+            elif self._ended.wait(every_s):
+                return
             accepted = self._accepted
             progress = self._socket.progress()
             if progress is None or self._socket.over:
@@ -131,7 +132,7 @@ class Sender:
             if report != before:
                 tell(**report)
                 before = report
-            if drained and not progress.pending:
+            if to_the_last and not progress.pending:
                 return
 
     def _leave(self) -> None:
