@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from onair_encoder.agent import Agent
 from onair_encoder.control_api import ControlApi
@@ -10,8 +11,13 @@ from onair_encoder.places import IDENTITY, PROGRAM_FILE, epoch, pod_name
 from onair_encoder.probes import start_probes
 from onair_encoder.supervise import terminated
 
+BLOCKING_THREADS = 64
+"""For what blocks, such as a name server that does not answer: many destinations may wait for theirs
+before another has to. Threads are made as they are needed."""
+
 
 async def run() -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BLOCKING_THREADS, "blocking"))
     stop = terminated()
     agent = Agent(epoch(), PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
