@@ -23,7 +23,7 @@ from onair_api.event.endpoints import add_websocket
 from onair_api.event.endpoints import router as event
 from onair_api.event.service import Events
 from onair_api.layout.layers import Layers
-from onair_api.layout.router import router as layout
+from onair_api.layout.router import ROUTERS as LAYOUT
 from onair_api.layout.service import Layouts
 from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.broadcast.snapshot import Encoders
@@ -31,7 +31,7 @@ from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
 from onair_api.live.project.record import Readers
 from onair_api.live.project.service import Projects
-from onair_api.live.router import router as live
+from onair_api.live.router import ROUTERS as LIVE
 from onair_api.live.source.project_sources import ProjectSources
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
@@ -65,9 +65,9 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     )
     app.state.services = services
     answers.install(app)
-    app.include_router(live)
-    app.include_router(layout)
-    app.include_router(event)
+    for router in (*LIVE, *LAYOUT, event):
+        # Not by include_router, which would look through routers within routers at every request
+        app.router.routes.extend(router.routes)
     add_websocket(app)
     pages.install(app)
     openapi.install(app, settings)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TextIO
+from collections.abc import MutableMapping
+from contextvars import ContextVar
+from typing import Any, TextIO
 
 import orjson
 import structlog
+
+REQUEST: ContextVar[str] = ContextVar("request")
+"""Id of the request that this task works for; in each of its log lines."""
 
 
 def configure(level: str, file: TextIO | None = None) -> None:
@@ -16,7 +21,7 @@ def configure(level: str, file: TextIO | None = None) -> None:
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
+            _with_request,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(serializer=_text),
@@ -29,3 +34,9 @@ def configure(level: str, file: TextIO | None = None) -> None:
 
 def _text(event: object, **_: object) -> str:
     return orjson.dumps(event, default=str).decode()
+
+
+def _with_request(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    if request := REQUEST.get(""):
+        event["request"] = request
+    return event

@@ -7,6 +7,4 @@ from fastapi import APIRouter
 from onair_api.layout.endpoints import router as layouts
 from onair_api.layout.layer_endpoints import router as layers
 
-router = APIRouter()
-for each in (layers, layouts):
-    router.include_router(each)
+ROUTERS: tuple[APIRouter, ...] = (layers, layouts)

@@ -13,6 +13,13 @@ from onair_api.live.project.endpoints import router as projects
 from onair_api.live.source.endpoints import router as sources
 from onair_api.live.webrtc.endpoints import router as rooms
 
-router = APIRouter()
-for each in (projects, broadcasts, destinations, sources, rooms, collections, authentication, redirects):
-    router.include_router(each)
+ROUTERS: tuple[APIRouter, ...] = (
+    projects,
+    broadcasts,
+    destinations,
+    sources,
+    rooms,
+    collections,
+    authentication,
+    redirects,
+)

@@ -6,6 +6,7 @@ whole of a cached read.
 
 from __future__ import annotations
 
+import itertools
 import re
 import secrets
 import time
@@ -17,6 +18,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onair_api.errors import Internal
+from onair_api.logs import REQUEST
 from onair_api.metrics import LATENCY, REQUESTS
 
 log = structlog.get_logger()
@@ -26,6 +28,7 @@ HEAD = "onair.head"
 
 REQUEST_ID = b"x-request-id"
 """Names a request in its answer and in its log lines; the caller's own is kept where it is harmless."""
+_PROCESS, _NUMBERS = secrets.token_hex(5), itertools.count(1)
 _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
 STREAM_ROUTE = "/event/v2/stream"
@@ -46,7 +49,7 @@ class Boundary:
             return
         started = time.perf_counter()
         request_id = _request_id(scope)
-        structlog.contextvars.bind_contextvars(request=request_id)  # of this request's task alone
+        REQUEST.set(request_id)  # of this request's task alone
         method: str = scope["method"]
         bodiless = method == "HEAD"
         if bodiless:
@@ -62,8 +65,7 @@ class Boundary:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message = _with_renewed_token(message, scope)
-                named = (REQUEST_ID, request_id.encode())
-                message = {**message, "headers": [*message["headers"], named]}
+                message["headers"].append((REQUEST_ID, request_id.encode()))
             elif bodiless:
                 message = {**message, "body": b""}
             await send(message)
@@ -103,15 +105,20 @@ class Boundary:
 
 
 def _request_id(scope: Scope) -> str:
-    given = next((value for name, value in scope["headers"] if name == REQUEST_ID), b"")
-    return given.decode() if _HARMLESS.fullmatch(given) else secrets.token_hex(8)
+    for name, value in scope["headers"]:
+        if name == REQUEST_ID and _HARMLESS.fullmatch(value):
+            given: str = value.decode()
+            return given
+    return f"{_PROCESS}{next(_NUMBERS):06x}"
 
 
 def _with_renewed_token(message: Message, scope: Scope) -> Message:
     """Clients take a successor of their token from this header of any answer."""
     token = (scope.get("state") or {}).get("renewed_token")
+    if token is None:
+        return message
     headers = message["headers"]
-    if token is None or any(name == b"authorization" for name, _ in headers):
+    if any(name == b"authorization" for name, _ in headers):
         return message
     return {**message, "headers": [*headers, (b"authorization", f"Bearer {token}".encode())]}
 

@@ -38,7 +38,11 @@ class Cors:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        origin = next((value for name, value in scope["headers"] if name == b"origin"), None)
+        origin = None
+        for name, value in scope["headers"]:
+            if name == b"origin":
+                origin = value
+                break
         added = self._origin_headers(origin)
         if scope["method"] == "OPTIONS":
             await self._options(scope, send, added)
