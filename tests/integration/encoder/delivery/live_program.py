@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from onair_encoder.fan_out import FanOut
@@ -14,27 +14,37 @@ from onair_encoder.flv import FlvReader
 WIDTH, HEIGHT, FRAMERATE, GOP = 320, 180, 30, 30
 
 
-def command(video_kbps: int = 400) -> list[str]:
+PICTURE = f"testsrc2=size={WIDTH}x{HEIGHT}:rate={FRAMERATE}"
+SOUND = "sine=frequency=1000:sample_rate=48000"
+
+
+def command(
+    video_kbps: int = 400, options: Sequence[str] = (), picture: str = PICTURE, sound: str = SOUND
+) -> list[str]:
     """A test picture with a clock, a 1 kHz tone; encoded as capture.py has it, but for what is filmed."""
     rate = f"{video_kbps}k"
     return [
         *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-re"),
-        *("-f", "lavfi", "-i", f"testsrc2=size={WIDTH}x{HEIGHT}:rate={FRAMERATE}"),
-        *("-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000"),
+        *("-f", "lavfi", "-i", picture),
+        *("-f", "lavfi", "-i", sound),
         *("-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"),
         *("-b:v", rate, "-maxrate", rate, "-bufsize", rate, "-x264-params", "nal-hrd=cbr"),
         *("-g", str(GOP), "-keyint_min", str(GOP), "-sc_threshold", "0", "-bf", "0"),
-        *("-c:a", "aac", "-b:a", "128k", "-ac", "2", "-flags", "+global_header"),
+        *("-c:a", "aac", "-b:a", "128k", "-ac", "2", "-flags", "+global_header", *options),
         *("-f", "flv", "-flvflags", "no_duration_filesize", "pipe:1"),
     ]
 
 
 @contextlib.asynccontextmanager
-async def live_program(video_kbps: int = 400) -> AsyncIterator[FanOut]:
+async def live_program(
+    video_kbps: int = 400, options: Sequence[str] = (), picture: str = PICTURE, sound: str = SOUND
+) -> AsyncIterator[FanOut]:
     """A fan-out whose packets come from ffmpeg for as long as the context lasts."""
     fan_out = FanOut()
     process = await asyncio.create_subprocess_exec(
-        *command(video_kbps), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        *command(video_kbps, options, picture, sound),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
     )
     feeding = asyncio.create_task(_feed(process, fan_out))
     try:

@@ -91,7 +91,7 @@ class LiveKitRoom(Room):
         options.audio_encoding.max_bitrate = AUDIO_BPS
         await self._room.local_participant.publish_track(track, options)
 
-    def video(self, frame: Frame) -> bool:
+    def video(self, frame: Frame, capture_us: int) -> bool:
         if not self._source:
             return False
         return self._source.capture_frame(
@@ -101,7 +101,7 @@ class LiveKitRoom(Room):
                 height=frame.height,
                 codec=_H264,
                 frame_type=_KEY if frame.keyframe else _DELTA,
-                timestamp_us=frame.capture_us,
+                timestamp_us=capture_us,
             )
         )
 

@@ -20,8 +20,6 @@ class Frame:
     keyframe: bool
     width: int
     height: int
-    capture_us: int
-    """On the monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,11 @@ class Room(ABC):
         """
 
     @abstractmethod
-    def video(self, frame: Frame) -> bool:
-        """Sends a frame; False where it was not taken, and so those up to the next key frame are useless."""
+    def video(self, frame: Frame, capture_us: int) -> bool:
+        """Sends a frame, of this time on the monotonic clock.
+
+        False where it was not taken, and so those up to the next key frame are useless.
+        """
 
     @abstractmethod
     def wants_keyframe(self) -> bool:

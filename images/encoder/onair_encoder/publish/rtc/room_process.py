@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import sys
 import time
 from typing import Any
 
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_encoder.publish.rtc.clock import ProgramClock
+from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
 from onair_encoder.publish.rtc.media import Shape, Sound, access_unit, parameter_sets, shape_of
 from onair_encoder.publish.rtc.pipe import Gone, Joined, Message, line_of, read_packets, read_settings
 from onair_encoder.publish.rtc.providers import Frame, Picture, Room, room_of
 from onair_encoder.publish.words import Lost
 
 FIRST_PROGRESS_S, PROGRESS_S = 0.05, 0.25
+CHUNK_US = 10_000
 STILL_US = 100_000
 LATE_SOUND_US = 300_000
 """Sound that waited for so long is left out, or the room would hear it late from then on."""
@@ -28,20 +30,23 @@ JOIN_S = 9.0
 
 
 class Feeder:
-    """Brings packets into the forms and to the times that a room takes."""
+    """Brings packets into the forms that a room takes, and hands them over at their times."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
         self._clock = ProgramClock()
+        self._steps = Steps(CHUNK_US)
         self._sound = Sound()
         self._sets = b""
         self._shape: Shape | None = None
-        self._published = self._began = False
         self._skipping = True
         """Up to the next key frame."""
-        self._still: Packet | None = None
+        self._still: Frame | None = None
         """The first key frame, until the picture moves on from the next one."""
         self._still_at_us = 0
+        self._began = False
+        self._due: asyncio.PriorityQueue[tuple[int, int, Frame | bytes]] = asyncio.PriorityQueue()
+        self._count = itertools.count()
         self.flowing = False
         """Whether frames are known to have left."""
 
@@ -53,30 +58,54 @@ class Feeder:
         now_us = time.monotonic_ns() // 1000
         if packet.type == SCRIPT:
             self._shape = shape_of(packet) or self._shape
-            await self._publish()
+            if shape := self._shape:
+                await self._room.publish(
+                    Picture(shape.width, shape.height, shape.framerate, shape.bitrate_bps)
+                )
         elif packet.type == VIDEO and packet.header:
             self._sets = parameter_sets(packet)
-        elif packet.type == VIDEO:
-            self._video(packet, now_us)
+        elif packet.type == VIDEO and self._shape:
+            self._picture(packet, self._shape, now_us)
         elif packet.type == AUDIO:
             late_us = 0 if packet.header else self._clock.arrived(packet.timestamp_ms, now_us)
-            for chunk in self._sound.pcm(packet):
-                if self._published and late_us < LATE_SOUND_US:
-                    await self._room.audio(chunk)
-        self._repeat_still(now_us)
+            for number, chunk in enumerate(self._sound.pcm(packet)):
+                wanted_us = self._clock.due_us(packet.timestamp_ms, now_us) + number * CHUNK_US
+                if late_us < LATE_SOUND_US:
+                    self._put(self._steps.next_us(wanted_us), chunk)
 
-    async def _publish(self) -> None:
-        shape = self._shape
-        if shape:
-            await self._room.publish(Picture(shape.width, shape.height, shape.framerate, shape.bitrate_bps))
-            self._published = True
+    def _picture(self, packet: Packet, shape: Shape, now_us: int) -> None:
+        data = access_unit(packet, self._sets)
+        if not data:
+            return
+        if self._began:
+            self._still = None if packet.keyframe else self._still
+            frame = Frame(data, packet.keyframe, shape.width, shape.height)
+            self._put(self._clock.due_us(packet.timestamp_ms, now_us), frame)
+        elif packet.keyframe:
+            self._began = True
+            self._still = Frame(data, True, shape.width, shape.height)
 
-    def _video(self, packet: Packet, now_us: int) -> None:
-        if packet.keyframe:
-            self._still = None if self._began else packet
-            self._began, self._skipping = True, False
-        if not self._skipping:
-            self._send(packet, now_us)
+    def _put(self, due_us: int, what: Frame | bytes) -> None:
+        self._due.put_nowait((due_us, next(self._count), what))
+
+    async def play(self) -> None:
+        """Hands over what is due, until cancelled."""
+        last_us = 0
+        while True:
+            due_us, _, what = await self._due.get()
+            wait_us = due_us - time.monotonic_ns() // 1000
+            if wait_us > 0:
+                await asyncio.sleep(wait_us / 1e6)
+            now_us = time.monotonic_ns() // 1000
+            if isinstance(what, bytes):
+                await self._room.audio(what)
+                self._repeat_still(now_us)
+                continue
+            self._skipping = self._skipping and not what.keyframe
+            if not self._skipping:
+                # The library leaves out frames of the future and those that are not in order.
+                last_us = max(last_us + 1000, min(now_us, due_us))
+                self._skipping = not self._room.video(what, last_us)
 
     def _repeat_still(self, now_us: int) -> None:
         """Shows those who join before the picture moves on the frame that it begins with.
@@ -87,20 +116,8 @@ class Feeder:
             return
         # A frame that comes before the way is open is taken and goes nowhere.
         if self._room.wants_keyframe() or not self.flowing:
-            self._send(self._still, now_us)
-
-    def _send(self, packet: Packet, now_us: int) -> None:
-        if not self._shape or not self._published:
-            return
-        self._still_at_us = now_us
-        frame = Frame(
-            access_unit(packet, self._sets),
-            packet.keyframe,
-            self._shape.width,
-            self._shape.height,
-            self._clock.capture_us(None if packet is self._still else packet.timestamp_ms, now_us),
-        )
-        self._skipping = not (frame.data and self._room.video(frame))
+            self._still_at_us = now_us
+            self._room.video(self._still, now_us - HOLD_US)
 
 
 def _say(message: Message) -> None:
@@ -132,7 +149,10 @@ async def _serve(reader: asyncio.StreamReader) -> None:
         raise Lost("no answer from the server") from None
     _say(Joined())
     feeder = Feeder(room)
-    work = [asyncio.create_task(_feed(feeder, reader)), asyncio.create_task(_tell_progress(room, feeder))]
+    work = [
+        asyncio.create_task(each)
+        for each in (_feed(feeder, reader), feeder.play(), _tell_progress(room, feeder))
+    ]
     ends: list[asyncio.Future[Any]] = []
     ends += [*work, room.lost]
     done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
