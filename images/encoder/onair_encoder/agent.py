@@ -9,15 +9,15 @@ import time
 from pathlib import Path
 
 from onair_crds.enums import BroadcastError
-from onair_crds.program import EncoderPhase, EncoderStatus, Program
+from onair_crds.program import DestinationState, EncoderPhase, EncoderStatus, Program, ProgramDestination
 from onair_encoder import program_file
 from onair_encoder.browser_client import BrowserClient
 from onair_encoder.capture import ffmpeg_command
 from onair_encoder.fan_out import FanOut
 from onair_encoder.logs import log
-from onair_encoder.pipeline_client import ProgramInput, want_pipeline
+from onair_encoder.pipeline_client import EncodingClient, ProgramInput, want_pipeline
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.publisher import now
+from onair_encoder.publish.publisher import Counters, now
 from onair_encoder.snapshot import Snapshots
 from onair_encoder.switch import Switch
 
@@ -35,6 +35,7 @@ class Agent:
         self.snapshots = Snapshots(self.fan_out)
         self.switch = Switch(self.fan_out)
         self.input = ProgramInput(self.switch)
+        self.encoding = EncodingClient()
         self._epoch = epoch
         self._path = program_path
         self._changed = asyncio.Condition()
@@ -137,6 +138,10 @@ class Agent:
             at=now(),
         )
 
+    def counters(self) -> list[tuple[ProgramDestination, DestinationState, Counters]]:
+        """What each destination is, how it is and what it has come to."""
+        return self._delivery.counters_of_all()
+
     def _bitrate(self) -> int:
         at, total, rate = self._rate
         elapsed = time.monotonic() - at
@@ -156,7 +161,7 @@ class Agent:
 
     async def run(self) -> None:
         """Takes up a stored programme and looks after the present one until cancelled."""
-        browser = asyncio.create_task(self._browser.run())
+        helpers = [asyncio.create_task(each.run()) for each in (self._browser, self.encoding)]
         server = await self.input.listen()
         stored = program_file.load(self._path)
         if stored and stored.epoch >= self._epoch:
@@ -169,7 +174,8 @@ class Agent:
         finally:
             self._delivery.abort()
             await self.switch.close()
-            browser.cancel()
+            for helper in helpers:
+                helper.cancel()
             server.close()
 
     def _tick(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.program import Program
+from onair_encoder.encoding import OPTIONS
 from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
 PRESETS = {"standard": "veryfast", "high": "fast"}
@@ -32,7 +33,7 @@ def ffmpeg_command(program: Program) -> list[str]:
     size = f"{video.width}x{video.height}"
     rate = f"{video.framerate:g}"
     return [
-        *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "warning"),
+        *("ffmpeg", "-hide_banner", "-nostdin", *OPTIONS),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.

@@ -2,7 +2,8 @@
 
 ffmpeg is a child of this process and not of the agent, so that the encoder
 goes on while the agent restarts. The agent says over a Unix socket which
-command it wants; a line `null` means none.
+command it wants; a line `null` means none. Who says `"follow"` instead is told
+how the encoding goes, a line whenever there is news.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import json
 import signal
 import sys
 
+from onair_encoder.encoding import FOLLOW, Encoding, EncodingListener
 from onair_encoder.logs import log
 from onair_encoder.places import PULSE_SOCKET, SUPERVISOR_SOCKET, X_SOCKET
 from onair_encoder.supervise import Child, reap_orphans, terminated, wait_for_path
+
+MOST_UNREAD = 65536
+"""Bytes that wait for a follower before it is told no more."""
 
 
 class Pipeline:
@@ -22,6 +27,17 @@ class Pipeline:
 
     def __init__(self) -> None:
         self._child: Child | None = None
+        self._listener = EncodingListener(self._tell)
+        self._followers: set[asyncio.StreamWriter] = set()
+
+    def _tell(self, encoding: Encoding) -> None:
+        for follower in list(self._followers):
+            if follower.transport.get_write_buffer_size() < MOST_UNREAD:
+                follower.write(encoding.line().encode() + b"\n")
+
+    async def _ready(self) -> None:
+        await _inputs_ready()
+        self._listener.started()
 
     async def want(self, command: list[str] | None) -> None:
         """Runs this command and no other; the same command is left alone."""
@@ -31,16 +47,22 @@ class Pipeline:
             await self._child.stop(signal.SIGINT)
             self._child = None
         if command:
-            self._child = Child("ffmpeg", command, before=_inputs_ready)
+            self._child = Child("ffmpeg", command, before=self._ready, hears=self._listener.line)
             self._child.start()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while line := await reader.readline():
-                await self.want(json.loads(line))
+                request = json.loads(line)
+                if request == FOLLOW:
+                    self._followers.add(writer)
+                    self._tell(self._listener.now)
+                else:
+                    await self.want(request)
         except (ConnectionError, ValueError) as error:
             log("pipeline.request-broken", error=str(error))
         finally:
+            self._followers.discard(writer)
             writer.close()
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 
+from onair_encoder.encoding import FOLLOW, Encoding
 from onair_encoder.flv import FlvError, FlvReader
 from onair_encoder.logs import log
 from onair_encoder.places import MEDIA_SOCKET, SUPERVISOR_SOCKET
 from onair_encoder.switch import Switch
 
 READ_SIZE = 256 * 1024
+FOLLOW_RETRY_S = 0.5
 
 
 async def want_pipeline(command: list[str] | None) -> None:
@@ -24,6 +26,28 @@ async def want_pipeline(command: list[str] | None) -> None:
     await writer.drain()
     writer.close()
     await writer.wait_closed()
+
+
+class EncodingClient:
+    """Knows how the encoding goes."""
+
+    def __init__(self) -> None:
+        self.now = Encoding()
+
+    async def run(self) -> None:
+        """Follows process 1 until cancelled."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
+                writer.write(json.dumps(FOLLOW).encode() + b"\n")
+                try:
+                    while line := await reader.readline():
+                        self.now = Encoding.of(line.decode())
+                finally:
+                    writer.close()
+            except (OSError, ValueError) as error:
+                log("supervisor.unreachable", error=str(error))
+            await asyncio.sleep(FOLLOW_RETRY_S)
 
 
 class ProgramInput:

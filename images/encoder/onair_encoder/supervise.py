@@ -30,14 +30,22 @@ class Child:
         before: Callable[[], Awaitable[None]] | None = None,
         again: Callable[[], None] | None = None,
         quiet: bool = False,
+        hears: Callable[[str], None] | None = None,
     ) -> None:
+        """
+        Args:
+            before: awaited ahead of each start.
+            again: called after each end.
+            quiet: its output goes nowhere.
+            hears: takes each line of its output; otherwise that is ours.
+        """
         self.name = name
         self.command = list(command)
         self.restarts = 0
         self.process: asyncio.subprocess.Process | None = None
         self._env = {**os.environ, **(env or {})}
         self._before, self._again = before, again
-        self._quiet = quiet
+        self._quiet, self._hears = quiet, hears
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -50,10 +58,13 @@ class Child:
                 await self._before()
             started = time.monotonic()
             output = asyncio.subprocess.DEVNULL if self._quiet else None
+            if self._hears:
+                output = asyncio.subprocess.PIPE
             self.process = await asyncio.create_subprocess_exec(
                 *self.command, env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
             )
             log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
+            await self._listen(self.process)
             code = await self.process.wait()
             log("child.ended", name=self.name, code=code)
             self.restarts += 1
@@ -62,6 +73,25 @@ class Child:
             quick = time.monotonic() - started < QUICK_END_S
             delay_s = min(max(0.05, delay_s * 2), MAX_DELAY_S) if quick else 0.0
             await asyncio.sleep(delay_s)
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Hands on what it says until it has ended."""
+        if self._hears is None:
+            return
+        hears = self._hears
+
+        async def follow(stream: asyncio.StreamReader) -> None:
+            while True:
+                try:
+                    line = await stream.readline()
+                except ValueError:
+                    continue  # longer than any line that is worth hearing
+                if not line:
+                    return
+                hears(line.decode(errors="replace").rstrip())
+
+        streams = [stream for stream in (process.stdout, process.stderr) if stream]
+        await asyncio.gather(*map(follow, streams))
 
     async def stop(self, signal_number: int = signal.SIGTERM) -> None:
         """Ends the program and does not start it again."""

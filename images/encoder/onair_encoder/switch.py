@@ -24,6 +24,8 @@ class Switch:
         self.on_slate = False
         self.slates = 0
         """How many times the slate went on air."""
+        self.on_frame: Callable[[Packet], None] = lambda _: None
+        """Is told of every frame as it comes from ffmpeg, with ffmpeg's own time."""
         self._fan_out = fan_out
         self._clock = clock
         self._headers: dict[int, Packet] = {}
@@ -46,6 +48,7 @@ class Switch:
         """Takes a packet of ffmpeg's."""
         if packet.type == VIDEO and not packet.header:
             self._frame_at = self._clock()
+            self.on_frame(packet)
         if self.on_slate:
             if packet.type == SCRIPT or packet.header:
                 self._headers[packet.type] = packet

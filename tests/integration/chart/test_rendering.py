@@ -17,6 +17,7 @@ CASES: dict[str, list[str | Path]] = {
     "local": ["-f", ROOT / "dev/values.yaml"],
     "existing-services": ["-f", ROOT / "examples/values/existing-services.yaml"],
     "high-availability": ["-f", ROOT / "examples/values/high-availability.yaml"],
+    "monitoring": ["-f", ROOT / "examples/values/monitoring.yaml"],
     "rtc": ["-f", ROOT / "examples/values/rtc.yaml"],
 }
 

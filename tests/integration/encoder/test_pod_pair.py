@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
 from tests.media.painted import read_frame
 
-from onair_crds.program import SNAPSHOT_KEY, EncoderStatus, Program, ProgramDestination, ProgramVideo
+from onair_crds.program import (
+    METRICS_PORT,
+    SNAPSHOT_KEY,
+    EncoderStatus,
+    Program,
+    ProgramDestination,
+    ProgramVideo,
+)
 
 PAGES = Path(__file__).parents[3] / "images/demo"
 
@@ -116,6 +123,7 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
     status = pair.wait_phase("running")
     assert status.first_frame
     assert_snapshots(pair)
+    assert_metrics(pair)
     stale = programme(page, far_end, "one").model_copy(update={"revision": 0})
     assert pair.http.put("/v1/program", content=stale.wire(), headers=pair.token()).status_code == 409
 
@@ -136,6 +144,34 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
     wait_for(lambda: not far_end.path("one"))
     logs = pair.logs("encoder") + pair.logs("browser")
     assert "s3cret" not in logs
+
+
+def metrics(pair: PodPair) -> dict[str, float]:
+    """Every sample by its name, with its labels where it has some."""
+    text = httpx.get(f"http://{pair.address}:{METRICS_PORT}/metrics").raise_for_status().text
+    lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in lines}
+
+
+def assert_metrics(pair: PodPair) -> None:
+    """Counters grow, also over a restart of ffmpeg; the delay is that of a live encode."""
+    first = metrics(pair)
+    pair.kill("encoder", "x11grab")
+    wait_for(lambda: metrics(pair)["onair_encoder_streams_total"] == 2)
+    wait_for(lambda: metrics(pair)["onair_encoder_speed"] > 0.5)
+    after = metrics(pair)
+    for name in ("frames", "dropped_frames", "duplicated_frames", "program_bytes"):
+        assert after[f"onair_encoder_{name}_total"] >= first[f"onair_encoder_{name}_total"]
+    assert after["onair_encoder_frames_total"] > first["onair_encoder_frames_total"] > 10
+    assert after["onair_encoder_bitrate_bps"] == pytest.approx(730_000, rel=0.3)
+    count = after["onair_encoder_glass_to_packet_seconds_count"]
+    assert count > 30
+    assert 0.001 < after["onair_encoder_glass_to_packet_seconds_sum"] / count < 0.3
+    labels = '{destination="one",kind="RTMP"}'
+    assert after[f"onair_destination_connected{labels}"] == 1
+    assert after[f"onair_destination_sessions_total{labels}"] == 1
+    assert after[f"onair_destination_sent_bytes_total{labels}"] > 50_000
+    assert after[f"onair_destination_dropped_packets_total{labels}"] == 0
 
 
 def assert_snapshots(pair: PodPair) -> None:

@@ -49,6 +49,9 @@ class Delivery:
         """
         return self._publishers[id_].counters
 
+    def counters_of_all(self) -> list[tuple[ProgramDestination, DestinationState, Counters]]:
+        return [(each.destination, each.state, each.counters) for each in self._publishers.values()]
+
     async def finish(self) -> None:
         """Ends every stream properly."""
         publishers = list(self._publishers.values())

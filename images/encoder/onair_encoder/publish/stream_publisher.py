@@ -157,6 +157,7 @@ class StreamPublisher(Publisher):
         counters = self.counters
         counters.dropped += feed.take_dropped()
         counters.queued_bytes = connection.unsent
+        counters.sent_bytes = self.state.bytes_sent + max(0, connection.taken)
 
 
 def _ended(connection: Connection, opened_at: float) -> Lost:

@@ -1,0 +1,94 @@
+"""What Prometheus is told of the encoder; read when it asks, so that counting costs next to nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from onair_crds.enums import ConnectState
+from onair_encoder.agent import Agent
+from onair_encoder.flv import Packet
+
+DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
+OF_DESTINATION = ["destination", "kind"]
+
+
+def registry_of(agent: Agent) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    delay = Histogram(
+        "onair_encoder_glass_to_packet_seconds",
+        "From a frame's capture off the screen to its packet at the fan-out.",
+        buckets=DELAY_BUCKETS_S,
+        registry=registry,
+    )
+
+    def frame(packet: Packet) -> None:
+        began = agent.encoding.now.captured_at
+        if began is not None:
+            taken_s = time.time() - began - packet.timestamp_ms / 1000
+            if 0 <= taken_s < 10:  # of another ffmpeg's frames we do not know when they began
+                delay.observe(taken_s)
+
+    agent.switch.on_frame = frame
+    registry.register(AgentMetrics(agent))
+    return registry
+
+
+class AgentMetrics(Collector):
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._programme()
+        yield from self._destinations()
+
+    def _programme(self) -> Iterator[Metric]:
+        agent, encoding = self._agent, self._agent.encoding.now
+        for name, text, count in (
+            ("onair_encoder_frames", "Encoded frames that came to the fan-out.", agent.fan_out.frames),
+            ("onair_encoder_dropped_frames", "Frames left out as encoding was late.", encoding.dropped),
+            ("onair_encoder_duplicated_frames", "Frames encoded twice for want of one.", encoding.duplicated),
+            ("onair_encoder_program_bytes", "Encoded bytes of media.", agent.fan_out.bytes),
+            ("onair_encoder_streams", "Times that ffmpeg has connected.", agent.input.streams),
+            ("onair_encoder_slates", "Times that the slate went on air.", agent.switch.slates),
+        ):
+            yield CounterMetricFamily(name, text, value=count)
+        for name, text, value in (
+            ("onair_encoder_speed", "Speed of encoding; 1 is real time.", encoding.speed),
+            ("onair_encoder_bitrate_bps", "Bits per second of media.", agent.status().bitrate_bps),
+            ("onair_encoder_on_slate", "1 while the slate is on air.", float(agent.switch.on_slate)),
+        ):
+            yield GaugeMetricFamily(name, text, value=value)
+
+    def _destinations(self) -> Iterator[Metric]:
+        connected = GaugeMetricFamily(
+            "onair_destination_connected", "1 while media flows to it.", labels=OF_DESTINATION
+        )
+        queued = GaugeMetricFamily(
+            "onair_destination_queued_bytes", "Bytes that wait for it.", labels=OF_DESTINATION
+        )
+        attempts = CounterMetricFamily(
+            "onair_destination_attempts", "Connection attempts.", labels=OF_DESTINATION
+        )
+        sessions = CounterMetricFamily(
+            "onair_destination_sessions", "Sessions that came to be connected.", labels=OF_DESTINATION
+        )
+        sent = CounterMetricFamily(
+            "onair_destination_sent_bytes", "Bytes that it has taken.", labels=OF_DESTINATION
+        )
+        dropped = CounterMetricFamily(
+            "onair_destination_dropped_packets", "Packets left out for it.", labels=OF_DESTINATION
+        )
+        for destination, state, counters in self._agent.counters():
+            labels = [destination.id, destination.type]
+            connected.add_metric(labels, float(state.connect is ConnectState.CONNECTED))
+            queued.add_metric(labels, counters.queued_bytes)
+            attempts.add_metric(labels, state.attempts)
+            sessions.add_metric(labels, counters.sessions)
+            sent.add_metric(labels, counters.sent_bytes)
+            dropped.add_metric(labels, counters.dropped)
+        yield from (connected, queued, attempts, sessions, sent, dropped)
