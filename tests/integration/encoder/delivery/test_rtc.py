@@ -1,0 +1,218 @@
+"""A room of a real LiveKit server: what a browser in it sees and hears, and what goes wrong in words."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
+from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
+
+from onair_crds.enums import ConnectState
+from onair_crds.program import ProgramDestination, ProgramRtc
+from onair_encoder.fan_out import FanOut
+from onair_encoder.flv import VIDEO, Packet
+from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.rtc.media import access_unit, parameter_sets
+from onair_encoder.publish.rtc.publisher import RoomProcess, RtcPublisher
+
+IDENTITY = "programme"
+HIGH_PROFILE = ["-preset", "veryfast", "-profile:v", "high"]
+FLASH = f"color=black:size={WIDTH}x{HEIGHT}:rate=30,geq=lum='if(lt(mod(T,1),0.5),235,16)':cb=128:cr=128"
+BEEP = "aevalsrc='0.5*sin(2*PI*1000*t)*lt(mod(t,1),0.5)':s=48000"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
+    with LiveKitServer(tmp_path_factory.mktemp("livekit")) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[LiveKitServer]:
+    with LiveKitServer(tmp_path) as server:
+        yield server
+
+
+def destination(server: LiveKitServer, room: str, **extra: Any) -> ProgramDestination:
+    token = extra.pop("token", None) or server.token(room, IDENTITY, canPublish=True, canSubscribe=False)
+    url = extra.pop("url", server.url)
+    rtc = ProgramRtc(provider="livekit", url=url, token=token, room=room, identity=IDENTITY)
+    return ProgramDestination(**{"id": room, "type": "RTC", "rtc": rtc, "timeout_ms": 1000, **extra})
+
+
+@contextlib.asynccontextmanager
+async def publishing(wanted: ProgramDestination, fan_out: FanOut) -> AsyncIterator[RtcPublisher]:
+    publisher = RtcPublisher(wanted, fan_out, lambda: None)
+    try:
+        yield publisher
+    finally:
+        publisher.abort()
+        await asyncio.gather(publisher._task, return_exceptions=True)
+
+
+async def until(publisher: RtcPublisher, words: str | None, timeout_s: float = 15.0) -> None:
+    """The destination is connected, or says these words."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        state = publisher.state
+        if words is None and state.connect is ConnectState.CONNECTED:
+            return
+        if words and words in (state.last_error or ""):
+            assert state.connect is ConnectState.DISCONNECTED
+            return
+        assert time.monotonic() < deadline, f"not {words or 'connected'}: {state}"
+        await asyncio.sleep(0.02)
+
+
+def process_of(server: LiveKitServer, room: str) -> int:
+    """The pid of the one process that this test's process has for a room."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    found = [pid for pid in children if b"onair_encoder\0rtc" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert len(found) == 1, (server.url, room, found)
+    return int(found[0])
+
+
+class Sent:
+    """What is in the frames of the programme."""
+
+    def __init__(self, fan_out: FanOut) -> None:
+        self.hashes: set[str] = set()
+        self._sets = b""
+        for packet in fan_out.subscribe(self):
+            self.packet(packet)
+
+    def packet(self, packet: Packet) -> None:
+        if packet.type != VIDEO:
+            return
+        if packet.header:
+            self._sets = parameter_sets(packet)
+        else:
+            self.hashes.add(hashlib.sha1(access_unit(packet, self._sets), usedforsecurity=False).hexdigest())
+
+
+async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: LiveKitServer) -> None:
+    async with viewer(server, "watched") as watching, live_program(1500, HIGH_PROFILE) as fan_out:
+        sent = Sent(fan_out)
+        async with publishing(destination(server, "watched"), fan_out) as publisher:
+            report = await watching.until("moving", lambda r: r["moved"] > 60 and len(r["frames"]) > 60)
+            heard = await watching.until("heard", lambda r: abs(r["tone"]["hz"] - 1000) < 15)
+            await until(publisher, None)
+            assert (report["width"], report["height"]) == (WIDTH, HEIGHT)
+            assert heard["tone"]["db"] > -50
+            assert (report["videoCodec"]["mimeType"], report["audioCodec"]["mimeType"]) == (
+                "video/H264",
+                "audio/opus",
+            )
+            assert "stereo=1" in report["audioCodec"]["sdpFmtpLine"]
+            assert report["video"]["framesDropped"] <= 3
+            assert report["video"]["freezeCount"] == 0
+            # Not one bit of a frame is another: it was not encoded anew.
+            assert set(report["frames"]) <= sent.hashes
+            assert publisher.counters.sent_bytes > 100_000
+            token = publisher.destination.rtc.token.get_secret_value()  # type: ignore[union-attr]
+            folder = Path(f"/proc/{process_of(server, 'watched')}")
+            assert token.encode() not in (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
+            await publisher.finish()
+            await watching.until("left", lambda r: any(e["name"] == "left" for e in r["events"]), 5)
+
+
+async def test_picture_and_sound_keep_their_distance(server: LiveKitServer) -> None:
+    """The browser's own sound output takes some 40 ms; a viewer's devices have other delays."""
+    async with (
+        viewer(server, "flashing") as watching,
+        live_program(400, picture=FLASH, sound=BEEP) as fan_out,
+        publishing(destination(server, "flashing"), fan_out),
+    ):
+        report = await watching.until("in step", lambda r: len(r["beeps"]) > 7 and len(r["flashes"]) > 7)
+        offsets = [min((beep - f for f in report["flashes"]), key=abs) for beep in report["beeps"][-4:]]
+        assert all(-80 < offset < 160 for offset in offsets), offsets
+
+
+async def test_what_is_refused_is_said_in_words(server: LiveKitServer) -> None:
+    wrong = server.token("a", IDENTITY, secret="a secret of somebody else's, long enough")
+    old = server.token("b", IDENTITY, age_s=1200)
+    no_right = server.token("c", IDENTITY, canPublish=False)
+    server.call("CreateRoom", name="full", room="full", max_participants=1)
+    async with live_program() as fan_out, contextlib.AsyncExitStack() as stack:
+        guest = await RoomProcess.start(
+            ProgramRtc(
+                provider="livekit", url=server.url, token=server.token("full", "x"), room="full", identity="x"
+            )
+        )
+        stack.callback(guest.kill)
+        await asyncio.wait_for(guest.message(), 15)
+        cases = {
+            "token was refused": destination(server, "a", token=wrong),
+            "token has expired": destination(server, "b", token=old),
+            "does not let this identity publish": destination(server, "c", token=no_right),
+            "the room is full": destination(server, "full"),
+            "connection refused by 127.0.0.1:9": destination(server, "d", url="ws://127.0.0.1:9"),
+            "no-such-host.invalid: name not found": destination(server, "e", url="ws://no-such-host.invalid"),
+        }
+        for words, wanted in cases.items():
+            async with publishing(wanted, fan_out) as publisher:
+                await until(publisher, words)
+                assert publisher.state.last_error
+                assert "eyJ" not in publisher.state.last_error
+
+
+async def test_who_takes_the_identity_is_not_fought_over(server: LiveKitServer) -> None:
+    async with live_program() as fan_out, publishing(destination(server, "taken"), fan_out) as publisher:
+        await until(publisher, None)
+        rtc = publisher.destination.rtc
+        assert rtc
+        other = await RoomProcess.start(rtc)
+        try:
+            await until(publisher, f"somebody else has joined the room as {IDENTITY}; tried again every 30 s")
+        finally:
+            other.kill()
+
+
+async def test_it_comes_back_after_the_server_a_stall_and_a_death_of_its_process(
+    own_server: LiveKitServer,
+) -> None:
+    server = own_server
+    async with live_program() as fan_out, publishing(destination(server, "back"), fan_out) as publisher:
+        await until(publisher, None)
+        os.kill(process_of(server, "back"), signal.SIGKILL)
+        await until(publisher, "the publishing process ended (signal 9)")
+        await until(publisher, None)
+
+        frozen_at = time.monotonic()
+        server.freeze(True)
+        await until(publisher, "stalled")
+        assert time.monotonic() - frozen_at < 2.5
+        server.freeze(False)
+        await until(publisher, None, 25)
+
+        server.stop()
+        await until(publisher, "127.0.0.1")
+        server.start()
+        await until(publisher, None, 25)
+
+
+async def test_a_new_token_and_a_new_timeout_leave_the_session_alone(server: LiveKitServer) -> None:
+    async with live_program() as fan_out:
+        delivery = Delivery(fan_out, lambda: None)
+        wanted = destination(server, "kept")
+        delivery.want([wanted])
+        publisher = delivery._publishers["kept"]
+        assert isinstance(publisher, RtcPublisher)
+        await until(publisher, None)
+        token = server.token("kept", IDENTITY, canPublish=True, canSubscribe=False, hidden=False)
+        delivery.want([destination(server, "kept", token=token, timeout_ms=4000, generation=2)])
+        assert delivery._publishers["kept"] is publisher
+        assert publisher.destination.timeout_ms == 4000
+        assert publisher.state.attempts == 1
+        started = time.monotonic()
+        await delivery.finish()
+        assert time.monotonic() - started < 2
