@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.encoder.delivery.hls_player import player
 from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.integration.encoder.delivery.storage_server import StorageServer
+from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
 
 from onair_crds.program import DestinationState
 from onair_encoder.publish.hls import publisher as hls
+from onair_encoder.publish.hls import spool as spools
 from onair_encoder.publish.hls.publisher import HlsPublisher
+from onair_encoder.publish.hls.spool import Budget
 
 
 @pytest.fixture(autouse=True)
@@ -127,3 +131,123 @@ async def test_a_window_slides_and_old_segments_go(tmp_path: Path) -> None:
         assert "#EXT-X-MEDIA-SEQUENCE:0\n" in text_of(folder / "index.m3u8")
         await until(lambda: not list(folder.glob("run-*.ts")), "the old run's segments are gone")
         second.abort()
+
+
+async def test_a_browser_plays_it_while_the_storage_is_away_for_a_while(tmp_path: Path) -> None:
+    """The spool holds what comes meanwhile; a player that waits sees every picture."""
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "live"
+        live = server.destination("live", playlist_count=4, file_count=12)
+        publisher = HlsPublisher(live, fan_out, lambda: None, "run")
+        await until(lambda: "run-00000001" in text_of(folder / "index.m3u8"), "two segments")
+        async with player(folder) as browser:
+            report = await browser.until("playing", lambda r: r["time"] > 1 and r["decoded"] > 30)
+            assert (report["width"], report["height"]) == (WIDTH, HEIGHT)
+            assert report["audio"] > 0
+            server.stop()
+            words = await until(lambda: publisher.state.last_error, "the loss is told")
+            assert words == f"connection refused by 127.0.0.1:{server.port}"
+            await asyncio.sleep(5)
+            assert publisher.counters.queued_bytes > 0
+            await server.start()
+            await until(lambda: publisher.state.connect == "Connected", "connected again", 30)
+            assert publisher.state.last_error is None
+            playing = browser.report["time"]
+            report = await browser.until("playing on", lambda r: r["time"] > playing + 4, 30)
+            assert not [fault for fault in report["faults"] if fault["fatal"]]
+        await publisher.finish()
+        assert "DISCONTINUITY" not in text_of(folder / "index.m3u8")
+        assert publisher.counters.dropped == 0
+
+
+async def test_a_full_spool_costs_the_oldest_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hls, "BUDGET", Budget(300_000))
+    monkeypatch.setattr(spools, "MEMORY_BYTES", 100_000)
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "archive"
+        publisher = HlsPublisher(server.destination(vod=True), fan_out, lambda: None, "run")
+        await until(lambda: publisher.state.connect == "Connected", "the first segment")
+        server.stop()
+        await until(lambda: publisher.counters.dropped > 0, "the spool is full", 30)
+        await server.start()
+        await until(lambda: publisher.state.connect == "Connected", "connected again", 30)
+        await publisher.finish()
+        playlist = text_of(folder / "run.m3u8")
+        assert playlist.count("#EXT-X-DISCONTINUITY\n") == 1
+        found = await asyncio.to_thread(probe, folder / "run.m3u8")
+        times = [float(p["dts_time"]) for p in found["packets"] if p["stream_index"] == 0]
+        assert sum(b - a > 1 for a, b in pairwise(times)) <= 1, "one hole, and it is announced"
+        assert not list((tmp_path / "spool").rglob("*.ts")), "nothing is left behind"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"secret_key": "wrong"}, "the secret key does not fit the access key"),
+        ({"access_key": "nobody"}, "the access key is not known to"),
+        ({"bucket": "elsewhere"}, "bucket elsewhere was not found"),
+        ({"endpoint": "http://127.0.0.1:9"}, "connection refused by 127.0.0.1:9"),
+        ({"endpoint": "http://no-such-host.invalid"}, "no-such-host.invalid: name not found"),
+    ],
+)
+async def test_what_is_wrong_is_said_and_a_change_mends_it(
+    tmp_path: Path, changed: dict[str, str], words: str
+) -> None:
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        server.bucket()
+        publisher = HlsPublisher(server.destination(**changed), fan_out, lambda: None, "run")
+        said = await until(lambda: publisher.state.last_error, "an error")
+        assert words in said
+        assert "s3cret" not in said
+        mended = server.destination()
+        if publisher.update(mended):
+            await until(lambda: publisher.state.connect == "Connected", "rotated keys are taken at once")
+        else:
+            assert set(changed) & {"bucket", "endpoint"}
+        publisher.abort()
+
+
+async def test_a_slow_or_frozen_storage_is_told_from_a_fast_one(tmp_path: Path) -> None:
+    async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
+        server.bucket()
+        port = await proxy.link("storage", server.port)
+        slow = server.destination(endpoint=f"http://127.0.0.1:{port}")
+        publisher = HlsPublisher(slow, fan_out, lambda: None, "run")
+        await proxy.poison("storage", "latency", latency=150)
+        await until(lambda: publisher.state.connect == "Connected", "slow is fast enough")
+        await proxy.poison("storage", "timeout", timeout=0)
+        words = await until(lambda: publisher.state.last_error, "the stall is told")
+        assert "stalled" in words or "no answer" in words
+        await proxy.heal("storage", "timeout")
+        await until(lambda: publisher.state.connect == "Connected", "connected again", 30)
+        publisher.abort()
+
+
+async def test_a_full_storage_is_said(tmp_path: Path) -> None:
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        bucket = server.bucket()
+        mounting = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(bucket)]
+        await asyncio.to_thread(subprocess.run, mounting, check=True)
+        try:
+            publisher = HlsPublisher(server.destination(), fan_out, lambda: None, "run")
+            words = await until(lambda: publisher.state.last_error, "an error", 20)
+            assert "full" in words or "500" in words or "internal error" in words, words
+            publisher.abort()
+        finally:
+            await asyncio.to_thread(subprocess.run, ["umount", "-l", str(bucket)], check=True)
+
+
+async def test_a_recording_ends_at_its_longest_duration(tmp_path: Path) -> None:
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "archive"
+        short = server.destination(vod=True, max_duration_ms=3000)
+        publisher = HlsPublisher(short, fan_out, lambda: None, "run")
+        words = await until(lambda: publisher.state.last_error, "it is told")
+        assert words == "the recording has its longest duration of 3 s"
+        closed = text_of(folder / "run.m3u8")
+        assert closed.endswith("#EXT-X-ENDLIST\n")
+        assert len(names(closed)) == 2
+        await publisher.finish()
+        assert text_of(folder / "run.m3u8") == closed

@@ -34,12 +34,12 @@ class Waiting:
 
 
 class Spool:
-    def __init__(self, folder: Path, budget: Budget, memory_bytes: int = MEMORY_BYTES) -> None:
+    def __init__(self, folder: Path, budget: Budget, memory_bytes: int | None = None) -> None:
         self.bytes = 0
         self.dropped_packets = 0
         self._folder = folder
         self._budget = budget
-        self._memory_bytes = memory_bytes
+        self._memory_bytes = MEMORY_BYTES if memory_bytes is None else memory_bytes
         self._in_memory = 0
         self._waiting: deque[Waiting] = deque()
         self._number = 0
