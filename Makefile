@@ -3,13 +3,14 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz bench lint format generate verify \
+.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz soak bench lint format generate verify \
         images tools openapi lock clean venv
 
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 FUZZ_S ?= 600
+SOAK_S ?= 3600
 
 # Variables of the local environment for one command
 WITH_ENV = variables="$$($(PYTHON) dev/environment.py)" && eval "$$variables" &&
@@ -48,7 +49,7 @@ down: ## Delete the cluster; images and tools stay
 test: lint verify up ## Everything but the benchmarks
 	@$(PYTHON) dev/tools.py control-plane
 	@$(PYTHON) dev/servers.py
-	@$(WITH_ENV) $(BIN)/pytest tests/unit tests/integration tests/e2e $(ARGS)
+	@$(WITH_ENV) $(BIN)/pytest tests/unit tests/integration tests/soak tests/e2e $(ARGS)
 
 test-unit: venv ## Pure functions and single programs
 	@$(BIN)/pytest tests/unit $(ARGS)
@@ -66,6 +67,11 @@ fuzz: venv ## Made-up requests to every operation for FUZZ_S seconds (600)
 	@$(PYTHON) dev/tools.py control-plane
 	@ONAIR_FUZZ_S=$(FUZZ_S) $(BIN)/pytest tests/integration/api/test_fuzz.py $(ARGS)
 	@tail -n 25 build/fuzz/output.txt
+
+soak: venv ## A show with four destinations, one of them flapping, for SOAK_S seconds (3600)
+	@$(PYTHON) dev/up.py --until images --of 2
+	@$(PYTHON) dev/servers.py
+	@ONAIR_SOAK_S=$(SOAK_S) $(BIN)/pytest -s tests/soak $(ARGS)
 
 bench: venv up ## Measure latency, capacity and cost in the local cluster
 	@$(WITH_ENV) $(BIN)/pytest tests/bench $(ARGS)

@@ -138,5 +138,5 @@ def test_a_pod_costs_little_more_than_the_bare_pipeline(
     report("CPU of the pod, 1280×720@30", pods, "core")
     report("CPU of the bare pipeline", bares, "core")
     ratios = [pod / bare for pod, bare in zip(pods, bares, strict=True)]
-    ratio = report("pod ÷ bare pipeline", ratios, "×", 1.15)
-    assert ratio < 1.15 * 2
+    ratio = report("pod ÷ bare pipeline", ratios, "×", 1.08)
+    assert ratio < 1.08 * 2

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Self
 
-from tests.control_plane import free_port
+from tests.control_plane import HOST, free_port
 from tests.integration.encoder.delivery.live_program import server_program
 
 from onair_crds.program import ProgramDestination, ProgramStorage
@@ -19,7 +19,8 @@ ACCESS, SECRET = "producer", "s3cret-of-the-producer"
 class StorageServer:
     """Use as an async context manager; can be stopped and started in between."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str = HOST) -> None:
+        self.host = host
         self.root = folder / "buckets"
         self.root.mkdir(parents=True)
         self.port = free_port()
@@ -28,7 +29,7 @@ class StorageServer:
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def bucket(self, name: str = "shows") -> Path:
         path = self.root / name
@@ -51,7 +52,7 @@ class StorageServer:
 
     def _spawn(self) -> None:
         command = [
-            *(server_program("versitygw"), "--port", f"127.0.0.1:{self.port}", "--access", ACCESS),
+            *(server_program("versitygw"), "--port", f"{self.host}:{self.port}", "--access", ACCESS),
             *("--secret", SECRET, "--quiet", "posix", self.root),
         ]
         with self._log.open("ab") as log:
@@ -63,7 +64,7 @@ class StorageServer:
         async with asyncio.timeout(10):
             while True:
                 with contextlib.suppress(OSError):
-                    _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                    _, writer = await asyncio.open_connection(self.host, self.port)
                     writer.close()
                     return
                 await asyncio.sleep(0.02)

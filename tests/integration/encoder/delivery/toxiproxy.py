@@ -7,7 +7,7 @@ import subprocess
 from typing import Any, Self
 
 import httpx
-from tests.control_plane import free_port
+from tests.control_plane import HOST, free_port
 from tests.integration.encoder.delivery.live_program import server_program
 
 
@@ -35,10 +35,10 @@ class Toxiproxy:
         self._process.kill()
         await asyncio.to_thread(self._process.wait)
 
-    async def link(self, name: str, to_port: int) -> int:
+    async def link(self, name: str, to_port: int, host: str = HOST, to_host: str = HOST) -> int:
         """A way to a port; gives the port that it begins at."""
         port = free_port()
-        await self._post("/proxies", name=name, listen=f"127.0.0.1:{port}", upstream=f"127.0.0.1:{to_port}")
+        await self._post("/proxies", name=name, listen=f"{host}:{port}", upstream=f"{to_host}:{to_port}")
         return port
 
     async def poison(self, name: str, kind: str, stream: str = "upstream", **attributes: int) -> None:

@@ -1,0 +1,31 @@
+"""Glass to RTMP: from a page's painting of the time to the decoded picture at the far end."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+from tests.e2e.conftest import PROBE, address
+from tests.e2e.facade import Facade
+from tests.e2e.receiver import RTMP, Receiver
+from tests.media import probe
+
+ROUNDS = 3
+
+
+def test_glass_to_rtmp(facade: Facade, receiver: Receiver, path: str, report: Callable[..., float]) -> None:
+    show = facade.show(PROBE, 1280, 720)
+    show.add_destination(**address(path))
+    show.start()
+    receiver.wait_ready(path, 60)
+    show.wait_phase("RUNNING")
+    samples = [
+        latency
+        for _ in range(ROUNDS)
+        for latency in probe.live_latency_ms(f"{RTMP}/{path}", width=1280, height=720)
+    ]
+    show.delete()
+    p95 = statistics.quantiles(samples, n=20)[-1]
+    report("glass to RTMP p50, decoding included", [statistics.median(samples) / 1000], "s")
+    report("glass to RTMP p95, decoding included", [p95 / 1000], "s", 0.4)
+    assert p95 / 1000 < 0.4 * 2

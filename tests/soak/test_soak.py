@@ -1,0 +1,162 @@
+"""A show for a long time: nothing drifts, nothing grows, and a flapping destination costs the others nothing.
+
+Five minutes in the tests; `make soak` goes on for `SOAK_S` seconds (3600).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import time
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.integration.encoder.delivery.storage_server import StorageServer
+from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
+from tests.integration.encoder.pod_pair import PodPair, Rtmp, docker
+from tests.integration.encoder.test_pod_pair import newest, page, programme
+from tests.media import probe
+
+from onair_crds.program import METRICS_PORT, ProgramDestination
+
+__all__ = ["page"]
+
+SECONDS = float(os.environ.get("ONAIR_SOAK_S", "300"))
+SAMPLE_S = 10.0
+FLAP_S = 15.0
+WARM_UP_S = 40.0
+"""Caches fill and the first back-offs run out before growth is looked at."""
+MEMORY_GROWTH = 0.05
+BUILD = Path(__file__).parents[2] / "build/soak"
+
+
+@dataclass(frozen=True)
+class Sample:
+    at_s: float
+    encoder_mb: float
+    browser_mb: float
+    agent_files: int
+    frames: float
+    sessions: dict[str, float]
+    connected: dict[str, float]
+
+
+def memory_mb(container: str) -> float:
+    """Anonymous memory of a container: what a program holds, without the file cache."""
+    script = (
+        "sum(int(l.split()[1]) for p in __import__('pathlib').Path('/proc').glob('[0-9]*/smaps_rollup')"
+        " for l in (p.read_text().splitlines() if __import__('os').access(p, 4) else [])"
+        " if l.startswith('Pss_Anon'))"
+    )
+    return int(docker("exec", container, "python3", "-c", f"print({script})")) / 1024
+
+
+def agent_files(container: str) -> int:
+    script = (
+        "import os, pathlib\n"
+        "for p in pathlib.Path('/proc').glob('[0-9]*/cmdline'):\n"
+        "    if p.read_bytes().rstrip(b'\\0').endswith(b'onair_encoder\\0agent'):\n"
+        "        print(len(os.listdir(p.parent / 'fd')))"
+    )
+    return int(docker("exec", container, "python3", "-c", script))
+
+
+def sample(pair: PodPair, began: float) -> Sample:
+    text = httpx.get(f"http://{pair.address}:{METRICS_PORT}/metrics").raise_for_status().text
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+    def by_destination(name: str) -> dict[str, float]:
+        return {k.split('"')[1]: float(v) for k, v in values.items() if k.startswith(name + "{")}
+
+    return Sample(
+        round(time.monotonic() - began, 1),
+        memory_mb(f"{pair.name}-encoder"),
+        memory_mb(f"{pair.name}-browser"),
+        agent_files(f"{pair.name}-encoder"),
+        float(values["onair_encoder_frames_total"]),
+        by_destination("onair_destination_sessions_total"),
+        by_destination("onair_destination_connected"),
+    )
+
+
+@contextlib.asynccontextmanager
+async def flapping(proxy: Toxiproxy, name: str) -> AsyncIterator[None]:
+    """A link that is cut and restored again and again."""
+
+    async def flap() -> None:
+        while True:
+            await asyncio.sleep(FLAP_S)
+            await proxy.cut(name)
+            await asyncio.sleep(FLAP_S / 3)
+            await proxy.restore(name)
+
+    task = asyncio.create_task(flap())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def test_nothing_drifts(tmp_path: Path, page: str) -> None:
+    for parent in (tmp_path, tmp_path.parent):
+        parent.chmod(0o755)
+    gateway = docker("network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
+    image = newest("encoder")
+    with Rtmp(newest("mediamtx")) as far_end, PodPair(image, tmp_path, epoch=2) as pair:
+        async with StorageServer(tmp_path / "storage", gateway) as storage, Toxiproxy() as proxy:
+            storage.bucket()
+            port = await proxy.link("flapping", 1935, gateway, far_end.address)
+            pair.wait_agent()
+            show = programme(page, far_end, "steady", "second")
+            flaps = ProgramDestination(
+                id="flaps", type="RTMP", url=f"rtmp://{gateway}:{port}/live", key="flaps", timeout_ms=1000
+            )
+            archive = storage.destination("archive", vod=True)
+            pair.put(show.model_copy(update={"destinations": [*show.destinations, flaps, archive]}))
+            pair.wait_phase("running")
+            began = time.monotonic()
+            samples: list[Sample] = []
+            async with flapping(proxy, "flapping"):
+                first = await offset_ms(far_end, tmp_path)
+                while time.monotonic() - began < SECONDS:
+                    samples.append(await asyncio.to_thread(sample, pair, began))
+                    await asyncio.sleep(SAMPLE_S)
+                last = await offset_ms(far_end, tmp_path)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    figures = {"avOffsetMs": [first, last], "samples": [asdict(each) for each in samples]}
+    (BUILD / "soak.json").write_text(json.dumps(figures, indent=1))
+    judge(samples, first, last)
+
+
+async def offset_ms(far_end: Rtmp, folder: Path) -> float:
+    recording = await asyncio.to_thread(probe.record, far_end.read_url("steady"), 12, folder)
+    offset = (await asyncio.to_thread(probe.analyse, recording)).av_offset_ms
+    assert offset is not None
+    return offset
+
+
+def judge(samples: list[Sample], first_ms: float, last_ms: float) -> None:
+    print(f"\nA/V offset {first_ms:+.0f} → {last_ms:+.0f} ms over {samples[-1].at_s:.0f} s")
+    warm = [each for each in samples if each.at_s > WARM_UP_S]
+    third = max(1, len(warm) // 3)
+    for name in ("encoder_mb", "browser_mb", "agent_files"):
+        early = sorted(getattr(each, name) for each in warm[:third])[third // 2]
+        late = sorted(getattr(each, name) for each in warm[-third:])[third // 2]
+        print(f"{name}: {early:.0f} → {late:.0f}")
+        room = early * MEMORY_GROWTH + (4 if name == "agent_files" else 12)
+        assert late <= early + room, f"{name} grows"
+    assert abs(last_ms - first_ms) < 40, "sound and picture drift apart"
+    end = samples[-1]
+    assert {name: end.sessions[name] for name in ("steady", "second", "archive")} == {
+        "steady": 1,
+        "second": 1,
+        "archive": 1,
+    }
+    assert end.sessions["flaps"] >= (end.at_s - WARM_UP_S) / (FLAP_S * 4), "the flapping one comes back"
+    seconds = end.at_s - warm[0].at_s
+    assert (end.frames - warm[0].frames) / seconds == pytest.approx(30, rel=0.03)
