@@ -29,6 +29,7 @@ _PERMANENT = {
     "AccountProblem": "access to bucket {bucket} is denied",
     "AccessControlListNotSupported": "bucket {bucket} takes no access rules of objects (acl)",
     "InvalidAccessKeyId": "the access key is not known to {server}",
+    "XAdminUserNotFound": "the access key is not known to {server}",
     "InvalidToken": "the session token is refused by {server}",
     "SignatureDoesNotMatch": "the secret key does not fit the access key",
     "ExpiredToken": "the session token has expired",
@@ -115,7 +116,7 @@ class Bucket:
             if answer.status == 200:
                 return await answer.content.read()
             code = await self._code(answer)
-            if answer.status == 404 and code != "NoSuchBucket":
+            if answer.status == 404 and code in ("NoSuchKey", ""):
                 return None
             lost = lost_by(answer.status, code, self.storage, self.server)
             raise NotReadable(str(lost)) if code == "AccessDenied" else lost
