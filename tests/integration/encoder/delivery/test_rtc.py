@@ -148,6 +148,7 @@ async def test_what_is_refused_is_said_in_words(server: LiveKitServer) -> None:
                 provider="livekit", url=server.url, token=server.token("full", "x"), room="full", identity="x"
             )
         )
+        stack.push_async_callback(guest.ended)
         stack.callback(guest.kill)
         await asyncio.wait_for(guest.message(), 15)
         cases = {
@@ -175,6 +176,7 @@ async def test_who_takes_the_identity_is_not_fought_over(server: LiveKitServer) 
             await until(publisher, f"somebody else has joined the room as {IDENTITY}; tried again every 30 s")
         finally:
             other.kill()
+            await other.ended()
 
 
 async def test_it_comes_back_after_the_server_a_stall_and_a_death_of_its_process(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -9,7 +10,7 @@ from livekit import rtc
 from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
 
 from onair_crds.program import ProgramRtc
-from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected
+from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected, server_of
 from onair_encoder.publish.rtc.media import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_encoder.publish.rtc.pipe import Progress
 from onair_encoder.publish.rtc.providers import Frame, Picture, Room
@@ -17,6 +18,8 @@ from onair_encoder.publish.words import Lost
 
 CONNECT_TIMEOUT_S = 2.5
 """Of one attempt; the library makes four."""
+PUBLISH_TIMEOUT_S = 5.0
+NOT_A_PUBLISHER = Lost("the room does not let this identity publish", permanent=True)
 HEADROOM = 2.0
 """Announced over the programme's rate: libwebrtc begins at 0.9 of it and paces by its estimate."""
 LEAST_ANNOUNCED_BPS = 2_000_000
@@ -49,13 +52,18 @@ class LiveKitRoom(Room):
             await self._room.connect(self.rtc.url, self.rtc.token.get_secret_value(), options)
         except rtc.ConnectError as error:
             raise connect_failed(error.message, self.rtc.url) from None
+        if not self._room.local_participant.permissions.can_publish:
+            raise NOT_A_PUBLISHER
 
     async def publish(self, picture: Picture) -> None:
         try:
-            await self._publish_video(picture)
-            await self._publish_audio()
+            async with asyncio.timeout(PUBLISH_TIMEOUT_S):
+                await self._publish_video(picture)
+                await self._publish_audio()
         except rtc.participant.PublishTrackError:
-            raise Lost("the room does not let this identity publish", permanent=True) from None
+            raise NOT_A_PUBLISHER from None
+        except TimeoutError:
+            raise Lost(f"no answer from {server_of(self.rtc.url)} to the tracks") from None
 
     async def _publish_video(self, picture: Picture) -> None:
         if self._source and picture.bitrate_bps * 1.1 <= self._announced_bps:

@@ -158,7 +158,11 @@ class RoomProcess:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), LEAVE_TIMEOUT_S)
 
+    async def ended(self) -> None:
+        await self._process.wait()
+
     def kill(self) -> None:
+        self._stdin.transport.abort()
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
