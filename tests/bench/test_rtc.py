@@ -1,0 +1,70 @@
+"""What a room costs and how soon its viewers see something: a real server, a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.integration.encoder.delivery.live_program import live_program
+from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
+from tests.integration.encoder.delivery.test_rtc import destination, process_of, publishing, until
+
+RUNS = 5
+WATCHED_S = 10.0
+PICTURE = ["-preset", "veryfast", "-profile:v", "high"]
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_s(pid: int) -> float:
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / TICKS_PER_S
+
+
+def pss_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
+
+
+async def test_one_room_costs(report: Callable[..., float], tmp_path: Path) -> None:
+    """At 3 Mbit/s, with nobody in the room: viewers cost the server and not the encoder."""
+    with LiveKitServer(tmp_path) as server:
+        async with (
+            live_program(3000, PICTURE, picture="testsrc2=size=1280x720:rate=30") as fan_out,
+            publishing(destination(server, "cost"), fan_out) as publisher,
+        ):
+            await until(publisher, None)
+            child = process_of(server, "cost")
+            agent_before, child_before, started = cpu_s(os.getpid()), cpu_s(child), time.monotonic()
+            await asyncio.sleep(WATCHED_S)
+            elapsed = time.monotonic() - started
+            report(
+                "RTC destination: CPU of its process", [100 * (cpu_s(child) - child_before) / elapsed], "%"
+            )
+            report(
+                "RTC destination: CPU of the agent",
+                [100 * (cpu_s(os.getpid()) - agent_before) / elapsed],
+                "%",
+            )
+            assert report("RTC destination: memory", [pss_mib(child)], "MiB", 120) < 240
+
+
+async def test_added_to_first_picture(report: Callable[..., float], tmp_path: Path) -> None:
+    """A browser is in the room before; key frames come each second."""
+    seen: list[float] = []
+    connected: list[float] = []
+    with LiveKitServer(tmp_path) as server:
+        async with live_program(1500, PICTURE) as fan_out:
+            for number in range(RUNS):
+                async with viewer(server, f"first-{number}") as watching:
+                    added = time.time()
+                    async with publishing(destination(server, f"first-{number}"), fan_out) as publisher:
+                        await until(publisher, None)
+                        connected.append(time.time() - added)
+                        told = await watching.until("seen", lambda r: r["pictures"])
+                    picture = next(each for each in told["events"] if each["name"] == "picture")
+                    seen.append(picture["at"] / 1000 - added)
+    report("RTC destination added → connected", connected, "s")
+    assert report("RTC destination added → first picture in a browser", seen, "s", 2.0) < 4
