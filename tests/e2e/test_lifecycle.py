@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
+import numpy as np
 import pytest
 import yaml
 from tests.e2e.conftest import SYSTEM, Cluster
 from tests.e2e.facade import Show
 from tests.e2e.receiver import Receiver
+from tests.media.painted import read_frame
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -34,6 +38,23 @@ def test_a_start_while_running_gives_the_running_id_and_a_stop_ends_it(
     on_air.wait_phase("STARTING")
     on_air.stop()
     on_air.wait_phase("STOPPED", 20)
+
+
+def test_a_picture_of_a_running_show(on_air: Show) -> None:
+    def picture(**headers: str) -> httpx.Response:
+        path = f"/live/v2{on_air.path}/broadcast/snapshot"
+        return on_air.facade.http.get(path, headers=headers).raise_for_status()
+
+    answer = picture()
+    assert answer.headers["Content-Type"] == "image/jpeg"
+    command = ["ffmpeg", "-v", "error", "-i", "-", "-pix_fmt", "gray", "-f", "rawvideo", "-"]
+    raw = subprocess.run(command, input=answer.content, check=True, capture_output=True).stdout
+    painted = read_frame(np.frombuffer(raw, np.uint8).reshape(360, 640))
+    assert painted
+    assert abs(time.time() * 1000 - painted.wall_ms) < 5000
+    record = picture(Accept="application/json").json()
+    assert record["format"] == "IMAGE_FORMAT_JPEG"
+    assert base64.b64decode(record["image"]).startswith(b"\xff\xd8")
 
 
 def test_the_nearest_region_is_taken(make_show: Callable[..., Show], cluster: Cluster) -> None:
