@@ -52,12 +52,25 @@ def test_a_recording_names_all_and_is_closed() -> None:
     assert playlist.total_s == 100
 
 
-@pytest.mark.parametrize(("durations", "target"), [([2.0, 2.0], 2), ([2.0, 2.4], 3), ([4.0], 4), ([], 2)])
+@pytest.mark.parametrize(
+    ("durations", "target"), [([2.0, 2.0], 2), ([2.0, 2.4], 2), ([2.0, 2.5], 3), ([4.0], 4), ([], 2)]
+)
 def test_no_segment_is_longer_than_the_target_says(durations: list[float], target: int) -> None:
     playlist = Playlist(2.0, window=None)
     for number, duration in enumerate(durations):
         playlist.add(segment(number, duration))
     assert f"#EXT-X-TARGETDURATION:{target}\n" in str(playlist)
+
+
+def test_the_target_never_falls_not_even_for_another_encoder() -> None:
+    first = Playlist(2.0, window=2)
+    for number, duration in enumerate((2.0, 4.0, 2.0, 2.0)):
+        first.add(segment(number, duration))
+    assert "#EXT-X-TARGETDURATION:4\n" in str(first)
+    second = Playlist(2.0, window=2)
+    assert second.take_up(str(first), "run-")
+    second.add(segment(4))
+    assert "#EXT-X-TARGETDURATION:4\n" in str(second)
 
 
 def test_what_one_encoder_wrote_another_goes_on_with() -> None:
@@ -112,6 +125,28 @@ def test_other_codecs_begin_another_segment_with_a_discontinuity() -> None:
     assert rest
     assert rest.duration_s == pytest.approx(1.0)
     assert segmenter.flush() is None
+
+
+def test_codecs_that_change_before_the_first_key_frame_cost_no_picture() -> None:
+    segmenter = Segmenter(2000, lambda: BEGAN)
+    segmenter.put(Packet(VIDEO, 0, AVC_HEADER))
+    given = packets(5, header=OTHER_HEADER)
+    found = cuts(segmenter, given)
+    rest = segmenter.flush()
+    assert rest
+    media = [packet for packet in given if not packet.header]
+    assert sum(each.packets for each in [*found, rest]) == len(media)
+
+
+def test_segments_begin_by_the_clock_where_the_one_before_ended() -> None:
+    """Though the GOP so far is handed over all at once when somebody subscribes."""
+    now = BEGAN
+    segmenter = Segmenter(2000, lambda: now)
+    found: list[Cut] = []
+    for packet in packets(6.1):
+        now = BEGAN + dt.timedelta(milliseconds=max(800, packet.timestamp_ms))
+        found += cuts(segmenter, [packet])
+    assert [(each.began - BEGAN).total_seconds() for each in found] == [0.0, 2.0, 4.0]
 
 
 def cut(number: int, size: int = 100) -> Cut:
@@ -189,3 +224,38 @@ def test_answers_of_a_storage_are_words(status: int, code: str, words: str, perm
 def test_addresses_of_buckets(bucket: str, endpoint: str | None, address: tuple[str, str]) -> None:
     storage = STORAGE.model_copy(update={"bucket": bucket, "endpoint": endpoint})
     assert _address(storage) == address
+
+
+async def test_a_segment_that_cannot_be_read_is_left_out_and_said(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, Budget(), memory_bytes=10)
+    for number in range(3):
+        await spool.put(cut(number))
+    first = spool.first
+    assert first
+    spool.done(first)
+    gone = spool.first
+    assert gone
+    assert gone.path
+    gone.path.unlink()
+    with pytest.raises(FileNotFoundError):
+        await spool.data(gone)
+    spool.lose(gone)
+    following = spool.first
+    assert following
+    assert following.cut.discontinuity
+    assert spool.dropped_packets == 10
+    assert await spool.data(following) == bytes([2]) * 100
+
+
+async def test_a_write_that_is_cancelled_takes_no_room(tmp_path: Path) -> None:
+    budget = Budget()
+    spool = Spool(tmp_path, budget, memory_bytes=10)
+    await spool.put(cut(0))
+    writing = asyncio.create_task(spool.put(cut(1, 20_000_000)))
+    while not budget.used_bytes:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    writing.cancel()
+    await asyncio.gather(writing, return_exceptions=True)
+    assert writing.cancelled()
+    spool.close()
+    assert budget.used_bytes == 0

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import hashlib
 import re
+import socket
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import quote, urlsplit
@@ -15,10 +18,13 @@ import aiohttp
 from awscrt import auth, http
 
 from onair_crds.program import ProgramStorage
+from onair_encoder.publish.unacknowledged import unacknowledged
 from onair_encoder.publish.words import Lost, in_words
 
 CHUNK = 64 * 1024
 CONNECT_TIMEOUT_S = 5.0
+LEAST_S = 1.0
+"""A storage may take so long though all is well: to connect, agree on keys and write to its disks."""
 _CODE = re.compile(r"<Code>([A-Za-z0-9]+)</Code>")
 _ANSWER_BYTES = 64 * 1024
 
@@ -29,7 +35,7 @@ _PERMANENT = {
     "AccountProblem": "access to bucket {bucket} is denied",
     "AccessControlListNotSupported": "bucket {bucket} takes no access rules of objects (acl)",
     "InvalidAccessKeyId": "the access key is not known to {server}",
-    "XAdminUserNotFound": "the access key is not known to {server}",
+    "XAdminUserNotFound": "the access key is not known to {server}",  # versitygw
     "InvalidToken": "the session token is refused by {server}",
     "SignatureDoesNotMatch": "the secret key does not fit the access key",
     "ExpiredToken": "the session token has expired",
@@ -88,12 +94,16 @@ class Bucket:
             token.get_secret_value() if token else None,
         )
         self._session: aiohttp.ClientSession | None = None
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._asking = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     @property
     def server(self) -> str:
         return urlsplit(self._base).netloc
 
-    async def put(self, key: str, data: bytes, content_type: str, cache_control: str) -> None:
+    async def put(self, key: str, data: bytes | bytearray, content_type: str, cache_control: str) -> None:
         """Stores an object.
 
         Raises:
@@ -133,18 +143,33 @@ class Bucket:
 
     @asynccontextmanager
     async def _ask(
-        self, method: str, key: str, headers: dict[str, str], data: bytes = b""
+        self, method: str, key: str, headers: dict[str, str], data: bytes | bytearray = b""
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        self._asking += 1
+        self._idle.clear()
+        try:
+            async with self._request(method, key, headers, data) as answer:
+                yield answer
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._idle.set()
+
+    @asynccontextmanager
+    async def _request(
+        self, method: str, key: str, headers: dict[str, str], data: bytes | bytearray
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
                 trust_env=False,
+                connector=aiohttp.TCPConnector(socket_factory=self._socket),
                 auto_decompress=False,
             )
         path = f"{self._root}/{quote(key, safe='/-_.~')}"
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         signed = await self._signed(method, path, headers, digest)
-        progress = Progress()
+        progress = Progress(self._unacknowledged)
         if method == "PUT":
             signed["Content-Length"] = str(len(data))
         server = self.server
@@ -203,6 +228,23 @@ class Bucket:
         if answer.status >= 300:
             raise lost_by(answer.status, await self._code(answer), self.storage, self.server)
 
+    def _socket(self, info: aiohttp.AddrInfoType) -> socket.socket:
+        family, kind, protocol, _, _ = info
+        made = socket.socket(family, kind, protocol)
+        self._sockets.add(made)
+        return made
+
+    def _unacknowledged(self) -> int:
+        """Bytes that the system holds because the storage has not acknowledged them."""
+        with contextlib.suppress(OSError):
+            return sum(map(unacknowledged, self._sockets))
+        return 0
+
+    async def close_when_idle(self) -> None:
+        """Closes after the requests that are under way."""
+        await self._idle.wait()
+        await self.close()
+
     async def close(self) -> None:
         if self._session:
             await self._session.close()
@@ -212,10 +254,18 @@ class Bucket:
 class Progress:
     """Notices a request that goes neither on nor to its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, unacknowledged: Callable[[], int]) -> None:
         self._moved_at = time.monotonic()
+        self._unacknowledged = unacknowledged
+        self._held = 0
 
-    async def chunks(self, data: bytes) -> AsyncIterator[bytes]:
+    def _look(self) -> None:
+        """Bytes that left this process may still be on their way, for seconds on a narrow one."""
+        if (held := self._unacknowledged()) != self._held:
+            self._held = held
+            self._moved_at = time.monotonic()
+
+    async def chunks(self, data: bytes | bytearray) -> AsyncIterator[bytes | bytearray]:
         for at in range(0, len(data), CHUNK):
             self._moved_at = time.monotonic()
             yield data[at : at + CHUNK]
@@ -235,7 +285,8 @@ class Progress:
                 await asyncio.wait({request}, timeout=min(0.25, timeout_s() / 4))
                 if request.done():
                     return request.result()
-                limit_s = timeout_s()
+                self._look()
+                limit_s = max(timeout_s(), LEAST_S)
                 if time.monotonic() - self._moved_at > limit_s:
                     raise Lost(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
         finally:

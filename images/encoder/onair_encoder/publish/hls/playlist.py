@@ -33,15 +33,16 @@ class Playlist:
             window: how many segments are named; None for all, of a recording.
         """
         self.target_s = target_s
+        """Never less than was said before: it must not change, and where it has to it only grows."""
         self.window = window
         self.media_sequence = 0
         self.discontinuity_sequence = 0
         self.segments: deque[Segment] = deque()
+        self._entries: deque[str] = deque()
+        """Their lines, ready made: a long recording has thousands."""
+        self.total_s = 0.0
+        """Of all that were added."""
         self.ended = False
-
-    @property
-    def total_s(self) -> float:
-        return sum(each.duration_s for each in self.segments)
 
     @property
     def next_sequence(self) -> int:
@@ -50,15 +51,21 @@ class Playlist:
 
     def add(self, segment: Segment) -> None:
         self.ended = False
-        self.segments.append(segment)
+        self._append(segment)
         while self.window and len(self.segments) > self.window:
             gone = self.segments.popleft()
+            self._entries.popleft()
             self.media_sequence += 1
             self.discontinuity_sequence += gone.discontinuity
 
+    def _append(self, segment: Segment) -> None:
+        self.segments.append(segment)
+        self._entries.append(_entry(segment))
+        self.total_s += segment.duration_s
+        self.target_s = max(self.target_s, math.floor(segment.duration_s + 0.5))
+
     def __str__(self) -> str:
-        # A player may ask for the next segment this much later, so it is never less than one lasts
-        target = math.ceil(max([self.target_s, *(round(s.duration_s, 3) for s in self.segments)]))
+        target = math.ceil(self.target_s)
         lines = ["#EXTM3U", f"#EXT-X-VERSION:{VERSION}", f"#EXT-X-TARGETDURATION:{target}"]
         if self.window is None:
             lines.append(f"#EXT-X-PLAYLIST-TYPE:{'VOD' if self.ended else 'EVENT'}")
@@ -66,12 +73,7 @@ class Playlist:
         if self.discontinuity_sequence:
             lines.append(f"#EXT-X-DISCONTINUITY-SEQUENCE:{self.discontinuity_sequence}")
         lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
-        for segment in self.segments:
-            if segment.discontinuity:
-                lines.append("#EXT-X-DISCONTINUITY")
-            began = segment.began.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            lines.append(f"#EXT-X-PROGRAM-DATE-TIME:{began}")
-            lines += [f"#EXTINF:{segment.duration_s:.3f},", segment.name]
+        lines += self._entries
         if self.ended:
             lines.append("#EXT-X-ENDLIST")
         return "\n".join(lines) + "\n"
@@ -90,7 +92,7 @@ class Playlist:
             return False
         segments: list[Segment] = []
         known = Segment("", 0.0, dt.datetime.fromtimestamp(0, dt.UTC))
-        numbers = {"#EXT-X-MEDIA-SEQUENCE": 0, "#EXT-X-DISCONTINUITY-SEQUENCE": 0}
+        numbers = {"#EXT-X-MEDIA-SEQUENCE": 0, "#EXT-X-DISCONTINUITY-SEQUENCE": 0, "#EXT-X-TARGETDURATION": 0}
         next_one = known
         for line in lines[1:]:
             tag, _, value = line.partition(":")
@@ -112,8 +114,20 @@ class Playlist:
             return False
         self.media_sequence = numbers["#EXT-X-MEDIA-SEQUENCE"]
         self.discontinuity_sequence = numbers["#EXT-X-DISCONTINUITY-SEQUENCE"]
-        self.segments = deque(segments)
+        self.target_s = max(self.target_s, numbers["#EXT-X-TARGETDURATION"])
+        self.segments.clear()
+        self._entries.clear()
+        self.total_s = 0.0
+        for segment in segments:
+            self._append(segment)
         return True
+
+
+def _entry(segment: Segment) -> str:
+    began = segment.began.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    lines = ["#EXT-X-DISCONTINUITY"] if segment.discontinuity else []
+    lines += [f"#EXT-X-PROGRAM-DATE-TIME:{began}", f"#EXTINF:{segment.duration_s:.3f},", segment.name]
+    return "\n".join(lines)
 
 
 def named_segments(text: str) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
+import itertools
 import re
+import shutil
 import time
 
 from onair_crds.enums import ConnectState
@@ -16,9 +18,12 @@ from onair_encoder.places import SPOOL
 from onair_encoder.publish.hls.bucket import Bucket, NotReadable
 from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
-from onair_encoder.publish.hls.spool import Budget, Spool, Waiting
+from onair_encoder.publish.hls.spool import Budget, Spool
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.words import Lost
+
+Place = tuple[str | None, str, str, str]
+"""Endpoint, region, bucket, prefix."""
 
 INDEX = "index.m3u8"
 PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
@@ -28,6 +33,9 @@ PLAYLIST_BYTES_PER_S = 50_000
 END_RETRY_S = 0.5
 SEGMENT_NAME = re.compile(r"([a-z0-9-]+-)([0-9]{8,})\.ts")
 BUDGET = Budget()
+NUMBERS = itertools.count()
+PLACES: dict[Place, asyncio.Lock] = {}
+"""Who writes where: two that write to one place would overwrite each other's segments."""
 
 
 class Recorder:
@@ -70,12 +78,18 @@ class HlsPublisher(Publisher):
             self.tell(ConnectState.DISCONNECTED, "the destination names no storage")
             return
         storage = self._storage
-        spool = Spool(SPOOL / self.destination.id, BUDGET)
+        # Of its own: a successor of the same id may begin while this one ends
+        number = next(NUMBERS)
+        if number == 0:
+            shutil.rmtree(SPOOL, ignore_errors=True)  # of a process that died
+        spool = Spool(SPOOL / f"{self.destination.id}.{number}", BUDGET)
         segmenter = Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC))
         self._recorder = Recorder(segmenter, spool)
         self._bucket = Bucket(storage, self._timeout_s)
         self._playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
         self._taken_up = False
+        self._lock: asyncio.Lock | None = None
+        """Of the place, once it is ours."""
         self._stored: list[str] = []
         """Segments of the sliding window that are in the bucket, oldest first."""
         self._old: list[str] = []
@@ -89,6 +103,8 @@ class HlsPublisher(Publisher):
         finally:
             self._fan_out.unsubscribe(self._recorder)
             self._recorder.close()
+            if self._lock:
+                self._lock.release()
             with contextlib.suppress(Exception):
                 await asyncio.shield(self._bucket.close())
 
@@ -122,7 +138,7 @@ class HlsPublisher(Publisher):
             return False
         if self._storage != before and hasattr(self, "_bucket"):
             old, self._bucket = self._bucket, Bucket(self._storage, self._timeout_s)
-            self._closing = asyncio.create_task(old.close())
+            self._closing = asyncio.create_task(old.close_when_idle())
             self._recorder.segmenter.target_ms = self._storage.segment_duration_ms
             self._playlist.target_s = max(self._playlist.target_s, self._storage.segment_duration_ms / 1000)
             self._playlist.window = self._window
@@ -157,13 +173,14 @@ class HlsPublisher(Publisher):
 
     async def _take_up(self) -> None:
         """Goes on from what another encoder of this run has stored, or begins."""
+        await self._have_the_place()
         try:
             text = (await self._bucket.get(self._key(self._own_index)) or b"").decode(errors="replace")
         except NotReadable:
             # Credentials that may only write: a number that no encoder before us can have come to
             self._playlist.media_sequence = int(time.time())
             text = ""
-        if self._playlist.take_up(text, self._prefix):
+        if await asyncio.to_thread(self._playlist.take_up, text, self._prefix):
             self._recorder.segmenter.broken()
             names = [segment.name for segment in self._playlist.segments]
             self._stored = [*self._before(names), *names]
@@ -171,6 +188,27 @@ class HlsPublisher(Publisher):
             names = [name for name in named_segments(text) if SEGMENT_NAME.fullmatch(name)]
             self._old = [*self._before(names), *names]
         self._taken_up = True
+
+    async def _have_the_place(self) -> None:
+        """Waits for a predecessor to end.
+
+        Raises:
+            Lost: another destination writes there.
+        """
+        if self._lock:
+            return
+        storage = self._storage
+        place = (storage.endpoint, storage.region, storage.bucket, storage.prefix.strip("/"))
+        lock = PLACES.setdefault(place, asyncio.Lock())
+        try:
+            async with asyncio.timeout(self.finish_s + 1):
+                await lock.acquire()
+        except TimeoutError:
+            raise Lost(
+                f"another destination of this show writes to bucket {storage.bucket} under the same prefix",
+                permanent=True,
+            ) from None
+        self._lock = lock
 
     def _before(self, names: list[str]) -> list[str]:
         """Segments that a sliding window keeps although it names them no more."""
@@ -186,16 +224,20 @@ class HlsPublisher(Publisher):
         self._recorder.ready.clear()
         while (waiting := spool.first) and not self._complete:
             self._count()
-            await self._store(waiting)
+            try:
+                data = await spool.data(waiting)
+            except OSError as error:
+                log("hls.segment-unreadable", id=self.state.id, error=str(error))
+                spool.lose(waiting)
+                continue
+            await self._store(waiting.cut, data)
             spool.done(waiting)
             await self._tell_playlist(last=len(spool) == 0)
             self.connected()
         self._count()
 
-    async def _store(self, waiting: Waiting) -> None:
-        cut = waiting.cut
+    async def _store(self, cut: Cut, data: bytes | bytearray) -> None:
         name = f"{self._prefix}{self._playlist.next_sequence:08}.ts"
-        data = await self._recorder.spool.data(waiting)
         await self._bucket.put(self._key(name), data, SEGMENT_TYPE, FOREVER)
         self.counters.sent_bytes += len(data)
         self.state = self.state.model_copy(update={"bytes_sent": self.counters.sent_bytes})

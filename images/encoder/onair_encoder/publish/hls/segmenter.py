@@ -18,7 +18,7 @@ NOMINAL_FRAME_MS = 40
 class Cut:
     """One segment."""
 
-    data: bytes
+    data: bytes | bytearray
     duration_s: float
     began: dt.datetime
     discontinuity: bool
@@ -33,11 +33,12 @@ class Segmenter:
         self._clock = clock
         self._stream = TransportStream()
         self._configuration: dict[int, bytes] = {}
-        self._parts: list[bytes] = []
+        self._data = bytearray()
         self._packets = 0
         self._first_ms: int | None = None
         self._last_ms = 0
-        self._began = clock()
+        self._zero: dt.datetime | None = None
+        """When time 0 was by this segment's most punctual packet: those of the GOP so far come late."""
         self._broken = False
         self._other_codecs = False
 
@@ -54,6 +55,8 @@ class Segmenter:
         cut = None
         if packet.keyframe:
             if self._first_ms is None:
+                if self._other_codecs:
+                    self._start_anew()
                 self._begin(packet)
             elif self._other_codecs or packet.timestamp_ms - self._first_ms >= self.target_ms - TOLERANCE_MS:
                 cut = self._end(packet.timestamp_ms)
@@ -64,15 +67,20 @@ class Segmenter:
             return cut
         if self._other_codecs and not packet.keyframe:
             return cut  # neither of the old nor yet of the new
-        self._parts.append(self._stream.pack(packet))
+        self._data += self._stream.pack(packet)
         self._packets += 1
+        self._look_at_the_clock(packet)
         if packet.type == VIDEO:
             self._last_ms = packet.timestamp_ms
         return cut
 
     def _begin(self, packet: Packet) -> None:
         self._first_ms = packet.timestamp_ms
-        self._began = self._clock()
+        self._zero = None
+
+    def _look_at_the_clock(self, packet: Packet) -> None:
+        zero = self._clock() - dt.timedelta(milliseconds=packet.timestamp_ms)
+        self._zero = zero if self._zero is None else min(self._zero, zero)
 
     def _start_anew(self) -> None:
         self._stream = TransportStream()
@@ -83,14 +91,15 @@ class Segmenter:
 
     def _end(self, at_ms: int) -> Cut:
         first_ms = self._first_ms if self._first_ms is not None else at_ms
-        cut = Cut(b"".join(self._parts), (at_ms - first_ms) / 1000, self._began, self._broken, self._packets)
-        self._parts, self._packets, self._broken = [], 0, False
+        began = (self._zero or self._clock()) + dt.timedelta(milliseconds=first_ms if self._zero else 0)
+        cut = Cut(self._data, (at_ms - first_ms) / 1000, began, self._broken, self._packets)
+        self._data, self._packets, self._broken = bytearray(), 0, False
         self._first_ms = None
         return cut
 
     def flush(self) -> Cut | None:
         """What there is of the segment that was begun."""
-        if self._first_ms is None or not self._parts:
+        if self._first_ms is None or not self._data:
             return None
         return self._end(self._last_ms + NOMINAL_FRAME_MS)
 

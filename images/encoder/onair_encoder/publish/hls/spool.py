@@ -98,12 +98,12 @@ class Spool:
         data, waiting.cut, waiting.path = waiting.cut.data, replace(waiting.cut, data=b""), path
         try:
             await asyncio.to_thread(self._store, path, data)
-        except OSError:
+        except BaseException:
             self._budget.used_bytes -= waiting.size
             waiting.path = None
             raise
 
-    def _store(self, path: Path, data: bytes) -> None:
+    def _store(self, path: Path, data: bytes | bytearray) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
@@ -120,8 +120,19 @@ class Spool:
         else:
             self._in_memory -= waiting.size
 
-    async def data(self, waiting: Waiting) -> bytes:
+    async def data(self, waiting: Waiting) -> bytes | bytearray:
         return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
+
+    def lose(self, waiting: Waiting) -> None:
+        """It cannot be read: it is left out, and what follows says so."""
+        after = self._waiting.index(waiting) + 1
+        if after < len(self._waiting):
+            follower = self._waiting[after]
+            follower.cut = replace(follower.cut, discontinuity=True)
+        else:
+            self._broken = True
+        self.dropped_packets += waiting.cut.packets
+        self.done(waiting)
 
     def done(self, waiting: Waiting) -> None:
         """It is stored."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import socket
 import ssl
@@ -17,10 +16,10 @@ from onair_encoder.flv import AUDIO, SCRIPT, Packet
 from onair_encoder.publish.rtmp import amf, chunks
 from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
 from onair_encoder.publish.tls import client_context
+from onair_encoder.publish.unacknowledged import unacknowledged
 from onair_encoder.publish.words import Lost, in_words
 
 _HANDSHAKE = 1536
-_SIOCOUTQ = 0x5411
 _TCP_INFO_RTT = 68
 _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
 _ACK_WINDOW = 2_500_000
@@ -334,7 +333,7 @@ class RtmpConnection:
     @property
     def _taken_by_tcp(self) -> int:
         try:
-            queued = struct.unpack("i", fcntl.ioctl(self._socket.fileno(), _SIOCOUTQ, b"\0" * 4))[0]
+            queued = unacknowledged(self._socket)
         except OSError:
             return 0
         return int(self.written - self.unsent - queued)
