@@ -155,7 +155,7 @@ async def test_what_is_refused_is_said_in_words(server: LiveKitServer) -> None:
             "token was refused": destination(server, "a", token=wrong),
             "token has expired": destination(server, "b", token=old),
             "does not let this identity publish": destination(server, "c", token=no_right),
-            "the room is full": destination(server, "full"),
+            "the room may be full": destination(server, "full"),
             "connection refused by 127.0.0.1:9": destination(server, "d", url="ws://127.0.0.1:9"),
             "no-such-host.invalid: name not found": destination(server, "e", url="ws://no-such-host.invalid"),
         }

@@ -13,10 +13,11 @@ def server_of(url: str) -> str:
     return f"{parts.hostname}:{parts.port or {'wss': 443, 'https': 443}.get(parts.scheme, 80)}"
 
 
+NO_REASON = "the server let nobody in (500); the room may be full"
 _REFUSALS = [
     (("token is expired",), "the room token has expired"),
     (("invalid api key",), "the provider does not know the API key; the installation names another one"),
-    (("exceeded its max participants", "max participants"), "the room is full"),
+    (("500 internal server error",), NO_REASON),
     (("permissions denied",), "the room token does not admit to this room"),
     (("401", "403", "unauthorized"), "the room token was refused; the installation names another API secret"),
     (("404", "room does not exist"), "there is no such room"),
@@ -35,7 +36,7 @@ def connect_failed(message: str, url: str) -> Lost:
     said, server = message.lower(), server_of(url)
     for marks, words in _REFUSALS:
         if any(mark in said for mark in marks):
-            return Lost(f"{server}: {words}", permanent=words != "the room is full")
+            return Lost(f"{server}: {words}", permanent=words != NO_REASON)
     for marks, words in _NETWORK:
         if any(mark in said for mark in marks):
             return Lost(words.format(server=server, host=urlsplit(url).hostname))

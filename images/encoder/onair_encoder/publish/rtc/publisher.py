@@ -162,7 +162,8 @@ class RoomProcess:
         await self._process.wait()
 
     def kill(self) -> None:
-        self._stdin.transport.abort()
+        if not self._stdin.transport.is_closing():
+            self._stdin.transport.abort()
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
