@@ -259,3 +259,10 @@ async def test_a_write_that_is_cancelled_takes_no_room(tmp_path: Path) -> None:
     assert writing.cancelled()
     spool.close()
     assert budget.used_bytes == 0
+
+
+def test_another_runs_playlist_is_not_taken_up_though_its_id_begins_alike() -> None:
+    other = Playlist(2.0, window=3)
+    other.add(Segment("run-2-00000000.ts", 2.0, BEGAN))
+    assert not Playlist(2.0, window=3).take_up(str(other), "run-")
+    assert Playlist(2.0, window=3).take_up(str(other), "run-2-")

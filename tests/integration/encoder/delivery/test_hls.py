@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,11 @@ def text_of(path: Path) -> str:
 
 def names(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def begins_with(playlist: Path, prefix: str) -> bool:
+    """Of the first segment that it names."""
+    return any(name.startswith(prefix) for name in names(text_of(playlist))[:1])
 
 
 def probe(playlist: Path) -> dict[str, list[dict[str, Any]]]:
@@ -261,7 +267,7 @@ async def test_a_destination_that_comes_back_at_once_goes_on_after_its_own_end(t
         archive = server.destination(vod=True)
         delivery = Delivery(fan_out, lambda: None)
         delivery.want([archive], "run")
-        await until(lambda: "run-00000000" in text_of(folder / "run.m3u8"), "the first segment")
+        await until(lambda: "run_rec-00000000" in text_of(folder / "run.m3u8"), "the first segment")
         delivery.want([], "run")
         delivery.want([archive], "run")
         await until(lambda: "ENDLIST" in text_of(folder / "run.m3u8"), "the first one has ended")
@@ -269,7 +275,7 @@ async def test_a_destination_that_comes_back_at_once_goes_on_after_its_own_end(t
         contents = {name: (folder / name).read_bytes() for name in names(ended)}
         last = len(contents) - 1
         grown = await until(
-            lambda: (t := text_of(folder / "run.m3u8")).count(f"run-{last + 1:08}") and t, "it goes on"
+            lambda: (t := text_of(folder / "run.m3u8")).count(f"run_rec-{last + 1:08}") and t, "it goes on"
         )
         assert names(grown)[: last + 1] == names(ended)
         assert {name: (folder / name).read_bytes() for name in contents} == contents
@@ -343,3 +349,22 @@ async def test_a_storage_that_answers_later_than_the_time_out_is_connected(tmp_p
         await until(lambda: publisher.state.connect == "Connected", "a far storage")
         assert not [state.last_error for state in states if state.last_error]
         publisher.abort()
+
+
+async def test_a_recording_is_left_alone_by_what_follows_at_its_place(tmp_path: Path) -> None:
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "show"
+        recorded = server.destination("show", vod=True)
+        recorder = HlsPublisher(recorded, fan_out, lambda: None, "run")
+        await until(lambda: len(names(text_of(folder / "run.m3u8"))) >= 2, "two segments are recorded")
+        await recorder.finish()
+        kept = {name: (folder / name).read_bytes() for name in names(text_of(folder / "run.m3u8"))}
+        # The same run as a window, then another run: neither takes the recording for its own
+        window = server.destination("show", playlist_count=2, file_count=2)
+        for run in ("run", "next"):
+            live = HlsPublisher(window, fan_out, lambda: None, run)
+            await until(partial(begins_with, folder / "index.m3u8", f"{run}-0"), "it is live")
+            assert "#EXT-X-MEDIA-SEQUENCE:0\n" in text_of(folder / "index.m3u8")
+            live.abort()
+            await until(live._task.done, "it has ended")
+        assert {name: (folder / name).read_bytes() for name in kept} == kept

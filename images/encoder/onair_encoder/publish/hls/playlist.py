@@ -110,7 +110,7 @@ class Playlist:
             elif line and not line.startswith("#"):
                 segments.append(replace(next_one, name=line))
                 next_one = known
-        if not segments or not all(segment.name.startswith(prefix) for segment in segments):
+        if not segments or not all(_is_of(segment.name, prefix) for segment in segments):
             return False
         self.media_sequence = numbers["#EXT-X-MEDIA-SEQUENCE"]
         self.discontinuity_sequence = numbers["#EXT-X-DISCONTINUITY-SEQUENCE"]
@@ -121,6 +121,11 @@ class Playlist:
         for segment in segments:
             self._append(segment)
         return True
+
+
+def _is_of(name: str, prefix: str) -> bool:
+    """A run's id may begin with that of another and a dash."""
+    return name.startswith(prefix) and "-" not in name.removeprefix(prefix)
 
 
 def _entry(segment: Segment) -> str:

@@ -180,11 +180,14 @@ class HlsPublisher(Publisher):
             # Credentials that may only write: a number that no encoder before us can have come to
             self._playlist.media_sequence = int(time.time())
             text = ""
-        if await asyncio.to_thread(self._playlist.take_up, text, self._prefix):
+        recording = "#EXT-X-PLAYLIST-TYPE:" in text
+        if recording == self._storage.vod and await asyncio.to_thread(
+            self._playlist.take_up, text, self._prefix
+        ):
             self._recorder.segmenter.broken()
             names = [segment.name for segment in self._playlist.segments]
             self._stored = [*self._before(names), *names]
-        elif not self._storage.vod:
+        elif not self._storage.vod and not recording:
             names = [name for name in named_segments(text) if SEGMENT_NAME.fullmatch(name)]
             self._old = [*self._before(names), *names]
         self._taken_up = True
@@ -306,8 +309,11 @@ class HlsPublisher(Publisher):
 
     @property
     def _prefix(self) -> str:
-        """What segments of this run begin with: those of another are never taken for them."""
-        return f"{self.broadcast}-"
+        """What segments of this run begin with: those of another are never taken for them.
+
+        A recording's are none of a window, and have names that are never removed.
+        """
+        return f"{self.broadcast}_rec-" if self._storage.vod else f"{self.broadcast}-"
 
     @property
     def _own_index(self) -> str:
