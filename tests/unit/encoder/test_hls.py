@@ -218,6 +218,7 @@ def test_answers_of_a_storage_are_words(status: int, code: str, words: str, perm
         ("shows", None, ("https://shows.s3.eu-west-1.amazonaws.com", "")),
         ("my.shows", None, ("https://s3.eu-west-1.amazonaws.com", "/my.shows")),
         ("shows", "http://minio:9000", ("http://minio:9000", "/shows")),
+        ("shows", "http://user:pass@minio:9000", ("http://minio:9000", "/shows")),
         ("shows", "https://a.example/s3/", ("https://a.example", "/s3/shows")),
     ],
 )

@@ -19,8 +19,13 @@ ACCESS, SECRET = "producer", "s3cret-of-the-producer"
 class StorageServer:
     """Use as an async context manager; can be stopped and started in between."""
 
-    def __init__(self, folder: Path, host: str = HOST) -> None:
+    def __init__(self, folder: Path, host: str = HOST, certificate: tuple[Path, Path] | None = None) -> None:
+        """
+        Args:
+            certificate: its file, and that of its key; with one it speaks https.
+        """
         self.host = host
+        self._tls = ("--cert", certificate[0], "--key", certificate[1]) if certificate else ()
         self.root = folder / "buckets"
         self.root.mkdir(parents=True)
         self.port = free_port()
@@ -29,7 +34,7 @@ class StorageServer:
 
     @property
     def endpoint(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        return f"{'https' if self._tls else 'http'}://{self.host}:{self.port}"
 
     def bucket(self, name: str = "shows") -> Path:
         path = self.root / name
@@ -53,7 +58,7 @@ class StorageServer:
     def _spawn(self) -> None:
         command = [
             *(server_program("versitygw"), "--port", f"{self.host}:{self.port}", "--access", ACCESS),
-            *("--secret", SECRET, "--quiet", "posix", self.root),
+            *("--secret", SECRET, "--quiet", *self._tls, "posix", self.root),
         ]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import subprocess
@@ -14,15 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.encoder.delivery.certificates import Authority
 from tests.integration.encoder.delivery.hls_player import player
 from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.integration.encoder.delivery.storage_server import StorageServer
 from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
 
 from onair_crds.program import DestinationState
+from onair_encoder.publish import tls
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.hls import publisher as hls
 from onair_encoder.publish.hls import spool as spools
+from onair_encoder.publish.hls.bucket import Bucket
 from onair_encoder.publish.hls.publisher import HlsPublisher
 from onair_encoder.publish.hls.spool import Budget
 
@@ -368,3 +372,49 @@ async def test_a_recording_is_left_alone_by_what_follows_at_its_place(tmp_path: 
             live.abort()
             await until(live._task.done, "it has ended")
         assert {name: (folder / name).read_bytes() for name in kept} == kept
+
+
+async def test_a_storage_is_trusted_by_the_authorities_that_were_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, trusted = Authority(tmp_path), tmp_path / "trusted"
+    trusted.mkdir()
+    monkeypatch.setattr(tls, "AUTHORITIES", trusted)
+    certificate = authority.sign("localhost")
+    async with StorageServer(tmp_path, "localhost", certificate) as server, live_program() as fan_out:
+        server.bucket()
+        publisher = HlsPublisher(server.destination(), fan_out, lambda: None, "run")
+        words = await until(lambda: publisher.state.last_error, "an error")
+        assert words.startswith(
+            f"localhost:{server.port}: TLS failed: no known authority has signed the certificate"
+        )
+        (trusted / "own.crt").write_bytes(authority.pem)
+        publisher.retry_now()
+        await until(lambda: publisher.state.connect == "Connected", "it is trusted")
+        publisher.abort()
+
+
+async def test_a_storage_may_close_the_connection_between_requests(tmp_path: Path) -> None:
+    """The next request finds that out when it has sent some of its body already."""
+    bodies: list[int] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            found = re.search(rb"(?i)content-length: ([0-9]+)", head)
+            assert found
+            bodies.append(len(await reader.readexactly(int(found[1]))))
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            await reader.read(1)  # so it closes as the next request begins
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    storage = StorageServer(tmp_path).destination(endpoint=f"http://127.0.0.1:{port}").storage
+    assert storage
+    bucket = Bucket(storage, lambda: 2.0)
+    for _ in range(3):
+        await bucket.put("a", b"x" * 300_000, "video/mp2t", "no-cache")
+    await bucket.close()
+    server.close()
+    assert bodies == [300_000] * 3

@@ -18,6 +18,7 @@ import aiohttp
 from awscrt import auth, http
 
 from onair_crds.program import ProgramStorage
+from onair_encoder.publish.tls import client_context
 from onair_encoder.publish.unacknowledged import unacknowledged
 from onair_encoder.publish.words import Lost, in_words
 
@@ -169,7 +170,7 @@ class Bucket:
         path = f"{self._root}/{quote(key, safe='/-_.~')}"
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         signed = await self._signed(method, path, headers, digest)
-        progress = Progress(self._unacknowledged)
+        progress = Progress(data, self._unacknowledged)
         if method == "PUT":
             signed["Content-Length"] = str(len(data))
         server = self.server
@@ -179,7 +180,8 @@ class Bucket:
                     method,
                     self._base + path,
                     headers=signed,
-                    data=progress.chunks(data) if data else None,
+                    data=progress if data else None,
+                    ssl=await client_context() if self._base.startswith("https:") else True,
                     allow_redirects=False,
                 )
             )
@@ -188,6 +190,8 @@ class Bucket:
             raise in_words(error.certificate_error, _host(server), server) from error
         except aiohttp.ClientConnectorError as error:
             raise in_words(error.os_error, _host(server), server) from error
+        except aiohttp.ServerTimeoutError as error:
+            raise Lost(f"no answer from {server}") from error
         except (aiohttp.ClientError, OSError) as error:
             raise Lost(f"{server} broke the connection off") from error
         try:
@@ -252,9 +256,13 @@ class Bucket:
 
 
 class Progress:
-    """Notices a request that goes neither on nor to its end."""
+    """Notices a request that goes neither on nor to its end.
 
-    def __init__(self, unacknowledged: Callable[[], int]) -> None:
+    Iterated over for the body: anew, when a connection that was kept turns out to be closed.
+    """
+
+    def __init__(self, data: bytes | bytearray, unacknowledged: Callable[[], int]) -> None:
+        self._data = data
         self._moved_at = time.monotonic()
         self._unacknowledged = unacknowledged
         self._held = 0
@@ -265,10 +273,10 @@ class Progress:
             self._held = held
             self._moved_at = time.monotonic()
 
-    async def chunks(self, data: bytes | bytearray) -> AsyncIterator[bytes | bytearray]:
-        for at in range(0, len(data), CHUNK):
+    async def __aiter__(self) -> AsyncIterator[bytes | bytearray]:
+        for at in range(0, len(self._data), CHUNK):
             self._moved_at = time.monotonic()
-            yield data[at : at + CHUNK]
+            yield self._data[at : at + CHUNK]
         self._moved_at = time.monotonic()
 
     async def watch(
@@ -300,7 +308,7 @@ def _address(storage: ProgramStorage) -> tuple[str, str]:
     if storage.endpoint:
         parts = urlsplit(storage.endpoint)
         return (
-            f"{parts.scheme}://{parts.netloc}",
+            f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
             f"{parts.path.rstrip('/')}/{quote(storage.bucket, safe='-_.~')}",
         )
     host = f"s3.{storage.region}.amazonaws.com"
