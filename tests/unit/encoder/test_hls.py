@@ -240,7 +240,7 @@ async def test_a_segment_that_cannot_be_read_is_left_out_and_said(tmp_path: Path
     gone.path.unlink()
     with pytest.raises(FileNotFoundError):
         await spool.data(gone)
-    spool.lose(gone)
+    spool.leave_out(gone)
     following = spool.first
     assert following
     assert following.cut.discontinuity
@@ -267,3 +267,15 @@ def test_another_runs_playlist_is_not_taken_up_though_its_id_begins_alike() -> N
     other.add(Segment("run-2-00000000.ts", 2.0, BEGAN))
     assert not Playlist(2.0, window=3).take_up(str(other), "run-")
     assert Playlist(2.0, window=3).take_up(str(other), "run-2-")
+
+
+async def test_what_waits_spans_no_more_time_than_it_may(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool", Budget(), most_s=6.0)
+    for number in range(5):
+        await spool.put(Cut(bytearray(b"%d" % number), 2.0, BEGAN, False, 1))
+    found = []
+    while waiting := spool.first:
+        found.append((bytes(await spool.data(waiting)), waiting.cut.discontinuity))
+        spool.done(waiting)
+    assert found == [(b"0", False), (b"3", True), (b"4", False)]
+    assert spool.dropped_packets == 2

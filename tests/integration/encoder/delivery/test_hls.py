@@ -418,3 +418,19 @@ async def test_a_storage_may_close_the_connection_between_requests(tmp_path: Pat
     await bucket.close()
     server.close()
     assert bodies == [300_000] * 3
+
+
+async def test_what_passes_within_the_time_out_is_not_told(tmp_path: Path) -> None:
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "archive"
+        states: list[str] = []
+        recorded = server.destination(vod=True, timeout_ms=10_000)
+        publisher = HlsPublisher(recorded, fan_out, lambda: states.append(publisher.state.connect), "run")
+        await until(lambda: publisher.state.connect == "Connected", "the first segment is stored")
+        stored = len(names(text_of(folder / "run.m3u8")))
+        server.stop()
+        await until(lambda: publisher.counters.queued_bytes > 0, "a segment waits")
+        await server.start()
+        await until(lambda: len(names(text_of(folder / "run.m3u8"))) > stored, "it is stored")
+        publisher.abort()
+        assert states == ["Connected"]

@@ -30,7 +30,10 @@ PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
 FRESH, FOREVER = "no-cache", "public, max-age=31536000, immutable"
 PLAYLIST_BYTES_PER_S = 50_000
 """A long recording's playlist is stored less often, so that it takes no more than this of the way up."""
-END_RETRY_S = 0.5
+LIVE_SPOOL_S = 60.0
+"""What a live window may be behind the show, so that a slow line leads no viewer ever further back."""
+RETRY_S = 0.5
+"""Between attempts while the time-out has not passed, and at the end."""
 SEGMENT_NAME = re.compile(r"([a-z0-9-]+-)([0-9]{8,})\.ts")
 BUDGET = Budget()
 NUMBERS = itertools.count()
@@ -82,7 +85,7 @@ class HlsPublisher(Publisher):
         number = next(NUMBERS)
         if number == 0:
             shutil.rmtree(SPOOL, ignore_errors=True)  # of a process that died
-        spool = Spool(SPOOL / f"{self.destination.id}.{number}", BUDGET)
+        spool = Spool(SPOOL / f"{self.destination.id}.{number}", BUDGET, most_s=self._spool_s)
         segmenter = Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC))
         self._recorder = Recorder(segmenter, spool)
         self._bucket = Bucket(storage, self._timeout_s)
@@ -119,6 +122,13 @@ class HlsPublisher(Publisher):
         storage = self._storage
         return None if storage.vod else min(storage.playlist_count, storage.file_count)
 
+    @property
+    def _spool_s(self) -> float | None:
+        storage = self._storage
+        if storage.vod:
+            return None
+        return max(LIVE_SPOOL_S, storage.playlist_count * storage.segment_duration_ms / 1000)
+
     def _timeout_s(self) -> float:
         return self.destination.timeout_ms / 1000
 
@@ -142,6 +152,7 @@ class HlsPublisher(Publisher):
             self._recorder.segmenter.target_ms = self._storage.segment_duration_ms
             self._playlist.target_s = max(self._playlist.target_s, self._storage.segment_duration_ms / 1000)
             self._playlist.window = self._window
+            self._recorder.spool.most_s = self._spool_s
             self.retry_now()
         return True
 
@@ -231,7 +242,7 @@ class HlsPublisher(Publisher):
                 data = await spool.data(waiting)
             except OSError as error:
                 log("hls.segment-unreadable", id=self.state.id, error=str(error))
-                spool.lose(waiting)
+                spool.leave_out(waiting)
                 continue
             await self._store(waiting.cut, data)
             spool.done(waiting)
@@ -241,7 +252,7 @@ class HlsPublisher(Publisher):
 
     async def _store(self, cut: Cut, data: bytes | bytearray) -> None:
         name = f"{self._prefix}{self._playlist.next_sequence:08}.ts"
-        await self._bucket.put(self._key(name), data, SEGMENT_TYPE, FOREVER)
+        await self._put(name, data, SEGMENT_TYPE, FOREVER)
         self.counters.sent_bytes += len(data)
         self.state = self.state.model_copy(update={"bytes_sent": self.counters.sent_bytes})
         self._playlist.add(Segment(name, cut.duration_s, cut.began, cut.discontinuity))
@@ -258,7 +269,7 @@ class HlsPublisher(Publisher):
         text = str(self._playlist).encode()
         names = [self._own_index, INDEX] if self._storage.vod else [INDEX]
         for name in names:
-            await self._bucket.put(self._key(name), text, PLAYLIST_TYPE, FRESH)
+            await self._put(name, text, PLAYLIST_TYPE, FRESH)
         self._told_at, self._told_bytes = time.monotonic(), len(text)
         if not self._storage.vod:
             try:
@@ -266,6 +277,27 @@ class HlsPublisher(Publisher):
             except Lost as error:
                 # Media is delivered all the same
                 log("hls.not-removed", id=self.state.id, error=str(error))
+
+    async def _put(self, name: str, data: bytes | bytearray, content_type: str, cache_control: str) -> None:
+        """Stores an object. What the storage recovers from within the time-out is not told of.
+
+        Raises:
+            Lost: no progress for that long, or something that time does not mend.
+        """
+        began = time.monotonic()
+        while True:
+            try:
+                await self._bucket.put(self._key(name), data, content_type, cache_control)
+            except Lost as lost:
+                connected = self.state.connect is ConnectState.CONNECTED
+                over = time.monotonic() + RETRY_S - began > self._timeout_s()
+                if lost.permanent or over or not connected or self._stop.is_set():
+                    raise
+                log("hls.tried-again", id=self.state.id, error=str(lost))
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stop.wait(), RETRY_S)
+            else:
+                return
 
     async def _remove_old(self) -> None:
         for names, kept in ((self._old, 0), (self._stored, self._storage.file_count)):
@@ -289,7 +321,7 @@ class HlsPublisher(Publisher):
             except Lost as error:
                 self._playlist.ended = False
                 log("hls.not-ended", id=self.state.id, error=str(error))
-                await asyncio.sleep(END_RETRY_S)
+                await asyncio.sleep(RETRY_S)
 
     async def _end_early(self) -> None:
         """The recording is complete while the show goes on."""

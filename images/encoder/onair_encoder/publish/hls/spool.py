@@ -34,7 +34,14 @@ class Waiting:
 
 
 class Spool:
-    def __init__(self, folder: Path, budget: Budget, memory_bytes: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, budget: Budget, memory_bytes: int | None = None, most_s: float | None = None
+    ) -> None:
+        """
+        Args:
+            most_s: how much time may wait; None for a bound of bytes alone.
+        """
+        self.most_s = most_s
         self.bytes = 0
         self.dropped_packets = 0
         self._folder = folder
@@ -72,6 +79,12 @@ class Spool:
             self._broken = False
         self._waiting.append(waiting)
         self.bytes += size
+        while self.most_s and len(self._waiting) > 2 and self._waits_s > self.most_s:
+            self.leave_out(self._waiting[1])  # the first may be on its way just now
+
+    @property
+    def _waits_s(self) -> float:
+        return sum(waiting.cut.duration_s for waiting in self._waiting)
 
     async def _write(self, waiting: Waiting) -> None:
         """
@@ -83,15 +96,7 @@ class Spool:
             oldest = next((each for each in list(self._waiting)[1:] if each.path), None)
             if oldest is None:
                 raise OSError("the spool is full")
-            after = self._waiting.index(oldest) + 1
-            self._waiting.remove(oldest)
-            self._forget(oldest)
-            self.dropped_packets += oldest.cut.packets
-            if after <= len(self._waiting):
-                follower = self._waiting[after - 1]
-                follower.cut = replace(follower.cut, discontinuity=True)
-            else:
-                self._broken = True
+            self.leave_out(oldest)
         self._number += 1
         path = self._folder / f"{self._number:08}.ts"
         self._budget.used_bytes += waiting.size
@@ -123,8 +128,8 @@ class Spool:
     async def data(self, waiting: Waiting) -> bytes | bytearray:
         return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
 
-    def lose(self, waiting: Waiting) -> None:
-        """It cannot be read: it is left out, and what follows says so."""
+    def leave_out(self, waiting: Waiting) -> None:
+        """It is not stored, and what follows says so."""
         after = self._waiting.index(waiting) + 1
         if after < len(self._waiting):
             follower = self._waiting[after]
