@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
@@ -32,6 +33,9 @@ FLAP_S = 15.0
 WARM_UP_S = 40.0
 """Caches fill and the first back-offs run out before growth is looked at."""
 MEMORY_GROWTH = 0.05
+SCRAPE_S = 5.0
+SCRAPES_KEPT = 360
+"""The half hour that the dashboard shows; `make picture` draws it from these."""
 BUILD = Path(__file__).parents[2] / "build/soak"
 
 
@@ -102,6 +106,35 @@ async def flapping(proxy: Toxiproxy, name: str) -> AsyncIterator[None]:
         task.cancel()
 
 
+def keep(folder: Path, at_ms: int, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{at_ms}.txt").write_text(text)
+    for old in sorted(folder.iterdir())[:-SCRAPES_KEPT]:
+        old.unlink()
+
+
+@contextlib.asynccontextmanager
+async def scraped(pair: PodPair, folder: Path) -> AsyncIterator[None]:
+    """Keeps what `/metrics` answers, as `<unix ms>.txt`."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+    async def scrape() -> None:
+        async with httpx.AsyncClient(base_url=f"http://{pair.address}:{METRICS_PORT}") as http:
+            while True:
+                asked_ms = time.time_ns() // 1_000_000
+                answer = (await http.get("/metrics")).raise_for_status()
+                keep(folder, asked_ms, answer.text)
+                await asyncio.sleep(SCRAPE_S)
+
+    task = asyncio.create_task(scrape())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
 async def test_nothing_drifts(tmp_path: Path, page: str) -> None:
     for parent in (tmp_path, tmp_path.parent):
         parent.chmod(0o755)
@@ -121,7 +154,7 @@ async def test_nothing_drifts(tmp_path: Path, page: str) -> None:
             pair.wait_phase("running")
             began = time.monotonic()
             samples: list[Sample] = []
-            async with flapping(proxy, "flapping"):
+            async with scraped(pair, BUILD / "metrics"), flapping(proxy, "flapping"):
                 first = await offset_ms(far_end, tmp_path)
                 while time.monotonic() - began < SECONDS:
                     samples.append(await asyncio.to_thread(sample, pair, began))
