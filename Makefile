@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help up env down demo test test-unit test-integration test-e2e fuzz soak bench lint format generate verify \
-        images tools openapi lock clean venv
+        images tools openapi lock picture clean venv
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -107,6 +107,9 @@ openapi: ## Write the OpenAPI document of the HTTP interface to standard output
 
 lock: venv ## Pin and hash the Python packages (ARGS=--upgrade for the newest)
 	@$(BIN)/python dev/lock.py $(ARGS)
+
+picture: venv ## Draw the dashboard for the documentation from what the last soak measured
+	@$(BIN)/python dev/dashboard_picture.py
 
 images: ## Build the images whose inputs changed
 	@$(PYTHON) dev/images.py
