@@ -49,8 +49,9 @@ class RtcPublisher(Publisher):
             await process.finish()
         finally:
             self._fan_out.unsubscribe(feed)
-            process.kill()
             self.counters.queued_bytes = 0
+            process.kill()
+            await process.ended()
 
     async def _join(self, process: RoomProcess, rtc: ProgramRtc) -> None:
         try:
