@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import re
 import subprocess
@@ -26,7 +25,6 @@ from onair_encoder.publish import tls
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.hls import publisher as hls
 from onair_encoder.publish.hls import spool as spools
-from onair_encoder.publish.hls.bucket import Bucket
 from onair_encoder.publish.hls.publisher import HlsPublisher
 from onair_encoder.publish.hls.spool import Budget
 
@@ -392,32 +390,6 @@ async def test_a_storage_is_trusted_by_the_authorities_that_were_added(
         publisher.retry_now()
         await until(lambda: publisher.state.connect == "Connected", "it is trusted")
         publisher.abort()
-
-
-async def test_a_storage_may_close_the_connection_between_requests(tmp_path: Path) -> None:
-    """The next request finds that out when it has sent some of its body already."""
-    bodies: list[int] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            found = re.search(rb"(?i)content-length: ([0-9]+)", head)
-            assert found
-            bodies.append(len(await reader.readexactly(int(found[1]))))
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            await reader.read(1)  # so it closes as the next request begins
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    storage = StorageServer(tmp_path).destination(endpoint=f"http://127.0.0.1:{port}").storage
-    assert storage
-    bucket = Bucket(storage, lambda: 2.0)
-    for _ in range(3):
-        await bucket.put("a", b"x" * 300_000, "video/mp2t", "no-cache")
-    await bucket.close()
-    server.close()
-    assert bodies == [300_000] * 3
 
 
 async def test_what_passes_within_the_time_out_is_not_told(tmp_path: Path) -> None:

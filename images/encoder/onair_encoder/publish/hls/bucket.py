@@ -170,7 +170,7 @@ class Bucket:
         path = f"{self._root}/{quote(key, safe='/-_.~')}"
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         signed = await self._signed(method, path, headers, digest)
-        progress = Progress(data, self._unacknowledged)
+        progress = Progress(self._unacknowledged)
         if method == "PUT":
             signed["Content-Length"] = str(len(data))
         server = self.server
@@ -180,7 +180,7 @@ class Bucket:
                     method,
                     self._base + path,
                     headers=signed,
-                    data=progress if data else None,
+                    data=progress.chunks(data) if data else None,
                     ssl=await client_context() if self._base.startswith("https:") else True,
                     allow_redirects=False,
                 )
@@ -256,13 +256,9 @@ class Bucket:
 
 
 class Progress:
-    """Notices a request that goes neither on nor to its end.
+    """Notices a request that goes neither on nor to its end."""
 
-    Iterated over for the body: anew, when a connection that was kept turns out to be closed.
-    """
-
-    def __init__(self, data: bytes | bytearray, unacknowledged: Callable[[], int]) -> None:
-        self._data = data
+    def __init__(self, unacknowledged: Callable[[], int]) -> None:
         self._moved_at = time.monotonic()
         self._unacknowledged = unacknowledged
         self._held = 0
@@ -273,10 +269,10 @@ class Progress:
             self._held = held
             self._moved_at = time.monotonic()
 
-    async def __aiter__(self) -> AsyncIterator[bytes | bytearray]:
-        for at in range(0, len(self._data), CHUNK):
+    async def chunks(self, data: bytes | bytearray) -> AsyncIterator[bytes | bytearray]:
+        for at in range(0, len(data), CHUNK):
             self._moved_at = time.monotonic()
-            yield self._data[at : at + CHUNK]
+            yield data[at : at + CHUNK]
         self._moved_at = time.monotonic()
 
     async def watch(
