@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import signal
+import statistics
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -126,15 +127,22 @@ async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: L
 
 
 async def test_picture_and_sound_keep_their_distance(server: LiveKitServer) -> None:
-    """The browser's own sound output takes some 40 ms; a viewer's devices have other delays."""
+    """The browser's own sound output takes some 40 ms of it; its jitter buffers settle in seconds."""
+
+    def offset_ms(report: dict[str, Any]) -> float:
+        beeps, flashes = report["beeps"][-5:], report["flashes"]
+        return statistics.median(min((beep - flash for flash in flashes), key=abs) for beep in beeps)
+
     async with (
         viewer(server, "flashing") as watching,
         live_program(400, picture=FLASH, sound=BEEP) as fan_out,
         publishing(destination(server, "flashing"), fan_out),
     ):
-        report = await watching.until("in step", lambda r: len(r["beeps"]) > 7 and len(r["flashes"]) > 7)
-        offsets = [min((beep - f for f in report["flashes"]), key=abs) for beep in report["beeps"][-4:]]
-        assert all(-80 < offset < 160 for offset in offsets), offsets
+        await watching.until(
+            "in step",
+            lambda r: len(r["beeps"]) > 5 and len(r["flashes"]) > 5 and -60 < offset_ms(r) < 140,
+            30,
+        )
 
 
 async def test_what_is_refused_is_said_in_words(server: LiveKitServer) -> None:
