@@ -314,8 +314,10 @@ async def test_what_waits_is_stored_though_the_destination_moves_on(
         await until(lambda: list((tmp_path / "spool").rglob("00000001.ts")), "segments on disk")
         await server.start()
         delivery.want([server.destination(vod=True, prefix="after")], "run")
-        closed = await until(lambda: text_of(bucket / "before/run.m3u8"), "the old one is closed")
-        assert closed.endswith("#EXT-X-ENDLIST\n")
+        playlist = bucket / "before/run.m3u8"
+        closed = await until(
+            lambda: (text := text_of(playlist)).endswith("#EXT-X-ENDLIST\n") and text, "the old one is closed"
+        )
         assert len(names(closed)) >= 3
         assert "DISCONTINUITY" not in closed
         await asyncio.to_thread(assert_whole, bucket / "before/run.m3u8", 3.0)
