@@ -189,7 +189,8 @@ def judge(samples: list[Sample], first_ms: float, last_ms: float) -> None:
         if name == "browser_mb" and warm[0].at_s < SETTLED_S:
             room += HEAP_MB
         assert late <= early + room, f"{name} grows"
-    assert abs(last_ms - first_ms) < 40, "sound and picture drift apart"
+    # One measurement is good to some 30 ms
+    assert abs(last_ms - first_ms) < 60, "sound and picture drift apart"
     end = samples[-1]
     assert {name: end.sessions[name] for name in ("steady", "second", "archive")} == {
         "steady": 1,
