@@ -79,6 +79,7 @@ def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: Facade) ->
     guest = token_at(show.user.facade, code["url"])
     end = dt.datetime.fromtimestamp(claims_of(guest.token)["exp"], dt.UTC)
     assert dt.datetime.fromisoformat(code["autoDelete"]) == end
+    assert code["autoDelete"].endswith("Z")
     path = f"{CODES}/{code['code']}"
     assert User(second_facade, show.user.token).ok("GET", path) == {"guestCode": code}
     assert show.get()["project"]["guestCodes"] == [code]

@@ -62,3 +62,15 @@ def quiet(owner: User, cluster: Cluster) -> bool:
     before = reads(cluster)
     owner.ok("GET", "/collection")
     return reads(cluster) == before
+
+
+def test_projects_and_destinations_come_oldest_first(sign_in: Callable[..., User]) -> None:
+    """Also those of one second, which Kubernetes tells apart by their names alone."""
+    user = sign_in()
+    collection = user.collection()
+    shows = [user.project(collection) for _ in range(8)]
+    address = {"srtPush": {"url": "srt://a.example:9000"}}
+    made = [shows[0].destination(address=address)["destinationId"] for _ in range(8)]
+    (found,) = user.ok("GET", "/collection")["collections"]
+    assert [each["projectId"] for each in found["projects"]] == [show.id for show in shows]
+    assert [each["destinationId"] for each in found["projects"][0]["destinations"]] == made

@@ -39,6 +39,14 @@ def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facad
             stream.assert_silent()
 
 
+@pytest.mark.parametrize("header", ["SessionId", "apistream-sessionid"])
+def test_the_publisher_is_named_by_either_header(host: User, one: Facade, header: str) -> None:
+    with WebSocket(one, host.token) as stream:
+        stream.subscribe("*")
+        host.ok("POST", PUBLISH, {"name": "e", "payload": {}}, headers={header: "caller"})
+        assert stream.next()["result"]["sessionId"] == "caller"
+
+
 @pytest.mark.parametrize("way", ["subprotocol", "header", "query"])
 def test_the_token_comes_in_any_of_three_ways(host: User, one: Facade, way: str) -> None:
     with WebSocket(one, host.token, way=way, unknown="ignored") as socket:
