@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-import os
-import subprocess
-import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from aiohttp import web
 from tests.control_plane import free_port
 from tests.integration.encoder.delivery.livekit_server import Viewer, browser_command
+from tests.integration.encoder.delivery.npm_script import npm_script
 
 VERSION = "1.6.16"
 SHA256 = "442f599c34f103c3355b375a23bdff560592d7117d09a8c847242ea3de2d40e0"
@@ -35,25 +32,6 @@ setInterval(() => {
 </script>"""
 
 
-def script() -> bytes:
-    """hls.js, pinned by its hash; from npm once, then from the cache."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair/npm"
-    path = cache / f"hls-{VERSION}.js"
-    if not path.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        packing = ["npm", "pack", "--silent", f"hls.js@{VERSION}", "--pack-destination", str(cache)]
-        subprocess.run(packing, check=True, capture_output=True, timeout=120)
-        package = cache / f"hls.js-{VERSION}.tgz"
-        with tarfile.open(package) as archive:
-            member = archive.extractfile("package/dist/hls.min.js")
-            assert member
-            path.write_bytes(member.read())
-        package.unlink()
-    text = path.read_bytes()
-    assert hashlib.sha256(text).hexdigest() == SHA256, f"{path} is not what was pinned"
-    return text
-
-
 @contextlib.asynccontextmanager
 async def player(folder: Path) -> AsyncIterator[Viewer]:
     """What a browser makes of the playlist in a folder."""
@@ -63,7 +41,9 @@ async def player(folder: Path) -> AsyncIterator[Viewer]:
         return web.Response(text=PAGE, content_type="text/html")
 
     async def hls(_: web.Request) -> web.Response:
-        return web.Response(body=script(), content_type="text/javascript")
+        return web.Response(
+            text=npm_script("hls.js", VERSION, "hls.min.js", SHA256), content_type="text/javascript"
+        )
 
     async def take(request: web.Request) -> web.Response:
         watching.report = await request.json()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
-import os
 import shutil
 import signal
 import subprocess
-import tarfile
 import time
 import urllib.request
 import uuid
@@ -24,6 +21,7 @@ import yaml
 from aiohttp import web
 from tests.control_plane import free_port
 from tests.integration.encoder.delivery.live_program import server_program
+from tests.integration.encoder.delivery.npm_script import npm_script
 
 KEY, SECRET = "test", "a secret of the test's own server"
 CLIENT, CLIENT_SHA256 = "2.23.0", "fb646f2260d84f91238d0a2dc10726c456631d6a26c7cafc43cfee5959b4d31d"
@@ -113,25 +111,6 @@ class LiveKitServer:
             assert answer.status == 200
 
 
-def client_script() -> str:
-    """LiveKit's client for browsers, pinned by its hash; from npm once, then from the cache."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair/npm"
-    script = cache / f"livekit-client-{CLIENT}.js"
-    if not script.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        packing = ["npm", "pack", "--silent", f"livekit-client@{CLIENT}", "--pack-destination", str(cache)]
-        subprocess.run(packing, check=True, capture_output=True, timeout=120)
-        package = cache / f"livekit-client-{CLIENT}.tgz"
-        with tarfile.open(package) as archive:
-            member = archive.extractfile("package/dist/livekit-client.umd.js")
-            assert member
-            script.write_bytes(member.read())
-        package.unlink()
-    text = script.read_bytes()
-    assert hashlib.sha256(text).hexdigest() == CLIENT_SHA256, f"{script} is not what was pinned"
-    return text.decode()
-
-
 def browser_command(url: str) -> tuple[list[str], str | None]:
     """Chromium on this machine or in the encoder's image; and the name of its container."""
     flags = [
@@ -181,7 +160,10 @@ async def viewer(server: LiveKitServer, room: str) -> AsyncIterator[Viewer]:
         return web.Response(text=PAGE.read_text(), content_type="text/html")
 
     async def script(_: web.Request) -> web.Response:
-        return web.Response(text=client_script() + settings, content_type="text/javascript")
+        return web.Response(
+            text=npm_script("livekit-client", CLIENT, "livekit-client.umd.js", CLIENT_SHA256) + settings,
+            content_type="text/javascript",
+        )
 
     async def take(request: web.Request) -> web.Response:
         watching.report = await request.json()
