@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from onair_encoder.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.feed import Feed
+from onair_encoder.publish.mpeg_ts import CELL, TransportStream
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
-from onair_encoder.publish.srt.mpeg_ts import CELL, TransportStream
 from onair_encoder.publish.srt.reject import refusal
 from onair_encoder.publish.words import Lost
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onair_encoder.flv import VIDEO, Packet
-from onair_encoder.publish.srt.mpeg_ts import TransportStream
+from onair_encoder.publish.mpeg_ts import TransportStream
 
 TOLERANCE_MS = 20
 """Times are rounded to milliseconds: a segment that short of its target is long enough."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import onair_encoder
 from onair_encoder.flv import Packet
+from onair_encoder.publish.mpeg_ts import TransportStream
 from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
-from onair_encoder.publish.srt.mpeg_ts import TransportStream
 from onair_encoder.publish.srt.reject import refusal
 from onair_encoder.publish.words import Lost, name_in_words
 
