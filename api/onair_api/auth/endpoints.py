@@ -18,7 +18,7 @@ from onair_api.web.documented import API_KEY, operation
 
 router = APIRouter(prefix="/live/v2/authentication", tags=["authentication"])
 
-_OWN_ERRORS = (Code.INVALID_ARGUMENT, Code.UNAUTHENTICATED, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE)
+_OF_API_KEYS = (Code.UNAUTHENTICATED, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE)
 
 
 def _service(request: Request) -> Service:
@@ -38,7 +38,7 @@ def _service(request: Request) -> Service:
         response="CreateAccessTokenResponse",
         example={"serviceUserId": "anna", "displayName": "Anna"},
         security=API_KEY,
-        errors=(*_OWN_ERRORS, Code.PERMISSION_DENIED),
+        errors=(Code.INVALID_ARGUMENT, Code.PERMISSION_DENIED, *_OF_API_KEYS),
     ),
 )
 async def create_access_token(request: Request) -> Response:
@@ -57,7 +57,12 @@ async def create_access_token(request: Request) -> Response:
         request="Empty",
         response="Empty",
         example={},
-        errors=_OWN_ERRORS,
+        errors=(
+            Code.UNAUTHENTICATED,
+            Code.PERMISSION_DENIED,
+            Code.RESOURCE_EXHAUSTED,
+            Code.UNAVAILABLE,
+        ),
     ),
 )
 async def refresh_access_token(request: Request) -> Response:
@@ -83,6 +88,7 @@ async def refresh_access_token(request: Request) -> Response:
             "role": "ROLE_GUEST",
             "direct": {"displayName": "Ben"},
         },
+        also=(Code.NOT_FOUND,),
     ),
 )
 async def create_guest_access_token(request: Request) -> Response:
@@ -111,6 +117,7 @@ async def create_guest_access_token(request: Request) -> Response:
             "projectId": "sunday",
             "url": "https://studio.example.org/join",
         },
+        also=(Code.NOT_FOUND,),
     ),
 )
 async def create_guest_code(request: Request) -> Response:
@@ -154,7 +161,7 @@ async def delete_guest_code(request: Request) -> Response:
         "Issue a token without grants",
         response="CreateAccessTokenResponse",
         security=API_KEY,
-        errors=(Code.UNAUTHENTICATED, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE),
+        errors=_OF_API_KEYS,
     ),
 )
 async def get_test_token(request: Request) -> Response:

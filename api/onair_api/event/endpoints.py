@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
+from onair_api.errors import Code
 from onair_api.event.http_stream import http_stream
 from onair_api.event.requests import publication_of
 from onair_api.event.websocket import websocket_stream
@@ -28,6 +29,7 @@ router = APIRouter(prefix="/event/v2", tags=["events"])
         request="PublishEventRequest",
         response="Event",
         example={"name": "poll:opened", "payload": {"question": "Which song next?"}},
+        also=(Code.NOT_FOUND,),
     ),
 )
 async def publish_event(request: Request) -> Response:
@@ -43,7 +45,12 @@ async def publish_event(request: Request) -> Response:
 
 @router.get(
     "/stream",
-    **operation(Operation.STREAM_EVENTS, "Stream events", response="StreamEventsResponse"),
+    **operation(
+        Operation.STREAM_EVENTS,
+        "Stream events",
+        response="StreamEventsResponse",
+        errors=(Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED),
+    ),
 )
 async def stream_events(request: Request) -> Response:
     """One message a line, or server-sent events where `Accept: text/event-stream`; the same path is a

@@ -46,7 +46,6 @@ LAYOUT = {
         },
         response="Layouts",
         answer=[LAYOUT],
-        errors=(Code.INVALID_ARGUMENT, Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.UNAVAILABLE),
     ),
 )
 async def list_layouts(request: Request) -> Response:
@@ -72,6 +71,7 @@ async def list_layouts(request: Request) -> Response:
         response="Layout",
         example={"projectId": LAYOUT["projectId"], "type": "LAYOUT_TYPE_SCENE"},
         answer=LAYOUT,
+        also=(Code.NOT_FOUND,),
     ),
 )
 async def create_layout(request: Request) -> Response:
@@ -100,6 +100,7 @@ async def get_layout(request: Request) -> Response:
         path=ID,
         request="UpdateLayoutRequest",
         response="Layout",
+        contended=True,
         example={"metadata": {"name": "Interview"}},
         answer=LAYOUT,
     ),
@@ -120,6 +121,7 @@ async def update_layout(request: Request) -> Response:
         path=ID,
         request="DeleteLayoutRequest",
         response="DeleteLayoutResponse",
+        contended=True,
         answer={"id": LAYOUT["id"]},
     ),
 )

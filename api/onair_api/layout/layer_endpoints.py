@@ -54,6 +54,7 @@ async def list_layers(request: Request) -> Response:
         path=LAYOUT,
         request="CreateLayerRequest",
         response="Layer",
+        contended=True,
         example={"type": "text", "data": {"text": "Good evening"}, "x": 40, "y": 40},
         answer=LAYER,
     ),
@@ -74,6 +75,7 @@ async def create_layer(request: Request) -> Response:
         path=LAYOUT,
         request="BatchRequest",
         response="BatchResponse",
+        contended=True,
         example={"layers": [{"create": {"type": "text", "data": {"text": "Good evening"}}}]},
     ),
 )
@@ -105,6 +107,7 @@ async def get_layer(request: Request) -> Response:
         path=IDS,
         request="UpdateLayerRequest",
         response="Layer",
+        contended=True,
         example={"x": 40, "y": 40, "requestAnimation": [{"properties": ["x", "y"], "durationMs": 300}]},
         answer=LAYER,
     ),
@@ -126,6 +129,7 @@ async def update_layer(request: Request) -> Response:
         path=IDS,
         request="DeleteLayerRequest",
         response="DeleteLayerResponse",
+        contended=True,
         answer={"id": LAYER["id"], "layoutId": LAYER["layoutId"]},
     ),
 )

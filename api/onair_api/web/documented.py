@@ -19,6 +19,8 @@ _ERRORS = {
     Code.UNAVAILABLE: "Unavailable",
 }
 
+_BY_ALL = (Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE)
+
 TOKEN: list[dict[str, list[str]]] = [{"AccessToken": []}]
 API_KEY: list[dict[str, list[str]]] = [{"ApiKey": []}]
 
@@ -35,9 +37,14 @@ def operation(
     example: Example | None = None,
     answer: Example | None = None,
     security: list[dict[str, list[str]]] = TOKEN,
-    errors: tuple[Code, ...] = tuple(_ERRORS),
+    contended: bool = False,
+    also: tuple[Code, ...] = (),
+    errors: tuple[Code, ...] | None = None,
 ) -> dict[str, Any]:
     """Arguments for a route.
+
+    The errors follow from the rest: whoever takes a path can miss what it names, whoever takes a body or a
+    query can be given a wrong one.
 
     Args:
         name: RPC name of the operation; becomes the operationId.
@@ -46,7 +53,15 @@ def operation(
         filters: other query parameters and their schemas.
         request, response: names in `#/components/schemas`.
         example, answer: bodies that work as they stand.
+        contended: it changes what others change at the same time, and gives up after many attempts.
+        also: errors beyond those.
+        errors: these alone.
     """
+    if errors is None:
+        errors = (*_BY_ALL, *also)
+        errors += (Code.INVALID_ARGUMENT,) if request or query or filters else ()
+        errors += (Code.NOT_FOUND,) if path else ()
+        errors += (Code.ABORTED,) if contended else ()
     extra: dict[str, Any] = {
         "parameters": [
             {"name": each, "in": "path", "required": True, "schema": {"type": "string"}} for each in path
@@ -69,7 +84,7 @@ def operation(
     responses: dict[int | str, dict[str, Any]] = {
         200: {"description": "Success", "content": {"application/json": success}}
     }
-    for code in errors:
+    for code in sorted(set(errors), key=lambda code: code.http_status):
         responses[code.http_status] = {"$ref": f"#/components/responses/{_ERRORS[code]}"}
     return {
         "summary": summary,

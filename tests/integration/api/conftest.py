@@ -33,6 +33,11 @@ def recorded_logs() -> Recorded:
 
 @pytest.fixture(scope="session")
 def cluster(admin: httpx.Client, crds: None) -> Cluster:
+    return new_cluster(admin)
+
+
+def new_cluster(admin: httpx.Client) -> Cluster:
+    """Namespaces of their own for an installation."""
     shows, release = (f"{kind}-{secrets.token_hex(3)}" for kind in ("shows", "release"))
     for name in (shows, release):
         admin.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
@@ -61,6 +66,10 @@ RIGHTS = {
 
 @pytest.fixture(scope="session")
 def rights(control_plane: ControlPlane, cluster: Cluster) -> Path:
+    return grant(control_plane, cluster)
+
+
+def grant(control_plane: ControlPlane, cluster: Cluster) -> Path:
     """The kubeconfig of a service account with exactly the rights that the chart gives."""
     user = f"system:serviceaccount:{cluster.release}:onair-api"
     for scope, namespace in (("shows", cluster.shows), ("release", cluster.release)):

@@ -1,8 +1,9 @@
-"""The table of roles, against `operations.md` said once more in its own words."""
+"""The table of roles, against the same table written out by hand."""
 
 from __future__ import annotations
 
 import pytest
+from tests.who_may import WHO_MAY
 
 from onair_api.auth.identity import GuestControl, Identity
 from onair_api.auth.roles import ISSUES, MAY, Operation, authorize, authorize_issue, may
@@ -33,6 +34,10 @@ def identity(role: Role | None, *, guest: bool = False) -> Identity:
 
 def test_every_role_has_a_row() -> None:
     assert set(MAY) == set(Role)
+
+
+def test_the_table_is_what_was_decided() -> None:
+    assert WHO_MAY == MAY
 
 
 def test_a_host_may_everything_and_the_platform_nothing() -> None:

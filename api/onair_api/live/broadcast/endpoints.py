@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
-from onair_api.errors import InvalidArgument, Violation
+from onair_api.errors import Code, InvalidArgument, Violation
 from onair_api.services import services_of
 from onair_api.web.answers import Json
 from onair_api.web.documented import operation
@@ -31,6 +31,7 @@ START = operation(
     path=IDS,
     query={"webrtcStart": NO_ROOMS},
     response="StartBroadcastResponse",
+    contended=True,
 )
 STOP = operation(
     Operation.STOP_PROJECT_BROADCAST,
@@ -38,6 +39,7 @@ STOP = operation(
     path=IDS,
     query={"webrtcStop": NO_ROOMS},
     response="Empty",
+    contended=True,
 )
 
 
@@ -85,6 +87,7 @@ SNAPSHOT = operation(
     "Take a picture of a running broadcast",
     path=IDS,
     response="SnapshotResponse",
+    also=(Code.INVALID_ARGUMENT,),
 )
 SNAPSHOT["openapi_extra"]["parameters"].append(
     {"name": "format", "in": "query", "schema": enumeration(ImageFormat)}

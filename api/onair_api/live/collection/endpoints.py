@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
+from onair_api.errors import Code
 from onair_api.services import services_of
 from onair_api.web.answers import Json
 from onair_api.web.body import read_object
@@ -22,7 +23,10 @@ ID = ("collectionId",)
 @router.get(
     "",
     **operation(
-        Operation.GET_COLLECTIONS, "List the caller's collections", response="GetCollectionsResponse"
+        Operation.GET_COLLECTIONS,
+        "List the caller's collections",
+        response="GetCollectionsResponse",
+        errors=(Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED),
     ),
 )
 async def get_collections(request: Request) -> Response:
@@ -83,6 +87,7 @@ async def get_collection(request: Request) -> Response:
         path=ID,
         request="UpdateCollectionRequest",
         response="CollectionResponse",
+        contended=True,
         example={"updateMask": "metadata", "metadata": {"title": "Evening"}},
     ),
 )
@@ -102,6 +107,7 @@ async def update_collection(request: Request) -> Response:
         path=ID,
         query={"force": "End the broadcasts of its projects. Default false."},
         response="DeleteCollectionResponse",
+        contended=True,
     ),
 )
 async def delete_collection(request: Request) -> Response:

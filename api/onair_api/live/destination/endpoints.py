@@ -65,6 +65,7 @@ async def get_destination(request: Request) -> Response:
         path=IDS,
         request="UpdateDestinationRequest",
         response="UpdateDestinationResponse",
+        contended=True,
         example={"updateMask": "enabled", "enabled": False},
     ),
 )
@@ -89,6 +90,7 @@ async def update_destination(request: Request) -> Response:
         path=IDS,
         query={"force": "Delete it although it is enabled. Default false."},
         response="DeleteDestinationResponse",
+        contended=True,
     ),
 )
 async def delete_destination(request: Request) -> Response:

@@ -69,6 +69,7 @@ async def get_project(request: Request) -> Response:
         path=IDS,
         request="UpdateProjectRequest",
         response="UpdateProjectResponse",
+        contended=True,
         example={
             "updateMask": "composition.external.url,rendering.quality",
             "composition": {"external": {"url": "https://graphics.example.org/finale"}},
@@ -93,6 +94,7 @@ async def update_project(request: Request) -> Response:
         path=IDS,
         query={"force": "End its broadcast. Default false."},
         response="DeleteProjectResponse",
+        contended=True,
     ),
 )
 async def delete_project(request: Request) -> Response:

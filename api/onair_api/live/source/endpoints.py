@@ -74,6 +74,7 @@ async def get_source(request: Request) -> Response:
         path=IDS,
         request="UpdateSourceRequest",
         response="UpdateSourceResponse",
+        contended=True,
         example={"updateMask": "address.rtmpPush.enabled", "address": {"rtmpPush": {"enabled": False}}},
     ),
 )
@@ -94,6 +95,7 @@ async def update_source(request: Request) -> Response:
         path=IDS,
         query=FORCE,
         response="DeleteSourceResponse",
+        contended=True,
     ),
 )
 async def delete_source(request: Request) -> Response:
@@ -113,6 +115,7 @@ async def delete_source(request: Request) -> Response:
         path=IN_PROJECT,
         request="AddSourceToProjectRequest",
         response="UpdateProjectResponse",
+        contended=True,
         example=TRIGGER_EXAMPLE,
     ),
 )
@@ -134,6 +137,7 @@ async def add_source_to_project(request: Request) -> Response:
         path=IN_PROJECT,
         request="UpdateSourceInProjectRequest",
         response="ProjectResponse",
+        contended=True,
         example={"updateMask": "trigger.stop", "trigger": {"stop": "SOURCE_TRIGGER_ACTION_IGNORE"}},
     ),
 )
@@ -155,6 +159,7 @@ async def update_source_in_project(request: Request) -> Response:
         path=IN_PROJECT,
         query=FORCE,
         response="UpdateProjectResponse",
+        contended=True,
     ),
 )
 async def remove_source_from_project(request: Request) -> Response:

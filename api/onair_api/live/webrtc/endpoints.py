@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
+from onair_api.errors import Code
 from onair_api.live.webrtc.service import check_access_request
 from onair_api.services import services_of
 from onair_api.web.answers import Json
@@ -17,8 +18,20 @@ from onair_api.web.documented import operation
 router = APIRouter(prefix="/live/v2/collection/{collectionId}/project/{projectId}/webrtc", tags=["webrtc"])
 
 IDS = ("collectionId", "projectId")
-START = operation(Operation.START_PROJECT_WEBRTC, "Open a project's WebRTC room", path=IDS, response="Empty")
-STOP = operation(Operation.STOP_PROJECT_WEBRTC, "Close a project's WebRTC room", path=IDS, response="Empty")
+START = operation(
+    Operation.START_PROJECT_WEBRTC,
+    "Open a project's WebRTC room",
+    path=IDS,
+    response="Empty",
+    also=(Code.INVALID_ARGUMENT,),
+)
+STOP = operation(
+    Operation.STOP_PROJECT_WEBRTC,
+    "Close a project's WebRTC room",
+    path=IDS,
+    response="Empty",
+    also=(Code.INVALID_ARGUMENT,),
+)
 
 
 @router.post("/start", **{**START, "operation_id": f"{Operation.START_PROJECT_WEBRTC}ByPost"})

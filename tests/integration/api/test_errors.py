@@ -1,0 +1,311 @@
+"""Every error that the served document promises of an operation is driven out of it, and no other."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.control_plane import ControlPlane
+from tests.integration.api.conftest import grant, new_cluster
+from tests.integration.api.facade import Cluster, Facade, Json, User, wait_for
+from tests.integration.api.operations import CALLS, STREAMED, Call, World
+from tests.integration.api.tokens import assert_error, forged, invite, private_key, refresh
+from tests.integration.conftest import RedisServer
+
+from onair_api.auth.roles import Operation
+from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings
+from onair_api.writes import writer
+
+O = Operation  # noqa: E741
+STREAM = Call("GET", "/event/v2/stream")
+UNKNOWN = {"target": {"projectId": "unknown"}, "name": "e", "payload": {}}
+REFUSED_BY_STATE = {O.GET_PROJECT_BROADCAST_SNAPSHOT, O.START_PROJECT_WEBRTC, O.STOP_PROJECT_WEBRTC}
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """A Redis that this module may stop."""
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def own(rights: Path, cluster: Cluster, recorded_logs: Any, redis: RedisServer) -> Iterator[Facade]:
+    settings = RedisSettings(url=redis.url)
+    events = EventSettings(drain_s=0.1)
+    with Facade(rights, cluster.shows, cluster.release, redis=settings, events=events) as facade:
+        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        yield facade
+
+
+@pytest.fixture(scope="module")
+def promised(own: Facade) -> dict[str, set[int]]:
+    """The statuses of errors that each operation documents."""
+    paths: Json = own.http.get("/openapi.json").json()["paths"]
+    return {
+        operation["operationId"]: {int(status) for status in operation["responses"]} - {200}
+        for path in paths.values()
+        for operation in path.values()
+    }
+
+
+@pytest.fixture
+def world(own: Facade, sign_in: Callable[..., User]) -> World:
+    return World(sign_in(facade=own), set(CALLS))
+
+
+def promising(promised: dict[str, set[int]], status: int) -> dict[Operation, Call]:
+    """The calls whose operations promise this error."""
+    return {o: call for o, call in {**CALLS, O.STREAM_EVENTS: STREAM}.items() if status in promised[o]}
+
+
+def test_every_operation_is_documented(promised: dict[str, set[int]]) -> None:
+    assert set(Operation) <= set(promised)
+    assert {O.STREAM_EVENTS} == STREAMED
+    assert {each for all_ in promised.values() for each in all_ if each >= 400} == {
+        400,
+        401,
+        403,
+        404,
+        409,
+        429,
+        503,
+    }
+
+
+def test_unauthenticated(world: World, own: Facade, promised: dict[str, set[int]]) -> None:
+    calls = promising(promised, 401)
+    assert set(calls) == set(Operation)
+    for call in calls.values():
+        answer = world.call(User(own, "nobodys"), call)
+        assert_error(answer, 401, 16)
+        assert answer.headers["WWW-Authenticate"]
+
+
+def test_permission_denied(world: World, cluster: Cluster, promised: dict[str, set[int]]) -> None:
+    calls = promising(promised, 403)
+    assert set(calls) == set(Operation)
+    nobody = forged(world.host, private_key(cluster)[0], role="ROLE_PLATFORM")
+    for call in calls.values():
+        assert_error(world.call(nobody, call), 403, 7)
+
+
+def test_not_found(world: World, promised: dict[str, set[int]]) -> None:
+    lost = copy.copy(world)
+    lost.ids = dict.fromkeys(world.ids, "unknown")
+    missing = set()
+    for operation, call in CALLS.items():
+        target = replace(call, body=UNKNOWN) if operation is O.PUBLISH_EVENT else call
+        answer = lost.call(world.host, target)
+        if answer.status_code == 404:
+            assert_error(answer, 404, 5)
+            missing.add(operation)
+    assert missing == set(promising(promised, 404))
+
+
+def test_invalid_argument_and_failed_precondition(world: World, promised: dict[str, set[int]]) -> None:
+    wrong = set()
+    for operation, call in CALLS.items():
+        query = "&" if "?" in call.path else "?"
+        flags = ("force", "status", "populateProjects", "webrtcStart", "webrtcStop", "type")
+        asked = replace(call, path=call.path + query + "&".join(f"{each}=maybe" for each in flags))
+        for sent in (asked, *([replace(call, body=[1])] if call.body is not None else ())):
+            answer = world.call(world.host, sent)
+            if answer.status_code == 400:
+                assert_error(answer, 400, 9 if operation in REFUSED_BY_STATE else answer.json()["code"])
+                wrong.add(operation)
+        if operation in wrong and call.body is not None:
+            too_large = world.host.facade.http.request(
+                call.method, world.path(call), content=b" " * 3_000_000, headers=world.host.headers
+            )
+            assert_error(too_large, 400, 3)
+            assert "larger than" in too_large.json()["message"]
+    assert wrong == set(promising(promised, 400))
+
+
+class Busybody:
+    """Somebody who writes every object a moment before the facade does."""
+
+    def __init__(self, own: Facade, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+        client = own.services.cluster.client
+        write = client.json_patch
+        self.writes = 0
+        self.on = False
+
+        async def later(api: Any, namespace: str, name: str, *rest: Any, **more: Any) -> Any:
+            if self.on:
+                self.writes += 1
+                note = {"metadata": {"annotations": {"busybody": str(self.writes)}}}
+                cluster.patch(api.plural, name, note)
+            return await write(api, namespace, name, *rest, **more)
+
+        monkeypatch.setattr(client, "json_patch", later)
+        monkeypatch.setattr(writer, "LONGEST_PAUSE_S", 0.001)
+
+
+def test_aborted(
+    world: World,
+    own: Facade,
+    cluster: Cluster,
+    promised: dict[str, set[int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where others are always first it is given up and nothing has changed; all else waits for nobody."""
+    busybody = Busybody(own, cluster, monkeypatch)
+    before = everything(cluster, world)
+    aborted = set()
+    for operation, call in CALLS.items():
+        if operation not in promising(promised, 409):
+            continue
+        if operation is O.STOP_PROJECT_BROADCAST:
+            world.call(world.host, CALLS[O.START_PROJECT_BROADCAST])
+        begun, busybody.on = busybody.writes, True
+        answer = world.call(world.host, changing(operation, call))
+        busybody.on = False
+        assert_error(answer, 409, 10)
+        assert "try again" in answer.json()["message"]
+        assert busybody.writes - begun == writer.ATTEMPTS
+        aborted.add(operation)
+        if operation is O.STOP_PROJECT_BROADCAST:
+            world.call(world.host, call)
+            before = everything(cluster, world)
+        assert everything(cluster, world) == before, operation
+    assert aborted == set(promising(promised, 409))
+    busybody.on = True
+    for operation, call in CALLS.items():
+        if operation not in aborted:
+            assert world.call(world.host, call).status_code != 409, operation
+
+
+def changing(operation: Operation, call: Call) -> Call:
+    """A call that has something to write."""
+    bodies: dict[Operation, Json] = {
+        O.UPDATE_COLLECTION: {"metadata": "new"},
+        O.UPDATE_PROJECT: {"metadata": "new"},
+        O.UPDATE_DESTINATION: {"metadata": "new"},
+        O.UPDATE_SOURCE: {"metadata": "new"},
+        O.ADD_SOURCE_TO_PROJECT: {"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR"}},
+        O.UPDATE_SOURCE_IN_PROJECT: {"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR"}},
+        O.UPDATE_LAYOUT: {"metadata": {"new": 1}},
+        O.UPDATE_LAYER: {"x": 17},
+        O.BATCH: {"layers": [{"create": {"type": "image"}}]},
+    }
+    return replace(call, body=bodies.get(operation, call.body))
+
+
+def everything(cluster: Cluster, world: World) -> dict[str, Any]:
+    """What is stored of a world, without what passers-by left there."""
+    names = set(world.ids.values())
+    kinds = ("collections", "projects", "sources", "destinations", "layouts")
+    return {
+        f"{kind}/{item['metadata']['name']}": (item["spec"], item["metadata"].get("deletionTimestamp"))
+        for kind in kinds
+        for item in cluster.list(kind)
+        if item["metadata"]["name"] in names
+    }
+
+
+def test_resource_exhausted(
+    rights: Path,
+    cluster: Cluster,
+    recorded_logs: Any,
+    redis: RedisServer,
+    sign_in: Callable[..., User],
+    promised: dict[str, set[int]],
+) -> None:
+    limits = RateLimitSettings(window_s=60, per_token=40, per_service=0)
+    settings = RedisSettings(url=redis.url)
+    with Facade(rights, cluster.shows, cluster.release, rate_limits=limits, redis=settings) as strict:
+        wait_for(lambda: not strict.services.rate_limits._open, "Redis was asked")
+        world = World(sign_in(facade=strict), set(CALLS))
+        wait_for(
+            lambda: world.host.call("GET", world.show.path).status_code == 429, "the limit is reached", 20
+        )
+        before = everything(cluster, world)
+        calls = promising(promised, 429)
+        assert set(calls) == set(Operation)
+        for call in calls.values():
+            answer = world.call(world.host, call)
+            assert_error(answer, 429, 8)
+            assert 0 < int(answer.headers["Retry-After"]) <= 60
+        assert everything(cluster, world) == before
+
+
+def test_operations_of_api_keys(
+    control_plane: ControlPlane, admin: httpx.Client, recorded_logs: Any, redis: RedisServer
+) -> None:
+    """An installation whose signing key is gone issues nothing until it has another."""
+    cluster = new_cluster(admin)
+    key, poor = cluster.add_api_key("studio"), cluster.add_api_key("poor")
+    limits = RateLimitSettings(window_s=60, per_token=0, per_service=30)
+    settings: dict[str, Any] = {"rate_limits": limits, "redis": RedisSettings(url=redis.url)}
+    with Facade(grant(control_plane, cluster), cluster.shows, cluster.release, **settings) as own:
+        paths = own.http.get("/openapi.json").json()["paths"]
+        create, test = "/live/v2/authentication/token", "/live/v2/authentication/token/test"
+        assert set(paths[create]["post"]["responses"]) == {"200", "400", "401", "403", "429", "503"}
+        assert set(paths[test]["get"]["responses"]) == {"200", "401", "429", "503"}
+
+        def both(key: str, **body: Any) -> list[httpx.Response]:
+            headers = {"X-API-Key": key}
+            body.setdefault("serviceUserId", "anna")
+            return [own.http.post(create, headers=headers, json=body), own.http.get(test, headers=headers)]
+
+        assert_error(both(key, displayName=1)[0], 400, 3)
+        assert_error(both(key, role="ROLE_PLATFORM")[0], 403, 7)
+        for answer in both("nobodys"):
+            assert_error(answer, 401, 16)
+        wait_for(lambda: not own.services.rate_limits._open, "Redis was asked")
+        wait_for(lambda: both(poor)[0].status_code == 429, "the limit is reached", 20)
+        for answer in both(poor):
+            assert_error(answer, 429, 8)
+            assert int(answer.headers["Retry-After"]) > 0
+        pem, name = private_key(cluster)
+        admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
+        wait_for(lambda: both(key)[0].status_code == 503, "the key is gone")
+        for answer in both(key):
+            assert_error(answer, 503, 14)
+            assert int(answer.headers["Retry-After"]) > 0
+        cluster.add_secret(cluster.release, "another", "onair.dev/signing-key", {"private.pem": pem})
+        wait_for(lambda: both(key)[0].is_success, "tokens are issued again")
+
+
+def test_unavailable(
+    world: World,
+    own: Facade,
+    control_plane: ControlPlane,
+    redis: RedisServer,
+    promised: dict[str, set[int]],
+    sign_in: Callable[..., User],
+) -> None:
+    """Neither the API server nor Redis is there. What the facade knows it still tells."""
+    lost = copy.copy(world)
+    lost.ids = dict.fromkeys(world.ids, "unknown")
+    guest = invite(world.show)
+    away = set()
+    control_plane.stop_apiserver()
+    redis.stop()
+    try:
+        wait_for(lambda: not own.services.events.bus.connected, "the loss of Redis is noticed")
+        assert_error(refresh(guest), 503, 14)
+        away.add(O.REFRESH_ACCESS_TOKEN)
+        for operation, call in CALLS.items():
+            for answer in (world.call(world.host, changing(operation, call)), lost.call(world.host, call)):
+                assert answer.status_code in (200, 400, 503), (operation, answer.text)
+                if answer.status_code == 503:
+                    assert_error(answer, 503, 14)
+                    assert int(answer.headers["Retry-After"]) > 0
+                    assert "127.0.0.1" not in answer.text
+                    away.add(operation)
+    finally:
+        redis.start()
+        control_plane.start_apiserver()
+    assert away == set(promising(promised, 503))
+    wait_for(lambda: httpx.get(f"{own.url}/readyz").is_success, "the facade is ready again")
+    assert world.show.get()
