@@ -65,7 +65,7 @@ test-e2e: venv up ## Shows in the local cluster
 
 fuzz: venv ## Made-up requests to every operation for FUZZ_S seconds (600)
 	@$(PYTHON) dev/tools.py control-plane
-	@ONAIR_FUZZ_S=$(FUZZ_S) $(BIN)/pytest tests/integration/api/test_fuzz.py $(ARGS)
+	@ONAIR_FUZZ_S=$(FUZZ_S) $(BIN)/pytest tests/integration/api/test_fuzz.py tests/integration/api/event/test_stream_fuzz.py $(ARGS)
 	@tail -n 25 build/fuzz/output.txt
 
 soak: venv ## A show with four destinations, one of them flapping, for SOAK_S seconds (3600)

@@ -151,12 +151,12 @@ def redis_connected(facade: Facade) -> bool:
     return bool(bus and bus.connected)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def one(replicas: tuple[Facade, Facade]) -> Facade:
     return replicas[0]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def two(replicas: tuple[Facade, Facade]) -> Facade:
     return replicas[1]
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 import pytest
 from tests.control_plane import ControlPlane
 from tests.integration.api.event.client import HttpStream, SignIn, WebSocket, events_of
+from tests.integration.api.event.seen import PREFIX, compare, new_shows
 from tests.integration.api.facade import Cluster, Facade, User, wait_for
 from tests.integration.conftest import RedisServer
 
@@ -92,6 +93,48 @@ def test_redis_that_falls_silent_is_noticed(own: Facade, redis: RedisServer, sig
         names = []
         while not names or names[-1] != "after":
             names.append(events_of(socket, 1)[0]["event"]["name"])
+
+
+@pytest.mark.parametrize("fault", ["stopped", "silent"])
+def test_without_redis_every_subscriber_sees_what_is_stored(
+    own: Facade,
+    redis: RedisServer,
+    sign_in: SignIn,
+    rights: Path,
+    cluster: Cluster,
+    fault: str,
+) -> None:
+    """Two replicas, changes over HTTP on either and by kubectl, before, during and after."""
+    settings: dict[str, Any] = {"redis": RedisSettings(url=redis.url), "events": EventSettings(drain_s=0.1)}
+    with Facade(rights, cluster.shows, cluster.release, **settings) as other:
+        shows = new_shows(sign_in(facade=own))
+        beyond = User(other, shows[0].user.token)
+        wait_for(lambda: beyond.call("GET", shows[-1].path).is_success, "both know them")
+
+        def edit(round_: str) -> None:
+            for number, show in enumerate(shows):
+                user = (show.user, beyond)[number % 2]
+                user.ok("PATCH", show.path, {"metadata": {round_: number}})
+                if number % 3 == 0:
+                    cluster.patch("projects", show.id, {"spec": {"metadata": {round_: -number}}})
+
+        def change() -> None:
+            edit("before")
+            redis.stop() if fault == "stopped" else redis.freeze()
+            edit("during")
+            for each in (own, other):
+                wait_for(lambda each=each: not each.services.events.bus.connected, "the loss is noticed")
+            edit("noticed")
+            shows.append(shows[0].user.project(shows[0].collection))
+            shows[0].user.ok("DELETE", shows.pop(1).path)
+            redis.start() if fault == "stopped" else redis.thaw()
+            wait_for(lambda: publishes(shows[0].user), "publishing works again")
+            edit("after")
+
+        with WebSocket(own, shows[0].user.token) as here, WebSocket(other, shows[0].user.token) as there:
+            for stream in (here, there):
+                stream.subscribe(PREFIX)
+            compare([here, there], shows, cluster, change)
 
 
 def test_what_was_published_elsewhere_while_the_link_was_down_arrives(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlparse
@@ -15,12 +14,10 @@ import pytest
 import yaml
 from tests.control_plane import ControlPlane
 from tests.integration.api.event.client import SignIn, WebSocket
-from tests.integration.api.facade import Cluster, Facade, Json, Show, User, wait_for
+from tests.integration.api.event.seen import PREFIX, SHOWS, compare, new_shows
+from tests.integration.api.facade import Cluster, Facade, Show, wait_for
 
 from onair_api.settings import CacheSettings
-
-PREFIX = "apistream:live:EVENT_TYPE_PROJECT:*"
-SHOWS = 12
 
 
 class Proxy:
@@ -112,62 +109,9 @@ def behind(
         yield facade
 
 
-class Subscriber:
-    """Knows of its projects what events have told."""
-
-    def __init__(self, stream: WebSocket, known: dict[str, Json]) -> None:
-        self._stream = stream
-        self.projects = dict(known)
-
-    def follow(self, done: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + 20
-        while not done():
-            assert time.monotonic() < deadline, what
-            with contextlib.suppress(AssertionError):
-                self._take(self._stream.next(0.2)["result"]["event"]["payload"]["project"])
-
-    def _take(self, told: Json) -> None:
-        ((kind, body),) = told.items()
-        if kind == "delete":
-            self.projects.pop(body["projectId"])
-        elif kind in ("create", "update"):
-            self.projects[body["project"]["projectId"]] = body["project"]
-
-
-def truth(user: User, ids: set[str], cluster: Cluster) -> dict[str, object]:
-    """Metadata of each project as the API server has it."""
-    items = cluster.admin.get(cluster.path("projects")).raise_for_status().json()["items"]
-    return {
-        item["metadata"]["name"]: item["spec"].get("metadata")
-        for item in items
-        if item["metadata"]["name"] in ids
-    }
-
-
 @pytest.fixture
 def shows(behind: Facade, sign_in: SignIn) -> list[Show]:
-    host = sign_in(facade=behind)
-    first = host.project()
-    return [first, *(host.project(first.collection) for _ in range(SHOWS - 1))]
-
-
-def compare(stream: WebSocket, shows: list[Show], cluster: Cluster, change: Callable[[], None]) -> None:
-    """Lets something happen; in the end the subscriber, the facade and the API server know the same."""
-    ids = {show.id for show in shows}
-    user = shows[0].user
-    subscriber = Subscriber(stream, {show.id: show.get()["project"] for show in shows})
-    change()
-    wanted = truth(user, ids, cluster)
-
-    def told() -> bool:
-        return {id_: project["metadata"] for id_, project in subscriber.projects.items()} == wanted
-
-    subscriber.follow(told, "the subscriber's view is not the cluster's")
-    for id_ in ids - wanted.keys():
-        assert user.call("GET", f"/collection/{shows[0].collection}/project/{id_}").status_code == 404
-    for show in shows:
-        if show.id in wanted:
-            assert subscriber.projects[show.id]["metadata"] == show.get()["project"]["metadata"]
+    return new_shows(sign_in(facade=behind))
 
 
 def test_a_watch_that_is_cut_again_and_again_misses_nothing(
@@ -182,7 +126,7 @@ def test_a_watch_that_is_cut_again_and_again_misses_nothing(
 
     with WebSocket(behind, shows[0].user.token) as stream:
         stream.subscribe(PREFIX)
-        compare(stream, shows, cluster, change)
+        compare([stream], shows, cluster, change)
 
 
 def test_a_watch_that_falls_silent_is_opened_anew(
@@ -197,7 +141,7 @@ def test_a_watch_that_falls_silent_is_opened_anew(
 
     with WebSocket(behind, shows[0].user.token) as stream:
         stream.subscribe(PREFIX)
-        compare(stream, shows, cluster, change)
+        compare([stream], shows, cluster, change)
     wait_for(lambda: behind.http.get("/readyz").status_code == 200, "the facade is ready again")
 
 
@@ -218,7 +162,7 @@ def test_a_watch_too_far_behind_lists_again_and_tells_the_difference(
     before = gone(behind)
     with WebSocket(behind, shows[0].user.token) as stream:
         stream.subscribe(PREFIX)
-        compare(stream, shows, cluster, change)
+        compare([stream], shows, cluster, change)
     assert gone(behind) > before, "the API server answered 410"
 
 

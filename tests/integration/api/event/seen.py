@@ -1,0 +1,73 @@
+"""What a subscriber has seen against what is stored."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+
+from tests.integration.api.event.client import WebSocket
+from tests.integration.api.facade import Cluster, Json, Show, User
+
+PREFIX = "apistream:live:EVENT_TYPE_PROJECT:*"
+SHOWS = 12
+
+
+class Subscriber:
+    """Knows of its projects what events have told."""
+
+    def __init__(self, stream: WebSocket, known: dict[str, Json]) -> None:
+        self._stream = stream
+        self.projects = dict(known)
+
+    def follow(self, done: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + 20
+        while not done():
+            assert time.monotonic() < deadline, what
+            with contextlib.suppress(AssertionError):
+                self._take(self._stream.next(0.2)["result"]["event"]["payload"]["project"])
+
+    def _take(self, told: Json) -> None:
+        ((kind, body),) = told.items()
+        if kind == "delete":
+            self.projects.pop(body["projectId"])
+        elif kind in ("create", "update"):
+            self.projects[body["project"]["projectId"]] = body["project"]
+
+
+def stored(cluster: Cluster, collection: str) -> dict[str, object]:
+    """Metadata of each project of a collection as the API server has it."""
+    return {
+        item["metadata"]["name"]: item["spec"].get("metadata")
+        for item in cluster.list("projects")
+        if item["spec"]["collectionId"] == collection
+    }
+
+
+def new_shows(host: User) -> list[Show]:
+    """Projects of one collection."""
+    first = host.project()
+    return [first, *(host.project(first.collection) for _ in range(SHOWS - 1))]
+
+
+def compare(
+    streams: list[WebSocket], shows: list[Show], cluster: Cluster, change: Callable[[], None]
+) -> None:
+    """Lets something happen; in the end each subscriber, the facade and the API server know the same."""
+    user, collection = shows[0].user, shows[0].collection
+    known = {show.id: show.get()["project"] for show in shows}
+    subscribers = [Subscriber(stream, known) for stream in streams]
+    change()
+    wanted = stored(cluster, collection)
+
+    for subscriber in subscribers:
+
+        def told(subscriber: Subscriber = subscriber) -> bool:
+            return {id_: each["metadata"] for id_, each in subscriber.projects.items()} == wanted
+
+        subscriber.follow(told, "the subscriber's view is not the cluster's")
+    for id_ in known.keys() - wanted.keys():
+        assert user.call("GET", f"/collection/{collection}/project/{id_}").status_code == 404
+    for id_ in wanted:
+        project = Show(user, collection, id_).get()["project"]
+        assert all(each.projects[id_]["metadata"] == project["metadata"] for each in subscribers)
