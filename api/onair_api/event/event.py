@@ -90,6 +90,10 @@ class Event:
             frame = self._frames[format_] = format_.frame(self._message(None))
         return frame
 
+    def delivered(self) -> None:
+        """Whoever asks from here on comes back after a while: the frames are not kept for them."""
+        self._frames.clear()
+
     def frame_for_origin(self, format_: Format) -> bytes:
         return format_.frame(self._message(self.correlation_id))
 

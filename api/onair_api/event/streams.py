@@ -89,6 +89,7 @@ class Streams:
                 continue
             session.deliver(event)
             count += 1
+        event.delivered()
         if count:
             EVENTS_OUT.inc(count)
 

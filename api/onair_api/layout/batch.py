@@ -120,7 +120,7 @@ def _resolved(request: LayerRequest, created: dict[int, str], wrong: list[Violat
 
 
 def _mode(body: dict[str, Any], wrong: list[Violation]) -> RequestAnimationMode:
-    value = body.get("requestAnimationMode")
+    value = body.get("requestAnimationMode", body.get("request_animation_mode"))
     if value is None or value == "":
         return RequestAnimationMode.PARALLEL
     try:

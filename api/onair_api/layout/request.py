@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import orjson
-
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.animation import Animated
 from onair_api.layout.tree import Create, Delete, Layer, Operation, Update
@@ -16,6 +14,7 @@ from onair_api.settings import LimitSettings
 from onair_api.wire.message import message_of
 from onair_api.wire.reading import ABSENT, Reading, joined
 from onair_api.wire.validation import violations
+from onair_api.writes import request_note
 from onair_crds.layout import Layer as LayerModel
 
 LAYER_MESSAGE = message_of(LayerModel).only(
@@ -149,13 +148,9 @@ def _values(
 def request_metadata(
     body: dict[str, Any], path: str, limits: LimitSettings, wrong: list[Violation]
 ) -> dict[str, Any] | None:
-    value = body.get("requestMetadata")
-    if value is None:
+    """The same as of any request; what is wrong is added to the rest."""
+    try:
+        return request_note.request_metadata(body, limits.request_metadata_bytes)
+    except InvalidArgument as error:
+        wrong += [Violation(joined(path, each.field), each.description) for each in error.violations]
         return None
-    place = joined(path, "requestMetadata")
-    if not isinstance(value, dict):
-        wrong.append(Violation(place, "must be an object"))
-        return None
-    if len(orjson.dumps(value)) > limits.request_metadata_bytes:
-        wrong.append(Violation(place, f"must be at most {limits.request_metadata_bytes} bytes as JSON"))
-    return value

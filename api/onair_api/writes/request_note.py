@@ -39,12 +39,12 @@ def new_nonce() -> str:
 
 
 def request_metadata(body: dict[str, Any], limit_bytes: int) -> dict[str, Any] | None:
-    """The caller's `requestMetadata`.
+    """The caller's `requestMetadata`, in either spelling.
 
     Raises:
         InvalidArgument: it is no object, or too large to travel with the event.
     """
-    value = body.get("requestMetadata")
+    value = body.get("requestMetadata", body.get("request_metadata"))
     if value is None:
         return None
     if not isinstance(value, dict):

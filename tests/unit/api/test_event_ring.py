@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_api.event.event import Event, Position
+from onair_api.event.event import Event, Format, Position
 from onair_api.event.outbox import Backlog
 from onair_api.event.ring import Ring
 from onair_api.event.scope import Target
@@ -80,3 +80,12 @@ def test_a_backlog_starts_anew_with_a_note_of_its_loss() -> None:
         assert taken[0] == b"LOST"
         assert [int(each) for each in taken[1:]] == list(range(11 - len(taken), 10))
         assert backlog.events() == []
+
+
+def test_what_was_delivered_is_kept_once() -> None:
+    made = event(1)
+    first = made.frame(Format.NDJSON)
+    assert made.frame(Format.NDJSON) is first
+    made.delivered()
+    assert not made._frames
+    assert made.frame(Format.NDJSON) == first

@@ -70,3 +70,20 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: dict[str, Any], scene: b
     answer = batch_answer("lay", request, outcome.results)
     assert len(answer["layers"]) == len(body["layers"])
     assert orjson.dumps(noted(answer))
+
+
+def test_what_belongs_to_the_request_is_read_in_either_spelling() -> None:
+    camel = {
+        "layers": [{"delete": {"id": "a", "requestMetadata": {"n": 1}}}],
+        "requestMetadata": {"by": "me"},
+        "requestAnimationMode": "REQUEST_ANIMATION_MODE_SERIES",
+    }
+    snake = {
+        "layers": [{"delete": {"id": "a", "request_metadata": {"n": 1}}}],
+        "request_metadata": {"by": "me"},
+        "request_animation_mode": "REQUEST_ANIMATION_MODE_SERIES",
+    }
+    made = batch_request(snake, lambda: "new", LIMITS)
+    assert made == batch_request(camel, lambda: "new", LIMITS)
+    assert made.metadata == {"by": "me"}
+    assert made.layers[0].metadata == {"n": 1}
