@@ -26,6 +26,7 @@ CHUNK = 64 * 1024
 CONNECT_TIMEOUT_S = 5.0
 LEAST_S = 1.0
 """A storage may take so long though all is well: to connect, agree on keys and write to its disks."""
+LONGEST_ANSWER_S = 60.0
 _CODE = re.compile(r"<Code>([A-Za-z0-9]+)</Code>")
 _ANSWER_BYTES = 64 * 1024
 
@@ -96,6 +97,7 @@ class Bucket:
         )
         self._session: aiohttp.ClientSession | None = None
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._patience = Patience()
         self._asking = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -170,7 +172,7 @@ class Bucket:
         path = f"{self._root}/{quote(key, safe='/-_.~')}"
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         signed = await self._signed(method, path, headers, digest)
-        progress = Progress(self._unacknowledged)
+        progress = Progress(self._unacknowledged, self._patience, len(data))
         if method == "PUT":
             signed["Content-Length"] = str(len(data))
         server = self.server
@@ -255,13 +257,33 @@ class Bucket:
             self._session = None
 
 
+class Patience:
+    """How long an answer may take after everything was sent: what stands between, a proxy or the queue of a
+    narrow line, may hold a segment for longer than the time-out, and to send it again would not help."""
+
+    def __init__(self) -> None:
+        self._usual_s = 0.0
+
+    def limit_s(self, least_s: float) -> float:
+        return max(least_s, 2 * self._usual_s)
+
+    def answered(self, after_s: float) -> None:
+        self._usual_s = max(after_s, 0.9 * self._usual_s)
+
+    def exhausted(self, limit_s: float) -> None:
+        """The next one is given twice as long."""
+        self._usual_s = min(limit_s, LONGEST_ANSWER_S / 2)
+
+
 class Progress:
     """Notices a request that goes neither on nor to its end."""
 
-    def __init__(self, unacknowledged: Callable[[], int]) -> None:
+    def __init__(self, unacknowledged: Callable[[], int], patience: Patience, size: int) -> None:
         self._moved_at = time.monotonic()
         self._unacknowledged = unacknowledged
+        self._patience = patience
         self._held = 0
+        self._left = size
 
     def _look(self) -> None:
         """Bytes that left this process may still be on their way, for seconds on a narrow one."""
@@ -269,10 +291,15 @@ class Progress:
             self._held = held
             self._moved_at = time.monotonic()
 
+    @property
+    def _sending(self) -> bool:
+        return bool(self._left or self._held)
+
     async def chunks(self, data: bytes | bytearray) -> AsyncIterator[bytes | bytearray]:
         for at in range(0, len(data), CHUNK):
             self._moved_at = time.monotonic()
             yield data[at : at + CHUNK]
+        self._left = 0
         self._moved_at = time.monotonic()
 
     async def watch(
@@ -281,18 +308,27 @@ class Progress:
         """The answer's head.
 
         Raises:
-            Lost: neither bytes nor an answer for longer than the time-out.
+            Lost: no bytes for longer than the time-out, or no answer for longer than the patience.
         """
         try:
             while True:
                 # Looking closely costs little, as there is a request every two seconds
                 await asyncio.wait({request}, timeout=min(0.25, timeout_s() / 4))
+                still_s = time.monotonic() - self._moved_at
                 if request.done():
+                    if not self._sending:
+                        self._patience.answered(still_s)
                     return request.result()
                 self._look()
                 limit_s = max(timeout_s(), LEAST_S)
-                if time.monotonic() - self._moved_at > limit_s:
-                    raise Lost(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
+                if self._sending:
+                    if still_s > limit_s:
+                        raise Lost(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
+                    continue
+                limit_s = self._patience.limit_s(limit_s)
+                if still_s > limit_s:
+                    self._patience.exhausted(limit_s)
+                    raise Lost(f"stalled: {server} gave no answer for {limit_s * 1000:.0f} ms")
         finally:
             if not request.done():
                 request.cancel()
