@@ -15,7 +15,7 @@ from onair_encoder.publish.rtc import pipe
 from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
 from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected
 from onair_encoder.publish.rtc.media import Shape, access_unit, parameter_sets, shape_of
-from onair_encoder.publish.rtc.publisher import MAX_UNSENT_BYTES, PipeFeed
+from onair_encoder.publish.rtc.publisher import MAX_UNSENT_BYTES, PictureFlow, PipeFeed
 from onair_encoder.publish.rtmp import amf
 
 SPS, PPS = b"\x67\x64\x00\x1e", b"\x68\xee"
@@ -193,3 +193,34 @@ def test_ends_are_words() -> None:
     )
     assert str(disconnected("SERVER_SHUTDOWN", URL, "x")) == "rooms.example:443: the server is shutting down"
     assert str(disconnected("NEVER_SEEN", URL, "x")) == "rooms.example:443: the session ended"
+
+
+def told(flow: PictureFlow, *looks: tuple[float, int, int]) -> list[bool]:
+    """Whether the picture is held back, at each look: time, pictures sent, pictures wanted."""
+    return [
+        flow.held_s(pipe.Progress(pictures_sent=sent, pictures=wanted), at) > 0 for at, sent, wanted in looks
+    ]
+
+
+def test_a_picture_is_held_back_when_none_leaves_though_some_are_due() -> None:
+    flow = PictureFlow()
+    assert told(flow, (0, 0, 0), (0.5, 15, 15), (1.4, 15, 40), (1.6, 15, 46)) == [False, False, False, True]
+
+
+def test_no_picture_is_missed_where_none_is_due() -> None:
+    assert told(PictureFlow(), (0, 9, 9), (0.8, 9, 9), (1.6, 9, 9), (9, 9, 9)) == [False] * 4
+
+
+def test_single_pictures_are_no_flow() -> None:
+    flow = PictureFlow()
+    assert told(flow, (0, 9, 9), (2, 9, 69), (2.1, 10, 72), (4, 10, 129), (4.1, 11, 132)) == [
+        *(False, True, True, True, True),
+    ]
+    assert told(flow, (5, 30, 160), (6.0, 60, 190), (6.2, 66, 196)) == [True, True, False]
+
+
+def test_pictures_on_their_way_are_not_given_up() -> None:
+    flow = PictureFlow()
+    counts = [(0, 5), (20, 25), (20, 80), (50, 112), (110, 172)]
+    found = [flow.left_out(pipe.Progress(pictures_sent=sent, pictures=due)) for sent, due in counts]
+    assert found == [0, 0, 60, 0, 0]

@@ -31,7 +31,12 @@ PAGE = Path(__file__).with_name("room_viewer.html")
 class LiveKitServer:
     """Use as a context manager. Media goes over UDP on loopback."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, media_host: str = "127.0.0.1") -> None:
+        """
+        Args:
+            media_host: the address that peers are told for media; somebody may stand there and pass it on.
+        """
+        self._media_host = media_host
         self.port, self.tcp_port, self.udp_port = free_port(), free_port(), free_port()
         self._config, self._log = folder / "livekit.yaml", folder / "livekit.log"
         self._config.write_text(yaml.safe_dump(self._settings()))
@@ -44,7 +49,7 @@ class LiveKitServer:
             "rtc": {
                 "tcp_port": self.tcp_port,
                 "udp_port": self.udp_port,
-                "node_ip": "127.0.0.1",
+                "node_ip": self._media_host,
                 "use_external_ip": False,
                 "enable_loopback_candidate": True,
                 "interfaces": {"includes": ["lo"]},

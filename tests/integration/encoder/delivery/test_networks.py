@@ -10,6 +10,9 @@ import pytest
 from tests.control_plane import free_port
 from tests.integration.encoder.delivery.far_end import FarEnd
 from tests.integration.encoder.delivery.live_program import live_program
+from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
+from tests.integration.encoder.delivery.test_rtc import HIGH_PROFILE
+from tests.integration.encoder.delivery.test_rtc import destination as room
 from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
 from tests.integration.encoder.delivery.udp_proxy import UdpProxy
 from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
@@ -18,6 +21,8 @@ from onair_crds.program import ProgramDestination
 from onair_encoder.publish.rtmp import connection as rtmp_connection
 
 TIMEOUT_MS = 1000
+LINE_HOST = "127.0.0.2"
+"""Where the room's server is said to take media: a proxy stands there."""
 
 
 def rtmp(id_: str, port: int, path: str | None = None, host: str = "127.0.0.1") -> ProgramDestination:
@@ -103,6 +108,40 @@ async def test_udp_that_misbehaves(tmp_path: Path) -> None:
         for name in ("healthy", "lossy"):
             await far_end.gone(f"recorded/{name}")
             assert_every_packet_once(far_end.recorded(f"recorded/{name}"), sent, least_s=3)
+
+
+async def test_a_room_on_a_bad_line(tmp_path: Path) -> None:
+    """Loss is made up for. On a narrow line the sound goes on, and the picture comes back after it."""
+    (tmp_path / "livekit").mkdir()
+    async with contextlib.AsyncExitStack() as stack:
+        room_server = stack.enter_context(LiveKitServer(tmp_path / "livekit", LINE_HOST))
+        line = UdpProxy(room_server.udp_port, LINE_HOST, room_server.udp_port)
+        await stack.enter_async_context(line)
+        far_end = await stack.enter_async_context(FarEnd(tmp_path))
+        fan_out = await stack.enter_async_context(live_program(1500, HIGH_PROFILE))
+        sent, watched = Sent(fan_out), Watched(fan_out)
+        watched.want(room(room_server, "room"), rtmp("healthy", far_end.rtmp, "recorded/healthy"))
+        await watched.connected("room", "healthy")
+        line.bad = line.clients
+        viewing = await stack.enter_async_context(viewer(room_server, "room"))
+        await viewing.until("moving", lambda r: r["moved"] > 30)
+        line.loss, line.delay_s = 0.02, 0.03
+        moved = viewing.report["moved"]
+        await viewing.until("moving in spite of loss", lambda r: r["moved"] > moved + 90)
+        assert not watched.said("room")
+        line.loss, line.delay_s, line.bytes_per_s = 0.0, 0.0, 50_000
+        await watched.says("room", "too narrow: only the sound of the programme gets through", 20)
+        assert watched.delivery.counters("room").dropped > 0
+        line.bytes_per_s = None
+        moved = viewing.report["moved"]
+        await watched.connected("room", timeout_s=40)
+        await viewing.until("moving again", lambda r: r["moved"] > moved + 90)
+        assert watched.delivery.counters("room").sessions == 2
+        assert watched.state("room").attempts == 1, "it never left the room"
+        assert not watched.said("healthy")
+        await watched.delivery.finish()
+        await far_end.gone("recorded/healthy")
+        assert_every_packet_once(far_end.recorded("recorded/healthy"), sent, least_s=10)
 
 
 async def _until_dropped(watched: Watched, id_: str) -> None:

@@ -14,14 +14,20 @@ Address = tuple[str, int]
 class UdpProxy:
     """A way to a UDP port. Use as an async context manager; its attributes may change at any time."""
 
-    def __init__(self, to_port: int) -> None:
+    def __init__(self, to_port: int, host: str = "127.0.0.1", port: int = 0) -> None:
+        """
+        Args:
+            host, port: where it is; port 0 is any that is free.
+        """
         self.delay_s = 0.0
         self.loss = 0.0
         self.bytes_per_s: float | None = None
         self.queue_bytes = 64 * 1024
         self.up = self.down = True
         """Whether anything passes: towards the server, and back."""
-        self.port = 0
+        self.bad: set[Address] | None = None
+        """The clients whose way misbehaves; None for all of them."""
+        self.host, self.port = host, port
         self._server: Address = ("127.0.0.1", to_port)
         self._backs: dict[Address, socket.socket] = {}
         self._free_at = 0.0
@@ -30,7 +36,7 @@ class UdpProxy:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._front, _ = await self._loop.create_datagram_endpoint(
-            lambda: _Receiver(self._from_client), local_addr=("127.0.0.1", 0)
+            lambda: _Receiver(self._from_client), local_addr=(self.host, self.port)
         )
         self.port = self._front.get_extra_info("sockname")[1]
         return self
@@ -41,7 +47,14 @@ class UdpProxy:
             self._loop.remove_reader(back)
             back.close()
 
+    @property
+    def clients(self) -> set[Address]:
+        return set(self._backs)
+
     def _from_client(self, data: bytes, client: Address) -> None:
+        if self.bad is not None and client not in self.bad:
+            self._forward(data, client)
+            return
         if not self.up or self._random.random() < self.loss:
             return
         wait_s = self.delay_s + self._queueing_s(len(data))
@@ -72,7 +85,9 @@ class UdpProxy:
             data = back.recv(65536)
         except OSError:
             return
-        if self.down and self._random.random() >= self.loss:
+        if self.bad is not None and client not in self.bad:
+            self._front.sendto(data, client)
+        elif self.down and self._random.random() >= self.loss:
             self._loop.call_later(self.delay_s, self._front.sendto, data, client)
 
 

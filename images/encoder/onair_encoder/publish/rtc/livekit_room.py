@@ -136,15 +136,16 @@ class LiveKitRoom(Room):
 
 def progress_of(stats: list[Any]) -> Progress:
     """The session's totals among WebRTC's statistics."""
-    video_bytes = sent_bytes = answers = 0
+    video_bytes = sent_bytes = answers = pictures = 0
     round_trip_ms = 0.0
     for each in stats:
         match each.WhichOneof("stats"):
             case "outbound_rtp" if each.outbound_rtp.stream.kind == "video":
                 video_bytes += each.outbound_rtp.sent.bytes_sent
+                pictures += each.outbound_rtp.outbound.frames_sent
             case "candidate_pair" if each.candidate_pair.candidate_pair.nominated:
                 pair = each.candidate_pair.candidate_pair
                 sent_bytes += pair.bytes_sent
                 answers += pair.packets_received
                 round_trip_ms = max(round_trip_ms, pair.current_round_trip_time * 1000)
-    return Progress(video_bytes, sent_bytes, answers, round_trip_ms)
+    return Progress(video_bytes, sent_bytes, answers, round_trip_ms, pictures)

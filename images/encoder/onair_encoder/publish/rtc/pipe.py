@@ -61,6 +61,9 @@ class Progress:
     answers: int = 0
     """Packets that came back from the server: acknowledgements and reports."""
     round_trip_ms: float = 0.0
+    pictures_sent: int = 0
+    pictures: int = 0
+    """That were to be sent."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import itertools
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
@@ -47,6 +48,8 @@ class Feeder:
         self._began = False
         self._due: asyncio.PriorityQueue[tuple[int, int, Frame | bytes]] = asyncio.PriorityQueue()
         self._count = itertools.count()
+        self.pictures = 0
+        """That were due."""
         self.flowing = False
         """Whether frames are known to have left."""
 
@@ -101,6 +104,7 @@ class Feeder:
                 await self._room.audio(what)
                 self._repeat_still(now_us)
                 continue
+            self.pictures += 1
             self._skipping = self._skipping and not what.keyframe
             if not self._skipping:
                 # The library leaves out frames of the future and those that are not in order.
@@ -133,7 +137,7 @@ async def _tell_progress(room: Room, feeder: Feeder) -> None:
     while True:
         progress = await room.progress()
         feeder.flowing = progress.video_bytes > 0
-        _say(progress)
+        _say(replace(progress, pictures=feeder.pictures))
         await asyncio.sleep(PROGRESS_S if progress.video_bytes else FIRST_PROGRESS_S)
 
 
