@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 
 from onair_encoder.encoding import FOLLOW, Encoding
-from onair_encoder.flv import FlvError, FlvReader
+from onair_encoder.flv import FlvError, FlvReader, Packet
 from onair_encoder.logs import log
 from onair_encoder.places import MEDIA_SOCKET, SUPERVISOR_SOCKET
 from onair_encoder.switch import Switch
 
-READ_SIZE = 256 * 1024
 FOLLOW_RETRY_S = 0.5
 
 
@@ -56,27 +56,54 @@ class ProgramInput:
     def __init__(self, switch: Switch) -> None:
         self.streams = 0
         self._switch = switch
-        self._current: asyncio.StreamWriter | None = None
+        self._current: _Stream | None = None
 
     async def listen(self) -> asyncio.Server:
         MEDIA_SOCKET.unlink(missing_ok=True)
-        return await asyncio.start_unix_server(self._serve, MEDIA_SOCKET, limit=READ_SIZE)
+        loop = asyncio.get_running_loop()
+        return await loop.create_unix_server(self._stream, MEDIA_SOCKET)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _stream(self) -> _Stream:
         if self._current:
             self._current.close()
-        self._current = writer
         self.streams += 1
         log("stream.begins", number=self.streams)
-        flv = FlvReader()
         self._switch.live_begins()
-        put = self._switch.live
+        self._current = _Stream(self._switch.live)
+        return self._current
+
+
+class _Stream(asyncio.Protocol):
+    """One connection of ffmpeg's. Packets go on in the call that brings them: no task has to be woken."""
+
+    def __init__(self, put: Callable[[Packet], None]) -> None:
+        self._put = put
+        self._flv = FlvReader()
+        self._transport: asyncio.BaseTransport | None = None
+        self._closed = False
+
+    def close(self) -> None:
+        """Takes nothing any more."""
+        self._closed = True
+        if self._transport:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        if self._closed:
+            transport.close()
+
+    def data_received(self, data: bytes) -> None:
         try:
-            while (data := await reader.read(READ_SIZE)) and self._current is writer:
-                for packet in flv.feed(data):
-                    put(packet)
-        except (OSError, FlvError) as error:
+            for packet in self._flv.feed(data):
+                if self._closed:
+                    return
+                self._put(packet)
+        except FlvError as error:
             log("stream.broken", error=str(error))
-        finally:
-            log("stream.ends")
-            writer.close()
+            self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc:
+            log("stream.broken", error=str(exc))
+        log("stream.ends")

@@ -10,7 +10,7 @@ import pytest
 
 from onair_crds.program import ProgramStorage
 from onair_encoder.flv import AUDIO, VIDEO, Packet
-from onair_encoder.publish.hls.bucket import _address, lost_by
+from onair_encoder.publish.hls.bucket import Patience, _address, lost_by
 from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
 from onair_encoder.publish.hls.spool import Budget, Spool
@@ -279,3 +279,20 @@ async def test_what_waits_spans_no_more_time_than_it_may(tmp_path: Path) -> None
         spool.done(waiting)
     assert found == [(b"0", False), (b"3", True), (b"4", False)]
     assert spool.dropped_packets == 2
+
+
+def test_a_storage_that_is_slow_to_answer_is_given_longer_and_longer() -> None:
+    patience, limits = Patience(), []
+    for _ in range(8):
+        limits.append(patience.limit_s(1.0))
+        patience.exhausted(limits[-1])
+    assert limits == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_patience_follows_what_is_usual() -> None:
+    patience = Patience()
+    patience.answered(5.0)
+    assert patience.limit_s(1.0) == 10
+    for _ in range(60):
+        patience.answered(0.1)
+    assert patience.limit_s(1.0) == 1
