@@ -37,10 +37,18 @@ def command(
 
 @contextlib.asynccontextmanager
 async def live_program(
-    video_kbps: int = 400, options: Sequence[str] = (), picture: str = PICTURE, sound: str = SOUND
+    video_kbps: int = 400,
+    options: Sequence[str] = (),
+    picture: str = PICTURE,
+    sound: str = SOUND,
+    into: FanOut | None = None,
 ) -> AsyncIterator[FanOut]:
-    """A fan-out whose packets come from ffmpeg for as long as the context lasts."""
-    fan_out = FanOut()
+    """A fan-out whose packets come from ffmpeg for as long as the context lasts.
+
+    Args:
+        into: a fan-out that another programme fed before.
+    """
+    fan_out = into or FanOut()
     process = await asyncio.create_subprocess_exec(
         *command(video_kbps, options, picture, sound),
         stdin=asyncio.subprocess.DEVNULL,

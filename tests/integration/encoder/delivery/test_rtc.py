@@ -126,6 +126,24 @@ async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: L
             await watching.until("left", lambda r: any(e["name"] == "left" for e in r["events"]), 5)
 
 
+async def test_another_size_and_rate_reach_those_who_watch(server: LiveKitServer) -> None:
+    """As after a change of a project that is on air: another encode follows the first."""
+    async with contextlib.AsyncExitStack() as stack:
+        first = live_program(400, HIGH_PROFILE)
+        fan_out = await first.__aenter__()
+        publisher = await stack.enter_async_context(publishing(destination(server, "resized"), fan_out))
+        watching = await stack.enter_async_context(viewer(server, "resized"))
+        await watching.until("moving", lambda r: r["moved"] > 30 and r["width"] == WIDTH)
+        await first.__aexit__(None, None, None)
+        larger = live_program(3000, HIGH_PROFILE, "testsrc2=size=640x360:rate=30", into=fan_out)
+        await stack.enter_async_context(larger)
+        await watching.until("larger", lambda r: (r["width"], r["height"]) == (640, 360))
+        moved = watching.report["moved"]
+        await watching.until("moving on", lambda r: r["moved"] > moved + 60)
+        await until(publisher, None)
+        assert publisher.state.attempts == 1, "it never left the room"
+
+
 async def test_picture_and_sound_keep_their_distance(server: LiveKitServer) -> None:
     """The browser's own sound output takes some 40 ms of it; its jitter buffers settle in seconds."""
 
