@@ -18,9 +18,11 @@ import pytest
 from tests.bench import delivering
 from tests.integration.encoder.delivery.far_end import FarEnd
 
+from onair_encoder.publish.publisher import STEADY_S
+
 MANY = 8
 SETTLE_S, MEASURE_S = 3.0, 8.0
-ADDED = 15
+ADDED, KICKED = 15, 8
 TICKS = os.sysconf("SC_CLK_TCK")
 
 PROGRAMME = [
@@ -181,6 +183,44 @@ async def test_how_soon_a_destination_is_ready(
             assert median == statistics.median(waits)
             assert bound is None or median < 2 * bound
         one.close()
+
+
+async def test_how_soon_a_kicked_destination_is_back(
+    far_end: FarEnd, programme: Path, report: Callable[..., float]
+) -> None:
+    """From the server's closing of the connection to its taking the path as published again."""
+    async with far_end:
+        one = Delivering(programme)
+        one.want({"id": "kicked", "type": "RTMP", "url": rtmp_url(far_end, "kicked")})
+        ready_at(far_end, "open/kicked")
+        waits = []
+        with httpx.Client(base_url=f"http://127.0.0.1:{far_end.api}/v3") as server:
+            for _ in range(KICKED):
+                await asyncio.sleep(STEADY_S + 0.5)
+                waits.append(await asyncio.to_thread(kick, server))
+        report("RTMP destination kicked → ready again", waits, "ms", 125.0)
+        one.close()
+
+
+def kick(server: httpx.Client) -> float:
+    """Milliseconds until another connection has taken the place of the present one."""
+    (connection,) = server.get("/rtmpconns/list").json()["items"]
+    kicked_at = time.time()
+    server.post(f"/rtmpconns/kick/{connection['id']}").raise_for_status()
+    return (back_at(server, connection["id"]) - kicked_at) * 1000
+
+
+def back_at(server: httpx.Client, gone: str) -> float:
+    """When another connection publishes."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        path = server.get("/paths/get/open/kicked")
+        at = time.time()
+        source = path.json()["source"] if path.is_success and path.json()["ready"] else None
+        if source and source["id"] != gone:
+            return at
+        time.sleep(0.001)
+    raise AssertionError("it does not come back")
 
 
 def ready_at(far_end: FarEnd, path: str) -> float:

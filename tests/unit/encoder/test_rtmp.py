@@ -102,9 +102,9 @@ def test_errors_are_told_in_words(error: Exception, words: str) -> None:
 
 def test_back_off_grows_to_its_limit_and_starts_anew() -> None:
     backoff = Backoff(lambda low, high: high)
-    assert [backoff.next_s() for _ in range(9)] == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
+    assert [backoff.next_s() for _ in range(11)] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30]
     backoff.reset()
-    assert backoff.next_s() == 0.5
+    assert backoff.next_s() == 0.1
 
 
 def test_what_only_a_change_can_mend_is_tried_again_slowly() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-FIRST_S, LONGEST_S = 0.5, 30.0
+FIRST_S, LONGEST_S = 0.1, 30.0
 
 
 class Backoff:
@@ -15,7 +15,7 @@ class Backoff:
         self._limit_s = FIRST_S
 
     def next_s(self, *, permanent: bool = False) -> float:
-        """The next wait, drawn up to a limit that doubles from 0.5 s to 30 s; long where it will not help."""
+        """The next wait, drawn up to a limit that doubles from 0.1 s to 30 s; long where it will not help."""
         if permanent:
             return self._uniform(LONGEST_S / 2, LONGEST_S)
         wait_s = self._uniform(0, self._limit_s)
