@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 COLUMNS = 32
-ROWS = 2
+ROWS = 3
+CLICK_MS = 2**28
+"""What the time of a click is told modulo."""
 TICKS = 4096
 
 Gray = NDArray[np.uint8]
@@ -21,6 +23,8 @@ class Painted:
 
     wall_ms: int
     tick: int
+    click_ms: int | None = None
+    """When the last click was to be heard, on the clock of `wall_ms`; None where it is not told."""
 
 
 def read_frame(frame: Gray) -> Painted | None:
@@ -32,9 +36,17 @@ def read_frame(frame: Gray) -> Painted | None:
     bits = (inner.mean(axis=(1, 3)) > 127).astype(int).ravel()
     if list(bits[:4]) != [1, 0, 1, 0]:
         return None
-    if any(bits[:60].reshape(15, 4).sum(axis=0) % 2 != bits[60:]):
+    if any(bits[:60].reshape(15, 4).sum(axis=0) % 2 != bits[60:64]):
         return None
-    return Painted(wall_ms=_number(bits[4:48]), tick=_number(bits[48:60]))
+    wall_ms = _number(bits[4:48])
+    return Painted(wall_ms, _number(bits[48:60]), _click_ms(bits[64:], wall_ms))
+
+
+def _click_ms(bits: NDArray[np.int_], wall_ms: int) -> int | None:
+    told = _number(bits[:28])
+    if not told or any(bits[:28].reshape(7, 4).sum(axis=0) % 2 != bits[28:]):
+        return None
+    return wall_ms - (wall_ms - told) % CLICK_MS
 
 
 def _number(bits: NDArray[np.int_]) -> int:
@@ -86,4 +98,27 @@ def av_offset_ms(clicks: list[float], flashes: list[float]) -> float | None:
     """Median of sound minus picture: positive where the sound is late; None without pairs."""
     pairs = [min((click - flash for flash in flashes), key=abs) * 1000 for click in clicks if flashes]
     near = [p for p in pairs if abs(p) < 400]
+    return float(np.median(near)) if near else None
+
+
+def av_distance_ms(
+    clicks: list[float], times_s: list[float], seen: list[Painted | None], near_ms: float = 400
+) -> float | None:
+    """Sound minus picture, good to some milliseconds; positive where sound is late, None if nothing is told.
+
+    A flash is seen with the next picture, so that it says when to a frame at best; what pictures tell of the
+    clock they were painted by is good for the mean of them all.
+
+    Args:
+        clicks: when they are heard, in seconds of the stream.
+        times_s: of the pictures, in seconds of the stream.
+        seen: what each picture tells.
+    """
+    told = [(at, painted) for at, painted in zip(times_s, seen, strict=False) if painted]
+    due = {painted.click_ms for _, painted in told if painted.click_ms is not None}
+    if not due:
+        return None
+    picture_ms = float(np.median([at * 1000 - painted.wall_ms for at, painted in told]))
+    pairs = [min((click * 1000 - picture_ms - each for each in due), key=abs) for click in clicks]
+    near = [pair for pair in pairs if abs(pair) < near_ms]
     return float(np.median(near)) if near else None

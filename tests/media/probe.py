@@ -47,6 +47,9 @@ class MediaReport:
     missing_percent_by_window: list[float] = field(default_factory=list)
     """Nominal frames never seen, in each window of 10 s."""
     av_offset_ms: float | None = None
+    """By clicks and flashes."""
+    av_distance_ms: float | None = None
+    """By clicks and the clock on the pictures: finer, for what changes slowly."""
 
     @property
     def missing_percent(self) -> float:
@@ -140,6 +143,7 @@ def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
         undecodable_percent=100 * sum(r is None for r in read) / max(1, len(read)),
         missing_percent_by_window=_windows(read, asked_fps),
         av_offset_ms=painted.av_offset_ms(clicks, painted.flash_times(frames, times)),
+        av_distance_ms=painted.av_distance_ms(clicks, times, read),
     )
 
 

@@ -62,11 +62,14 @@ class Sample:
 def memory_mb(container: str) -> float:
     """Anonymous memory of a container: what a program holds, without the file cache."""
     script = (
-        "sum(int(l.split()[1]) for p in __import__('pathlib').Path('/proc').glob('[0-9]*/smaps_rollup')"
-        " for l in (p.read_text().splitlines() if __import__('os').access(p, 4) else [])"
-        " if l.startswith('Pss_Anon'))"
+        "import contextlib, pathlib\n"
+        "held = 0\n"
+        "for p in pathlib.Path('/proc').glob('[0-9]*/smaps_rollup'):\n"
+        "    with contextlib.suppress(OSError):\n"  # of another user, or gone meanwhile
+        "        held += sum(int(l.split()[1]) for l in p.read_text().splitlines() if 'Pss_Anon:' in l)\n"
+        "print(held)"
     )
-    return int(docker("exec", container, "python3", "-c", f"print({script})")) / 1024
+    return int(docker("exec", container, "python3", "-c", script)) / 1024
 
 
 def agent_files(container: str) -> int:
@@ -132,7 +135,7 @@ async def offsets(far_end: Rtmp, folder: Path, began: float) -> AsyncIterator[li
         while True:
             next_at = time.monotonic() + OFFSET_EVERY_S
             recording = await asyncio.to_thread(probe.record, far_end.read_url("steady"), 8, folder)
-            offset = (await asyncio.to_thread(probe.analyse, recording)).av_offset_ms
+            offset = (await asyncio.to_thread(probe.analyse, recording)).av_distance_ms
             assert offset is not None, "clicks and flashes are missing"
             measured.append(Offset(round(time.monotonic() - began, 1), round(offset, 1)))
             await asyncio.sleep(next_at - time.monotonic())

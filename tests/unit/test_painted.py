@@ -7,13 +7,17 @@ import pytest
 from tests.media import painted
 
 
-def frame(wall_ms: int, tick: int, width: int = 640, flash: bool = False) -> painted.Gray:
+def parity(text: str) -> str:
+    return "".join(str(sum(int(b) for b in text[i::4]) % 2) for i in range(4))
+
+
+def frame(wall_ms: int, tick: int, width: int = 640, flash: bool = False, click_ms: int = 0) -> painted.Gray:
     """What the page paints."""
     size = width // painted.COLUMNS
     text = f"{0b1010:04b}{wall_ms:044b}{tick:012b}"
-    check = [str(sum(int(b) for b in text[i::4]) % 2) for i in range(4)]
+    click = f"{click_ms % painted.CLICK_MS:028b}"
     image = np.full((360, width), 60, np.uint8)
-    for i, bit in enumerate(text + "".join(check)):
+    for i, bit in enumerate(text + parity(text) + click + parity(click)):
         row, column = divmod(i, painted.COLUMNS)
         image[row * size : (row + 1) * size, column * size : (column + 1) * size] = 235 if bit == "1" else 16
     image[-72:] = 235 if flash else 16
@@ -67,3 +71,27 @@ def test_sound_and_picture_are_set_against_each_other() -> None:
     assert flashes == pytest.approx([1, 2, 3])
     assert painted.av_offset_ms(clicks, flashes) == pytest.approx(40, abs=3)
     assert painted.av_offset_ms(clicks, []) is None
+
+
+def test_a_frame_says_when_the_last_click_was() -> None:
+    wall_ms = 1_790_000_123_456
+    for click_ms in (wall_ms, wall_ms - 999, wall_ms - wall_ms % painted.CLICK_MS - 5):
+        assert painted.read_frame(frame(wall_ms, 1, click_ms=click_ms)) == painted.Painted(
+            wall_ms, 1, click_ms
+        )
+
+
+def test_the_distance_is_finer_than_a_frame() -> None:
+    """Pictures are painted 5 to 20 ms before they are taken, sound is 7 ms late against that."""
+    begin_ms, late_s = 1_790_000_000_000, 0.007
+    rng = np.random.default_rng(1)
+    times = [i / 30 for i in range(300)]
+    clicks_ms = [begin_ms + 1000 * n + 13 for n in range(10)]
+    seen: list[painted.Painted | None] = []
+    for at in times:
+        wall_ms = begin_ms + round(at * 1000 - 12.5 + rng.uniform(-7.5, 7.5))
+        last = max((each for each in clicks_ms if each <= wall_ms), default=None)
+        seen.append(painted.Painted(wall_ms, 0, last))
+    heard = [(each - begin_ms + 12.5) / 1000 + late_s for each in clicks_ms]
+    assert painted.av_distance_ms(heard, times, seen) == pytest.approx(7, abs=2)
+    assert painted.av_distance_ms(heard, times, [painted.Painted(1, 1)]) is None
