@@ -104,10 +104,12 @@ class Agent:
         self._touch()
 
     async def _finish(self) -> None:
-        await self._delivery.finish()
-        await self.switch.close()
-        await self._want_pipeline(None)
-        self._phase = "finished"
+        try:
+            await self._delivery.finish()
+            await self.switch.close()
+        finally:
+            await self._want_pipeline(None)
+            self._phase = "finished"
         log("program.finished", error=self._error)
         self._touch()
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from onair_encoder.cdp import CdpClosed
+from onair_encoder.cdp import CdpClosed, CdpError
 from onair_encoder.chromium import Chromium, PageError
 from onair_encoder.logs import log
 from onair_encoder.places import BROWSER_SOCKET, DISPLAY, PULSE_SOCKET, SINK, X_SOCKET, max_size
@@ -91,11 +91,16 @@ class Browser:
     async def run(self) -> None:
         while True:
             await wait_for_path(X_SOCKET)
-            self._chromium = chromium = Chromium()
+            try:
+                self._chromium = chromium = Chromium()
+            except OSError as error:  # no room for its folder
+                log("chromium.not-started", error=str(error))
+                await asyncio.sleep(RETRY_MAX_S)
+                continue
             try:
                 await chromium.start()
                 await self._show(chromium)
-            except CdpClosed as error:
+            except (CdpClosed, CdpError, OSError) as error:
                 log("chromium.lost", error=str(error))
             finally:
                 self._tell(None, "the browser is being restarted" if self.loaded else self.error)
@@ -114,6 +119,11 @@ class Browser:
             url: str = self.wanted["url"]
             await chromium.resize(self.wanted["width"], self.wanted["height"])
             if chromium.page != url:
+                if chromium.left.is_set():
+                    # The browser shows an error of its own
+                    self._tell(None, "the page went away")
+                    await chromium.darken()
+                    chromium.left.clear()
                 try:
                     if not await self._load(chromium, url):
                         retry_s = RETRY_MIN_S
@@ -126,8 +136,8 @@ class Browser:
                     retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
                     continue
                 log("page.loaded")
-                self._tell(url, None)
                 retry_s = RETRY_MIN_S
+            self._tell(url, None)
             await self._rest(chromium)
 
     async def _load(self, chromium: Chromium, url: str) -> bool:

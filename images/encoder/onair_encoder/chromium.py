@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Coroutine
 from typing import Any
+from urllib.parse import urlsplit
 
 from onair_encoder.cdp import CdpClosed, CdpError, CdpPipe, CdpSilent
 from onair_encoder.logs import log
@@ -126,21 +127,27 @@ class Chromium:
             "XDG_RUNTIME_DIR": runtime,
         }
 
-        self.process = await asyncio.create_subprocess_exec(
-            "/bin/bash",
-            "-c",
-            f'exec "$@" 3<&{to_browser} 4>&{from_browser}',
-            "chromium",
-            *command,
-            env=env,
-            pass_fds=(to_browser, from_browser),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        os.close(to_browser)
-        os.close(from_browser)
+        try:
+            self.process = await asyncio.create_subprocess_exec(
+                "/bin/bash",
+                "-c",
+                f'exec "$@" 3<&{to_browser} 4>&{from_browser}',
+                "chromium",
+                *command,
+                env=env,
+                pass_fds=(to_browser, from_browser),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError:
+            os.close(ours_in)
+            os.close(ours_out)
+            raise
+        finally:
+            os.close(to_browser)
+            os.close(from_browser)
         self._cdp = CdpPipe(ours_in, ours_out, self._event, self.lost.set)
         await self._cdp.open()
         await self._attach()
@@ -237,7 +244,7 @@ class Chromium:
         """
         self.page, self._document_status = None, None
         self._painted_loaders.clear()
-        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        host = urlsplit(url).netloc.rpartition("@")[2]
         try:
             answer = await self._page("Page.navigate", {"url": url}, NAVIGATION_TIMEOUT_S)
         except CdpSilent as error:

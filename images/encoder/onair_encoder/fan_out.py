@@ -27,6 +27,8 @@ class FanOut:
         self._headers: dict[int, Packet] = {}
         """Script data and codec configurations, by packet type."""
         self._gop: list[Packet] = []
+        self._key: Packet | None = None
+        """The last key frame."""
         self._last_ms: dict[int, int] = {}
         """Time of the last medium that was handed on, by packet type."""
 
@@ -48,6 +50,7 @@ class FanOut:
                 # Another format, maybe: nothing of the old one for those who come now
                 self._headers = {SCRIPT: packet}
             self._gop.clear()
+            self._key = None
         else:
             if packet.timestamp_ms <= self._last_ms.get(packet.type, -1):
                 return  # where one stream follows another, the sound of both may overlap
@@ -62,6 +65,7 @@ class FanOut:
             self.frames += 1
         if packet.keyframe:
             self.last_keyframe_at = time.time()
+            self._key = packet
             self._gop.clear()
         if self._gop or packet.keyframe:
             self._gop.append(packet)
@@ -81,7 +85,7 @@ class FanOut:
     def key_picture(self) -> list[Packet] | None:
         """The video's header and its last key frame: what a picture is decoded from."""
         header = self._headers.get(VIDEO)
-        return [header, self._gop[0]] if header and self._gop else None
+        return [header, self._key] if header and self._key else None
 
     @property
     def bytes_per_s(self) -> float:
@@ -94,4 +98,4 @@ class FanOut:
 
     @property
     def has_media(self) -> bool:
-        return bool(self._gop)
+        return self._key is not None

@@ -69,11 +69,15 @@ class Slate:
     @classmethod
     async def encode(cls, program: Program) -> Slate | None:
         """Runs ffmpeg; None when it does not do it."""
-        process = await asyncio.create_subprocess_exec(
-            *slate_command(program),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *slate_command(program),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+            )
+        except OSError as error:
+            log("slate.failed", error=str(error))
+            return None
         try:
             async with asyncio.timeout(ENCODE_TIMEOUT_S):
                 output, _ = await process.communicate()

@@ -60,14 +60,22 @@ class Child:
             output = asyncio.subprocess.DEVNULL if self._quiet else None
             if self._hears:
                 output = asyncio.subprocess.PIPE
-            self.process = await asyncio.create_subprocess_exec(
-                *self.command, env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
-            )
-            log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
-            await self._listen(self.process)
-            code = await self.process.wait()
-            log("child.ended", name=self.name, code=code)
-            self.restarts += 1
+            try:
+                self.process = await asyncio.create_subprocess_exec(
+                    *self.command,
+                    env=self._env,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                )
+            except OSError as error:  # too many processes, or no memory, at this moment
+                log("child.not-started", name=self.name, error=str(error))
+            else:
+                log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
+                await self._listen(self.process)
+                code = await self.process.wait()
+                log("child.ended", name=self.name, code=code)
+                self.restarts += 1
             if self._again:
                 self._again()
             quick = time.monotonic() - started < QUICK_END_S
@@ -92,6 +100,12 @@ class Child:
 
         streams = [stream for stream in (process.stdout, process.stderr) if stream]
         await asyncio.gather(*map(follow, streams))
+
+    def kill(self) -> None:
+        """Ends the program at once; it is started again."""
+        if self.process and self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
 
     async def stop(self, signal_number: int = signal.SIGTERM) -> None:
         """Ends the program and does not start it again."""

@@ -15,6 +15,7 @@ from onair_encoder.slate import Slate
 
 PATIENCE_S = 1.0
 """A shorter want of a picture is not worth two cuts: ffmpeg and Chromium are back sooner than this."""
+SLATE_RETRY_S = 10.0
 
 
 class Switch:
@@ -81,6 +82,9 @@ class Switch:
         # Not while everything else starts: in most shows nobody ever sees it.
         await asyncio.sleep(PATIENCE_S)
         self._slate = await Slate.encode(program)
+        while self._slate is None:
+            await asyncio.sleep(SLATE_RETRY_S)
+            self._slate = await Slate.encode(program)
 
     def look(self, *, page_shown: bool) -> None:
         """Decides; `page_shown` says whether the browser shows the wanted page."""
@@ -122,5 +126,5 @@ class Switch:
         self._end_slate()
         if self._making:
             self._making.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError, Exception):
                 await self._making

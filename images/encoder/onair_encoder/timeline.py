@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.flv import Packet
+from onair_encoder.flv import SCRIPT, Packet
 
 
 class Timeline:
@@ -12,7 +12,7 @@ class Timeline:
         self._offset_ms: int | None = None
 
     def restart(self) -> None:
-        """A new stream begins; its first packet says where its own clock starts."""
+        """A new stream begins; its first medium says where its own clock starts."""
         self._offset_ms = None
 
     def place(self, packet: Packet, now_s: float) -> Packet:
@@ -21,6 +21,9 @@ class Timeline:
         Args:
             now_s: a monotonic time; what passed between two streams passes on the clock too.
         """
+        if packet.type == SCRIPT or (packet.header and self._offset_ms is None):
+            # Headers of a stream that is taken up again are at 0, whatever time its media are at
+            return Packet(packet.type, max(self._last_ms, 0), packet.body)
         if self._offset_ms is None:
             if self._last_ms < 0:
                 begin_ms = 0

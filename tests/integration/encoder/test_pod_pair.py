@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
+from tests.media import probe
 from tests.media.painted import read_frame
 
 from onair_crds.program import (
@@ -295,6 +296,31 @@ def test_an_unreachable_page_is_named_and_covered_by_a_slate(
         assert far_end.path("dark")["source"]["id"] == connection, "the destination stayed connected"
         with pytest.raises(httpx.RemoteProtocolError):
             follow_until_gone(pair)
+
+
+@pytest.mark.parametrize("server", ["pulseaudio", "Xvfb"])
+def test_what_follows_a_display_or_a_sound_server_is_on_air(
+    tmp_path: Path, page: str, far_end: Rtmp, server: str
+) -> None:
+    """ffmpeg by itself would go on with the last picture, or without sound."""
+    for parent in (tmp_path, tmp_path.parent):
+        parent.chmod(0o755)
+    with PodPair(newest("encoder"), tmp_path, epoch=2) as pair:
+        pair.wait_agent()
+        pair.put(programme(page, far_end, f"after-{server}"))
+        pair.wait_phase("running")
+        wait_for(lambda: far_end.path(f"after-{server}")["ready"])
+        connection = far_end.path(f"after-{server}")["source"]["id"]
+        pair.kill("browser", server)
+        wait_for(lambda: "inputs.replaced" in pair.logs("encoder"), 20)
+
+        def alive() -> bool:
+            recording = probe.record(far_end.read_url(f"after-{server}"), 3, tmp_path)
+            report = probe.analyse(recording)
+            return report.missing_percent < 30 and abs(report.tone_hz - 1000) < 2
+
+        wait_for(alive, 30)
+        assert far_end.path(f"after-{server}")["source"]["id"] == connection
 
 
 def video_of(url: str) -> dict[str, object]:

@@ -10,6 +10,7 @@ import pytest
 
 from onair_crds.program import ProgramStorage
 from onair_encoder.flv import AUDIO, VIDEO, Packet
+from onair_encoder.publish.hls import segmenter
 from onair_encoder.publish.hls.bucket import Patience, _address, lost_by
 from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
@@ -296,3 +297,20 @@ def test_patience_follows_what_is_usual() -> None:
     for _ in range(60):
         patience.answered(0.1)
     assert patience.limit_s(1.0) == 1
+
+
+def test_a_segment_that_grows_too_large_ends_and_the_rest_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(segmenter, "MOST_BYTES", 10_000)
+    cutting = Segmenter(2000, lambda: BEGAN)
+    for header in (Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)):
+        assert cutting.put(header) is None
+    key, delta = b"\x17\x01\0\0\0" + bytes(4), b"\x27\x01\0\0\0\0\0\x03\xe8" + bytes(1000)
+    cuts = [cutting.put(Packet(VIDEO, n * 40, delta if n else key)) for n in range(100)]
+    (cut,) = [each for each in cuts if each]
+    assert 10_000 < len(cut.data) < 13_000
+    assert cutting.put(Packet(VIDEO, 4000, key)) is None
+    after = cutting.put(Packet(VIDEO, 6000, key))
+    assert after
+    assert (after.discontinuity, after.packets) == (True, 1)

@@ -106,3 +106,16 @@ def test_headers_are_sent_again_only_when_they_change() -> None:
     fan_out.stream_begins()
     fan_out.put(Packet(VIDEO, 0, AVC_HEADER + b"another size"))
     assert len(subscriber.packets) == 2
+
+
+def test_headers_of_a_stream_that_is_taken_up_again_do_not_say_where_its_clock_is() -> None:
+    timeline = Timeline()
+    timeline.place(Packet(VIDEO, 0, KEY), 100.0)
+    timeline.place(Packet(VIDEO, 3_600_000, KEY), 3700.0)
+    timeline.restart()
+    header = b"\x17\x00\0\0\0"
+    times = [
+        timeline.place(packet, 3700.1).timestamp_ms
+        for packet in (Packet(SCRIPT, 0, b""), Packet(VIDEO, 0, header), Packet(VIDEO, 3_600_100, KEY))
+    ]
+    assert times == [3_600_000, 3_600_000, 3_600_100]

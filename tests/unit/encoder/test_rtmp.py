@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import random
 import socket
 import ssl
+from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onair_crds.program import ProgramDestination
+from onair_encoder.fan_out import FanOut
+from onair_encoder.publish import publisher as publisher_module
 from onair_encoder.publish.backoff import Backoff
+from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.rtmp import amf
 from onair_encoder.publish.rtmp.chunks import ChunkReader, message_chunks
 from onair_encoder.publish.rtmp.connection import RtmpAddress
@@ -110,3 +118,29 @@ def test_back_off_grows_to_its_limit_and_starts_anew() -> None:
 def test_what_only_a_change_can_mend_is_tried_again_slowly() -> None:
     backoff = Backoff(lambda low, high: low)
     assert [backoff.next_s(permanent=True) for _ in range(2)] == [15, 15]
+
+
+class Refused(Publisher):
+    """Attempts that take longer than a session must hold to count as steady, and never come to one."""
+
+    attempts: ClassVar[list[float]] = []
+
+    async def session(self) -> None:
+        self.attempts.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.03)
+        raise Lost("no answer")
+
+
+async def test_attempts_without_a_session_do_not_start_the_back_off_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(publisher_module, "STEADY_S", 0.02)
+    monkeypatch.setattr(random, "uniform", lambda _, high: high)
+    destination = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=1000)
+    refused = Refused(destination, FanOut(), lambda: None)
+    async with asyncio.timeout(10):
+        while len(refused.attempts) < 5:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    refused.abort()
+    gaps = [b - a for a, b in pairwise(refused.attempts)]
+    assert [round(gap, 1) for gap in gaps] == [0.1, 0.2, 0.4, 0.8]

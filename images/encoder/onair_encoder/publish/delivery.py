@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from onair_crds.program import DestinationState, ProgramDestination
 from onair_encoder.fan_out import FanOut
+from onair_encoder.logs import log
 from onair_encoder.publish.kinds import KINDS
 from onair_encoder.publish.publisher import Counters, Publisher
 
@@ -25,12 +26,20 @@ class Delivery:
             self._end(self._publishers.pop(gone))
         for id_, destination in wanted.items():
             known = self._publishers.get(id_)
-            if known and known.update(destination):
+            if known and self._updated(known, destination):
                 continue
             if known:
                 self._end(known)
             kind = KINDS[destination.type]
             self._publishers[id_] = kind(destination, self._fan_out, self._changed, broadcast)
+
+    def _updated(self, publisher: Publisher, destination: ProgramDestination) -> bool:
+        """Whether it took the change; where it could not, another takes its place."""
+        try:
+            return publisher.update(destination)
+        except Exception as error:  # noqa: BLE001  a destination costs no other one anything
+            log("destination.failed", id=destination.id, error=type(error).__name__)
+            return False
 
     def _end(self, publisher: Publisher) -> None:
         task = asyncio.create_task(publisher.finish())

@@ -18,7 +18,7 @@ from onair_encoder.publish.backoff import LONGEST_S, Backoff
 from onair_encoder.publish.words import Lost
 
 STEADY_S = 10.0
-"""A session that held for so long starts the back-off anew."""
+"""A session that was connected for so long starts the back-off anew."""
 
 
 def now() -> str:
@@ -70,6 +70,8 @@ class Publisher(ABC):
         self._changed = changed
         self._stop = asyncio.Event()
         self._again = asyncio.Event()
+        self._steady_since: float | None = None
+        """Since when this session is connected."""
         self._task = asyncio.create_task(self._run(), name=f"publish {destination.id}")
 
     @abstractmethod
@@ -86,7 +88,7 @@ class Publisher(ABC):
     async def _run(self) -> None:
         backoff = Backoff(random.uniform)
         while not self._stop.is_set():
-            started = time.monotonic()
+            self._steady_since = None
             self.state = self.state.model_copy(update={"attempts": self.state.attempts + 1})
             lost: Lost | None = None
             try:
@@ -100,7 +102,7 @@ class Publisher(ABC):
                 break
             if lost is None:
                 continue
-            if time.monotonic() - started > STEADY_S:
+            if self._steady_since is not None and time.monotonic() - self._steady_since > STEADY_S:
                 backoff.reset()
             wait_s = backoff.next_s(permanent=lost.permanent)
             slowly = f"; tried again every {LONGEST_S:.0f} s" if lost.permanent else ""
@@ -133,6 +135,8 @@ class Publisher(ABC):
 
     def connected(self) -> None:
         """Media flows."""
+        if self._steady_since is None:
+            self._steady_since = time.monotonic()
         if self.state.connect is not ConnectState.CONNECTED:
             self.counters.sessions += 1
         self.tell(ConnectState.CONNECTED, None)

@@ -198,6 +198,52 @@ async def test_a_line_narrower_than_the_show_is_made_up_for(tmp_path: Path) -> N
         assert_whole(folder / "run.m3u8", 5)
 
 
+async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(tmp_path: Path) -> None:
+    """What can't be stored by the end is left out; all that is stored can be played."""
+    async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
+        playlist = server.bucket() / "archive/run.m3u8"
+        port = await proxy.link("storage", server.port)
+        narrow = server.destination(vod=True, endpoint=f"http://127.0.0.1:{port}", timeout_ms=10_000)
+        publisher = HlsPublisher(narrow, fan_out, lambda: None, "run")
+        await until(lambda: text_of(playlist), "the first segment")
+        first = len(names(text_of(playlist)))
+        await proxy.poison("storage", "bandwidth", rate=NARROW_KB_S)
+        await until(lambda: len(names(text_of(playlist))) > first, "told while segments wait", 40)
+        assert publisher.counters.queued_bytes > 0
+        ending = time.monotonic()
+        await publisher.finish()
+        assert time.monotonic() - ending < publisher.finish_s
+        text = text_of(playlist)
+        assert text.endswith("#EXT-X-ENDLIST\n")
+        assert set(names(text)) <= {each.name for each in playlist.parent.iterdir()}
+        assert_whole(playlist, 3)
+
+
+async def test_many_old_segments_do_not_hold_up_what_is_live(tmp_path: Path) -> None:
+    """Each deletion takes 150 ms, and there are forty to be made."""
+    async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
+        folder = server.bucket() / "live"
+        folder.mkdir()
+        port = await proxy.link("storage", server.port)
+        old = [f"last-{number:08}.ts" for number in range(40)]
+        for name in old:
+            (folder / name).write_bytes(b"old")
+        entries = "".join(f"#EXTINF:2.0,\n{name}\n" for name in old[-4:])
+        head = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:36\n"
+        (folder / "index.m3u8").write_text(head + entries)
+        await proxy.poison("storage", "latency", latency=150)
+        live = {"playlist_count": 4, "file_count": 40, "segment_duration_ms": 1000}
+        endpoint = f"http://127.0.0.1:{port}"
+        wanted = server.destination("live", endpoint=endpoint, timeout_ms=5000, **live)
+        publisher = HlsPublisher(wanted, fan_out, lambda: None, "run")
+        await until(lambda: begins_with(folder / "index.m3u8", "run-"), "it is live")
+        began = time.monotonic()
+        await until(lambda: "run-00000003" in text_of(folder / "index.m3u8"), "it goes on")
+        assert time.monotonic() - began < 6
+        await until(lambda: not set(old) & {each.name for each in folder.iterdir()}, "all are gone", 30)
+        publisher.abort()
+
+
 async def test_a_full_spool_costs_the_oldest_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +271,7 @@ async def test_a_full_spool_costs_the_oldest_and_says_so(
     [
         ({"secret_key": "wrong"}, "the secret key does not fit the access key"),
         ({"access_key": "nobody"}, "the access key is not known to"),
+        ({"secret_key": ""}, "the access key or its secret is empty"),
         ({"bucket": "elsewhere"}, "bucket elsewhere was not found"),
         ({"endpoint": "http://127.0.0.1:9"}, "connection refused by 127.0.0.1:9"),
         ({"endpoint": "http://no-such-host.invalid"}, "no-such-host.invalid: name not found"),

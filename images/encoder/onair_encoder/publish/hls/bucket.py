@@ -90,10 +90,15 @@ class Bucket:
         self._timeout_s = timeout_s
         self._base, self._root = _address(storage)
         token = storage.token
-        self._credentials = auth.AwsCredentialsProvider.new_static(
-            storage.access_key.get_secret_value(),
-            storage.secret_key.get_secret_value(),
-            token.get_secret_value() if token else None,
+        access_key, secret_key = (
+            each.get_secret_value() for each in (storage.access_key, storage.secret_key)
+        )
+        self._credentials = (
+            auth.AwsCredentialsProvider.new_static(
+                access_key, secret_key, (token.get_secret_value() or None) if token else None
+            )
+            if access_key and secret_key
+            else None
         )
         self._session: aiohttp.ClientSession | None = None
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
@@ -208,6 +213,8 @@ class Bucket:
 
     async def _signed(self, method: str, path: str, headers: dict[str, str], digest: str) -> dict[str, str]:
         """All headers, with the signature of AWS (version 4)."""
+        if self._credentials is None:
+            raise Lost("the access key or its secret is empty", permanent=True)
         request = http.HttpRequest(method, path, http.HttpHeaders([("host", self.server), *headers.items()]))
         config = auth.AwsSigningConfig(
             algorithm=auth.AwsSigningAlgorithm.V4,

@@ -9,6 +9,8 @@ import itertools
 import re
 import shutil
 import time
+from collections.abc import Coroutine
+from typing import Any
 
 from onair_crds.enums import ConnectState
 from onair_crds.program import ProgramDestination, ProgramStorage
@@ -33,6 +35,12 @@ PLAYLIST_BYTES_PER_S = 50_000
 LIVE_SPOOL_S = 60.0
 """What a live window may be behind the show, so that a slow line leads no viewer ever further back."""
 RETRY_S = 0.5
+REMOVED_AT_ONCE = 4
+"""Segments that are deleted with one that is stored: a thousand at once would hold up what is live."""
+BEHIND_PLAYLIST_S = 10.0
+"""How often a recording's playlist is stored while more segments wait: it takes of the way up."""
+CLOSING_S = 2.0
+"""Of the time to end, what is left for closing the playlist."""
 """Between attempts while the time-out has not passed, and at the end."""
 SEGMENT_NAME = re.compile(r"([a-z0-9-]+-)([0-9]{8,})\.ts")
 BUDGET = Budget()
@@ -76,6 +84,10 @@ class Recorder:
 class HlsPublisher(Publisher):
     finish_s = 8.0
 
+    def __init__(self, *arguments: Any) -> None:
+        self._closing_now = asyncio.Event()
+        super().__init__(*arguments)
+
     async def _run(self) -> None:
         if self.destination.storage is None:
             self.tell(ConnectState.DISCONNECTED, "the destination names no storage")
@@ -90,7 +102,7 @@ class HlsPublisher(Publisher):
         self._recorder = Recorder(segmenter, spool)
         self._bucket = Bucket(storage, self._timeout_s)
         self._playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
-        self._taken_up = False
+        self._taken_up = self._seam = False
         self._lock: asyncio.Lock | None = None
         """Of the place, once it is ours."""
         self._stored: list[str] = []
@@ -190,12 +202,13 @@ class HlsPublisher(Publisher):
         except NotReadable:
             # Credentials that may only write: a number that no encoder before us can have come to
             self._playlist.media_sequence = int(time.time())
+            self._seam = True
             text = ""
         recording = "#EXT-X-PLAYLIST-TYPE:" in text
         if recording == self._storage.vod and await asyncio.to_thread(
             self._playlist.take_up, text, self._prefix
         ):
-            self._recorder.segmenter.broken()
+            self._seam = True
             names = [segment.name for segment in self._playlist.segments]
             self._stored = [*self._before(names), *names]
         elif not self._storage.vod and not recording:
@@ -236,7 +249,7 @@ class HlsPublisher(Publisher):
     async def _store_waiting(self) -> None:
         spool = self._recorder.spool
         self._recorder.ready.clear()
-        while (waiting := spool.first) and not self._complete:
+        while (waiting := spool.first) and not self._complete and not self._closing_now.is_set():
             self._count()
             try:
                 data = await spool.data(waiting)
@@ -244,28 +257,57 @@ class HlsPublisher(Publisher):
                 log("hls.segment-unreadable", id=self.state.id, error=str(error))
                 spool.leave_out(waiting)
                 continue
-            await self._store(waiting.cut, data)
+            await self._unless_closing(self._store(waiting.cut, data))
             spool.done(waiting)
             await self._tell_playlist(last=len(spool) == 0)
             self.connected()
         self._count()
+
+    async def _unless_closing(self, storing: Coroutine[Any, Any, None]) -> None:
+        """
+        Raises:
+            Lost: it was broken off, as the time to end is nearly over.
+        """
+        task, closing = asyncio.ensure_future(storing), asyncio.ensure_future(self._closing_now.wait())
+        try:
+            await asyncio.wait({task, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise Lost("the end of the recording could not be stored in time")
+            task.result()
+        finally:
+            for each in (task, closing):
+                each.cancel()
+            await asyncio.gather(task, closing, return_exceptions=True)
+
+    async def finish(self) -> None:
+        """What can't be stored in time is left out, so that the playlist is closed all the same."""
+        timer = asyncio.get_running_loop().call_later(self.finish_s - CLOSING_S, self._closing_now.set)
+        try:
+            await super().finish()
+        finally:
+            timer.cancel()
 
     async def _store(self, cut: Cut, data: bytes | bytearray) -> None:
         name = f"{self._prefix}{self._playlist.next_sequence:08}.ts"
         await self._put(name, data, SEGMENT_TYPE, FOREVER)
         self.counters.sent_bytes += len(data)
         self.state = self.state.model_copy(update={"bytes_sent": self.counters.sent_bytes})
-        self._playlist.add(Segment(name, cut.duration_s, cut.began, cut.discontinuity))
+        self._playlist.add(Segment(name, cut.duration_s, cut.began, cut.discontinuity or self._seam))
+        self._seam = False
         self._stored.append(name)
 
     async def _tell_playlist(self, *, last: bool) -> None:
         """Stores the playlist, then removes what it does not name any more.
 
         A recording's is stored ever less often as it grows, but always at its end.
+
+        Args:
+            last: no segment waits.
         """
-        due_at = self._told_at + self._told_bytes / PLAYLIST_BYTES_PER_S if self._storage.vod else 0.0
-        if not self._playlist.ended and (time.monotonic() < due_at or (self._storage.vod and not last)):
-            return
+        if self._storage.vod and not self._playlist.ended:
+            rest_s = self._told_bytes / PLAYLIST_BYTES_PER_S
+            if time.monotonic() < self._told_at + (rest_s if last else max(rest_s, BEHIND_PLAYLIST_S)):
+                return
         text = str(self._playlist).encode()
         names = [self._own_index, INDEX] if self._storage.vod else [INDEX]
         for name in names:
@@ -301,7 +343,7 @@ class HlsPublisher(Publisher):
 
     async def _remove_old(self) -> None:
         for names, kept in ((self._old, 0), (self._stored, self._storage.file_count)):
-            while len(names) > kept:
+            for _ in range(min(len(names) - kept, REMOVED_AT_ONCE)):
                 await self._bucket.delete(self._key(names[0]))
                 names.pop(0)
 

@@ -12,6 +12,9 @@ from onair_encoder.publish.mpeg_ts import TransportStream
 TOLERANCE_MS = 20
 """Times are rounded to milliseconds: a segment that short of its target is long enough."""
 NOMINAL_FRAME_MS = 40
+MOST_BYTES = 48 * 2**20
+"""A segment that comes to so much ends there, and the rest up to the next key frame is left out: the memory
+of a container is not for key frames that are minutes apart."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,10 @@ class Segmenter:
             return cut
         if self._other_codecs and not packet.keyframe:
             return cut  # neither of the old nor yet of the new
+        if len(self._data) > MOST_BYTES:
+            cut = self._end(self._last_ms + NOMINAL_FRAME_MS)
+            self._broken = True
+            return cut
         self._data += self._stream.pack(packet)
         self._packets += 1
         self._look_at_the_clock(packet)

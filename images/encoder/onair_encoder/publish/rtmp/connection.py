@@ -230,7 +230,9 @@ class RtmpConnection:
     def _described(self, answer: list[Any]) -> str:
         info = answer[-1] if isinstance(answer[-1], dict) else {}
         text = str(info.get("description") or info.get("code") or "no reason given")
-        return text.replace(self.address.key, "…")[:200]
+        for secret in (self.address.key, self.address.key.partition("?")[0]):
+            text = text.replace(secret, "…") if secret else text
+        return text[:200]
 
     async def _read(self) -> None:
         lost = Lost(f"{self.address.server}: the server closed the connection")
