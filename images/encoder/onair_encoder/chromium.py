@@ -10,6 +10,7 @@ from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
+from onair_encoder import window
 from onair_encoder.cdp import CdpClosed, CdpError, CdpPipe, CdpSilent
 from onair_encoder.logs import log
 from onair_encoder.places import DISPLAY, PULSE_SOCKET, SINK, max_size
@@ -79,8 +80,8 @@ def in_words(error_text: str) -> str:
 class Chromium:
     """A browser that paints one page at the top left of the screen.
 
-    Its window has the size of the screen, as nothing can resize it without a
-    window manager; the page's own size is emulated within it.
+    Its window opens with the size of the screen, and takes that of the page, which is
+    emulated: a window may be no smaller than some 500 pixels for Chromium itself.
     """
 
     def __init__(self) -> None:
@@ -173,12 +174,16 @@ class Chromium:
 
     async def resize(self, width: int, height: int) -> None:
         """Makes the page's canvas that size, at the top left of the screen; the page is not loaded again."""
-        if self._size == (width, height):
+        before = self._size
+        if before == (width, height):
             return
+        if before:
+            await asyncio.to_thread(window.resize, max(before[0], width), max(before[1], height))
         await self._page(
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
         )
+        await asyncio.to_thread(window.resize, width, height)
         self._size = (width, height)
 
     async def _call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -1,0 +1,33 @@
+"""The browser's window on the X screen. Without a window manager whoever asks may resize it."""
+
+from __future__ import annotations
+
+from Xlib import X, error
+from Xlib.display import Display
+
+from onair_encoder.logs import log
+from onair_encoder.places import DISPLAY
+
+
+def resize(width: int, height: int) -> None:
+    """Gives the largest window these pixels, at the top left.
+
+    A window of the whole screen costs a twentieth of a pod: all of it is looked after with each picture.
+    Where it can't be done the picture is the same.
+    """
+    try:
+        display = Display(DISPLAY)
+        try:
+            shown = [
+                (each.get_geometry(), each)
+                for each in display.screen().root.query_tree().children
+                if each.get_attributes().map_state == X.IsViewable
+            ]
+            if shown:
+                _, window = max(shown, key=lambda found: found[0].width * found[0].height)
+                window.configure(x=0, y=0, width=width, height=height)
+            display.sync()
+        finally:
+            display.close()
+    except (error.DisplayError, error.XError, error.ConnectionClosedError, OSError) as problem:
+        log("window.not-resized", error=type(problem).__name__)
