@@ -34,9 +34,20 @@ class Format(Enum):
             case Format.WEBSOCKET:
                 return _text_frame(message)
             case Format.NDJSON:
-                return message + b"\n"
+                return _one_line(message) + b"\n"
             case Format.SSE:
-                return b"data: " + message + b"\n\n"
+                return b"data: " + _one_line(message) + b"\n\n"
+
+
+_LINE_BREAKS = {text.encode(): b"\\u%04x" % ord(text) for text in ("\u0085", "\u2028", "\u2029")}
+
+
+def _one_line(message: bytes) -> bytes:
+    """JSON may hold the line breaks of Unicode as they are; many a client takes them for the end of a line."""
+    if any(raw in message for raw in _LINE_BREAKS):
+        for raw, escaped in _LINE_BREAKS.items():
+            message = message.replace(raw, escaped)
+    return message
 
 
 def _text_frame(message: bytes) -> bytes:

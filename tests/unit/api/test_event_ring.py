@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,3 +90,12 @@ def test_what_was_delivered_is_kept_once() -> None:
     made.delivered()
     assert not made._frames
     assert made.frame(Format.NDJSON) == first
+
+
+def test_a_message_is_one_line_for_every_client() -> None:
+    text = "\u0085 \u2028 \u2029 ü"
+    for format_ in (Format.NDJSON, Format.SSE):
+        frame = format_.frame(orjson.dumps({"a": text})).decode()
+        assert len(frame.strip().splitlines()) == 1
+        assert orjson.loads(frame.removeprefix("data: ")) == {"a": text}
+    assert "ü" in frame

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import httpx
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.integration.api.event.client import HttpStream, WebSocket
 from tests.integration.api.facade import Facade, Json, User
@@ -126,6 +126,8 @@ def test_any_bytes_are_answered_once(socket: WebSocket, check: Check, message: b
 
 @settings(max_examples=EXAMPLES // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries, sse=st.booleans())
+@example(query={"subscribe.name": "\x85 \u2028 \u2029"}, sse=False)
+@example(query={"ping": "\x85 \u2028 \u2029"}, sse=True)
 def test_any_query_begins_a_stream_that_answers(
     one: Facade, host: User, check: Check, query: dict[str, str], sse: bool
 ) -> None:
