@@ -5,7 +5,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 # A machine that is busy makes an example slow, and no test wrong: time is measured by the benches
-# In CI the same examples each time: what a new one finds belongs to who looks for it, not to who changed a line
+# In CI the same examples each time; `make fuzz` and everyday runs look for new ones
 settings.register_profile(
     "onair",
     deadline=None,

@@ -43,7 +43,7 @@ _LINE_BREAKS = {text.encode(): b"\\u%04x" % ord(text) for text in ("\u0085", "\u
 
 
 def _one_line(message: bytes) -> bytes:
-    """JSON may hold the line breaks of Unicode as they are; many a client takes them for the end of a line."""
+    """JSON may hold the line breaks of Unicode as they are; many a client ends a line there."""
     if any(raw in message for raw in _LINE_BREAKS):
         for raw, escaped in _LINE_BREAKS.items():
             message = message.replace(raw, escaped)
