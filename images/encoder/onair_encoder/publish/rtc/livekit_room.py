@@ -45,6 +45,8 @@ class LiveKitRoom(Room):
         self._video: rtc.LocalTrackPublication | None = None
         self._sound: rtc.AudioSource | None = None
         self._announced_bps = 0
+        self._pictures_of: dict[int, int] = {}
+        """Sent by each stream of the session: one that was published anew is told of no more."""
 
     async def join(self) -> None:
         options = rtc.RoomOptions(auto_subscribe=False, connect_timeout=CONNECT_TIMEOUT_S)
@@ -123,7 +125,7 @@ class LiveKitRoom(Room):
     async def progress(self) -> Progress:
         if not self._room.isconnected():
             return Progress()
-        return progress_of((await self._room.get_rtc_stats()).publisher_stats)
+        return progress_of((await self._room.get_rtc_stats()).publisher_stats, self._pictures_of)
 
     async def leave(self) -> None:
         await self._room.disconnect()
@@ -134,18 +136,23 @@ class LiveKitRoom(Room):
             self.lost.set_result(disconnected(name, self.rtc.url, self.rtc.identity))
 
 
-def progress_of(stats: list[Any]) -> Progress:
-    """The session's totals among WebRTC's statistics."""
-    video_bytes = sent_bytes = answers = pictures = 0
+def progress_of(stats: list[Any], pictures_of: dict[int, int]) -> Progress:
+    """The session's totals among WebRTC's statistics.
+
+    Args:
+        pictures_of: what was sent by streams so far, by SSRC; is brought up to date.
+    """
+    video_bytes = sent_bytes = answers = 0
     round_trip_ms = 0.0
     for each in stats:
         match each.WhichOneof("stats"):
             case "outbound_rtp" if each.outbound_rtp.stream.kind == "video":
                 video_bytes += each.outbound_rtp.sent.bytes_sent
-                pictures += each.outbound_rtp.outbound.frames_sent
+                ssrc, sent = each.outbound_rtp.stream.ssrc, each.outbound_rtp.outbound.frames_sent
+                pictures_of[ssrc] = max(sent, pictures_of.get(ssrc, 0))
             case "candidate_pair" if each.candidate_pair.candidate_pair.nominated:
                 pair = each.candidate_pair.candidate_pair
                 sent_bytes += pair.bytes_sent
                 answers += pair.packets_received
                 round_trip_ms = max(round_trip_ms, pair.current_round_trip_time * 1000)
-    return Progress(video_bytes, sent_bytes, answers, round_trip_ms, pictures)
+    return Progress(video_bytes, sent_bytes, answers, round_trip_ms, sum(pictures_of.values()))

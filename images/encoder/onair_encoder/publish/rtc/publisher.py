@@ -9,7 +9,7 @@ import time
 
 from onair_crds.enums import ConnectState
 from onair_crds.program import ProgramDestination, ProgramRtc
-from onair_encoder.flv import AUDIO, VIDEO, Packet
+from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.rtc.livekit_words import server_of
 from onair_encoder.publish.rtc.pipe import (
@@ -26,6 +26,10 @@ JOIN_TIMEOUT_S = 10.0
 LEAVE_TIMEOUT_S = 2.5
 LEAST_TIMEOUT_S = 1.0
 """A server's answers come some ten times a second, and at times fewer."""
+PUBLISH_S = 6.0
+"""While a picture is published anew nothing is sent, and so nothing is answered."""
+HELD_S = 3.0
+"""It takes so long at most to publish a picture of another rate anew; then it is the line."""
 PAUSE_S, STEADY_S = 1.0, 2.0
 """A picture that stands for so long is held back; one that flows again for so long is there."""
 ON_THEIR_WAY = 10
@@ -102,7 +106,7 @@ class RtcPublisher(Publisher):
             if message.video_bytes and flowing_since < 0:
                 flowing_since = message.answers
             held_s = flow.held_s(message, time.monotonic())
-            if held_s > limit_s and flowing_since >= 0:
+            if held_s > max(limit_s, HELD_S) and flowing_since >= 0:
                 self.tell(
                     ConnectState.DISCONNECTED,
                     f"the line to {server} is too narrow: only the sound of the programme gets through",
@@ -111,7 +115,8 @@ class RtcPublisher(Publisher):
                 self.connected()
             if message.answers:
                 last = message
-            if time.monotonic() - moved_at > limit_s:
+            now = time.monotonic()
+            if now - moved_at > limit_s and now - feed.announced_at > PUBLISH_S:
                 raise Lost(f"stalled: {server} answered nothing for {limit_s * 1000:.0f} ms")
 
     def _count(self, last: Progress, progress: Progress, feed: PipeFeed, flow: PictureFlow) -> None:
@@ -235,6 +240,8 @@ class PipeFeed:
         self._dropped = 0
         self.written = 0
         """Packets."""
+        self.announced_at = 0.0
+        """When the picture became another one; monotonic seconds."""
 
     @property
     def unsent(self) -> int:
@@ -252,6 +259,8 @@ class PipeFeed:
                 self._write(packet)
 
     def packet(self, packet: Packet) -> None:
+        if packet.type == SCRIPT:
+            self.announced_at = time.monotonic()
         if packet.type == VIDEO and not packet.header:
             if packet.keyframe:
                 self._waiting = self._slow = self._process.unsent > MAX_UNSENT_BYTES // 4
