@@ -18,19 +18,12 @@ from onair_api.web.documented import operation
 router = APIRouter(prefix="/live/v2/collection/{collectionId}/project/{projectId}/webrtc", tags=["webrtc"])
 
 IDS = ("collectionId", "projectId")
-START = operation(
-    Operation.START_PROJECT_WEBRTC,
-    "Open a project's WebRTC room",
-    path=IDS,
-    response="Empty",
-    also=(Code.INVALID_ARGUMENT,),
-)
-STOP = operation(
-    Operation.STOP_PROJECT_WEBRTC,
-    "Close a project's WebRTC room",
-    path=IDS,
-    response="Empty",
-    also=(Code.INVALID_ARGUMENT,),
+START, STOP = (
+    operation(name, summary, path=IDS, response="Empty", also=(Code.INVALID_ARGUMENT,))
+    for name, summary in (
+        (Operation.START_PROJECT_WEBRTC, "Open a project's WebRTC room"),
+        (Operation.STOP_PROJECT_WEBRTC, "Close a project's WebRTC room"),
+    )
 )
 
 

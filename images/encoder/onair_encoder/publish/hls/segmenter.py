@@ -109,7 +109,3 @@ class Segmenter:
         if self._first_ms is None or not self._data:
             return None
         return self._end(self._last_ms + NOMINAL_FRAME_MS)
-
-    def broken(self) -> None:
-        """Something was left out: the next segment does not go on from the one before."""
-        self._broken = True
