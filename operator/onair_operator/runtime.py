@@ -69,19 +69,19 @@ class _Runtime:
     async def run(self) -> None:
         health = Health(lambda: self._watching.synced)
         await health.start(self._settings.health_port)
-        tasks = [
-            asyncio.create_task(self._watching.run(self._settings.resync_interval_s, self._stop)),
-            asyncio.create_task(self._election.campaign(self._lead)),
-        ]
+        watching = asyncio.create_task(self._watching.run(self._settings.resync_interval_s, self._stop))
+        campaign = asyncio.create_task(self._election.campaign(self._lead))
         stopping = asyncio.create_task(self._stop.wait())
         try:
-            await asyncio.wait({*tasks, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({watching, campaign, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._stop.set()
-            tasks[1].cancel()
+            campaign.cancel()
             stopping.cancel()
-            results = await asyncio.gather(*tasks, stopping, return_exceptions=True)
+            results = await asyncio.gather(campaign, stopping, return_exceptions=True)
+            # Given back at once: the next one need not wait for our watches to end.
             await self._election.release()
+            results += await asyncio.gather(watching, return_exceptions=True)
             await health.stop()
         for result in results:
             if isinstance(result, Exception):

@@ -22,6 +22,18 @@ CORRECTIONS = Counter("onair_operator_resync_corrections_total", "Objects that a
 WATCH_RESTARTS = Counter("onair_operator_watch_restarts_total", "Times that kopf was started again.")
 
 
+class _EveryTask(frozenset[asyncio.Task[Any]]):
+    """Counts every task as somebody else's.
+
+    As it ends, kopf waits for each task that began after it and cancels it 5 s
+    later, taking it for its own: our workers, and whatever else runs in the loop.
+    Its own end with the root tasks anyway.
+    """
+
+    def __contains__(self, task: object) -> bool:
+        return True
+
+
 class Watching:
     def __init__(
         self,
@@ -92,25 +104,24 @@ class Watching:
 
     async def _watch(self, stop: asyncio.Event) -> None:
         ready = asyncio.Event()
-        operator = asyncio.create_task(
-            kopf.operator(
-                registry=self._registry(),
-                settings=_kopf_settings(),
-                namespaces=[self._namespace],
-                standalone=True,
-                # kopf would look the user up by name, which a container's user does not have
-                identity=cast(Any, "onair-operator"),
-                stop_flag=stop,
-                ready_flag=ready,
-            )
+        tasks = await kopf.spawn_tasks(
+            registry=self._registry(),
+            settings=_kopf_settings(),
+            namespaces=[self._namespace],
+            standalone=True,
+            # kopf would look the user up by name, which a container's user does not have
+            identity=cast(Any, "onair-operator"),
+            stop_flag=stop,
+            ready_flag=ready,
         )
+        operator = asyncio.create_task(kopf.run_tasks(tasks, ignored=_EveryTask()))
+        waiting = asyncio.create_task(ready.wait())
         try:
-            waiting = asyncio.create_task(ready.wait())
             await asyncio.wait({operator, waiting}, return_when=asyncio.FIRST_COMPLETED)
-            waiting.cancel()
             self._started()
             await operator
         finally:
+            waiting.cancel()
             operator.cancel()
 
     async def _audit(self, interval_s: float) -> None:
