@@ -78,12 +78,12 @@ class _Runtime:
             self._stop.set()
             campaign.cancel()
             stopping.cancel()
-            results = await asyncio.gather(campaign, stopping, return_exceptions=True)
+            ended = await asyncio.gather(campaign, stopping, return_exceptions=True)
             # Given back at once: the next one need not wait for our watches to end.
             await self._election.release()
-            results += await asyncio.gather(watching, return_exceptions=True)
+            watched = await asyncio.gather(watching, return_exceptions=True)
             await health.stop()
-        for result in results:
+        for result in (*watched, *ended):
             if isinstance(result, Exception):
                 raise result
 
