@@ -13,9 +13,10 @@ from onair_crds.program import ProgramRtc
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.rtc import pipe
 from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
+from onair_encoder.publish.rtc.flow import PictureFlow, Rejoining
 from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected
 from onair_encoder.publish.rtc.media import Shape, access_unit, parameter_sets, shape_of
-from onair_encoder.publish.rtc.publisher import MAX_UNSENT_BYTES, PictureFlow, PipeFeed
+from onair_encoder.publish.rtc.publisher import MAX_UNSENT_BYTES, PipeFeed
 from onair_encoder.publish.rtmp import amf
 
 SPS, PPS = b"\x67\x64\x00\x1e", b"\x68\xee"
@@ -195,32 +196,60 @@ def test_ends_are_words() -> None:
     assert str(disconnected("NEVER_SEEN", URL, "x")) == "rooms.example:443: the session ended"
 
 
-def told(flow: PictureFlow, *looks: tuple[float, int, int]) -> list[bool]:
-    """Whether the picture is held back, at each look: time, pictures sent, pictures wanted."""
-    return [
-        flow.held_s(pipe.Progress(pictures_sent=sent, pictures=wanted), at) > 0 for at, sent, wanted in looks
-    ]
+def held(*looks: tuple[float, int, int]) -> list[float]:
+    """For how long the picture is held back, at each look: time, pictures that were due, pictures sent."""
+    flow = PictureFlow()
+    return [flow.look(*look) for look in looks]
 
 
 def test_a_picture_is_held_back_when_none_leaves_though_some_are_due() -> None:
-    flow = PictureFlow()
-    assert told(flow, (0, 0, 0), (0.5, 15, 15), (1.4, 15, 40), (1.6, 15, 46)) == [False, False, False, True]
+    assert held((0, 0, 0), (1, 30, 30), (2, 60, 32), (3, 90, 32), (4, 120, 32)) == [0, 0, 0, 2, 3]
 
 
 def test_no_picture_is_missed_where_none_is_due() -> None:
-    assert told(PictureFlow(), (0, 9, 9), (0.8, 9, 9), (1.6, 9, 9), (9, 9, 9)) == [False] * 4
+    assert held((0, 9, 9), (1, 9, 9), (2, 9, 9), (9, 9, 9)) == [0] * 4
+
+
+def test_a_moment_without_pictures_is_no_narrow_line() -> None:
+    """As when one of another rate is published."""
+    assert held((0, 0, 0), (1, 30, 30), (1.9, 57, 30), (2.5, 75, 48), (3.5, 105, 78)) == [0] * 5
 
 
 def test_single_pictures_are_no_flow() -> None:
-    flow = PictureFlow()
-    assert told(flow, (0, 9, 9), (2, 9, 69), (2.1, 10, 72), (4, 10, 129), (4.1, 11, 132)) == [
-        *(False, True, True, True, True),
-    ]
-    assert told(flow, (5, 30, 160), (6.0, 60, 190), (6.2, 66, 196)) == [True, True, False]
+    trickle = [(second, 30 * second, second) for second in range(6)]
+    flowing = [(second, 30 * second, 30 * second - 145) for second in range(6, 10)]
+    assert held(*trickle, *flowing) == [0, 0, 2, 3, 4, 5, 6, 0, 0, 0]
+
+
+def test_half_of_the_pictures_is_neither_flow_nor_an_end_of_it() -> None:
+    assert held((0, 0, 0), (1, 30, 18), (2, 60, 36), (3, 90, 54)) == [0] * 4
+    assert held((0, 0, 0), (2, 60, 3), (3, 90, 25), (4, 120, 48), (5, 150, 70)) == [0, 2, 3, 4, 5]
 
 
 def test_pictures_on_their_way_are_not_given_up() -> None:
     flow = PictureFlow()
-    counts = [(0, 5), (20, 25), (20, 80), (50, 112), (110, 172)]
-    found = [flow.left_out(pipe.Progress(pictures_sent=sent, pictures=due)) for sent, due in counts]
-    assert found == [0, 0, 60, 0, 0]
+    found = []
+    for second, (due, sent) in enumerate([(5, 0), (25, 20), (80, 20), (112, 50), (172, 110)]):
+        flow.look(second, due, sent)
+        found.append(flow.left_out)
+    assert found == [0, 0, 60, 60, 60]
+
+
+def test_a_session_with_a_picture_held_back_begins_anew_less_and_less_often() -> None:
+    rejoining = Rejoining()
+    now, rests = 0.0, []
+    for _ in range(5):
+        held_s = 0.0
+        while not rejoining.due(now, held_s):
+            now, held_s = now + 1, held_s + 1
+        rests.append(held_s)
+    assert rests == [15, 30, 60, 120, 120]
+
+
+def test_a_picture_that_flowed_for_long_is_freed_soon_again() -> None:
+    rejoining = Rejoining()
+    assert [rejoining.due(at, at) for at in (14.0, 15.0)] == [False, True]
+    assert not rejoining.due(16, 0)
+    assert [rejoining.due(100 + at, at) for at in (15.0, 29.0)] == [False, False]
+    assert not rejoining.due(250, 0)
+    assert [rejoining.due(300 + at, at) for at in (14.0, 15.0)] == [False, True]

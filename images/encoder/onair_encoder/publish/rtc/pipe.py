@@ -62,8 +62,9 @@ class Progress:
     """Packets that came back from the server: acknowledgements and reports."""
     round_trip_ms: float = 0.0
     pictures_sent: int = 0
-    pictures: int = 0
-    """That were to be sent."""
+    pictures_left_out: int = 0
+    held_s: float = 0.0
+    """For how long most pictures have not left though they were due."""
 
 
 @dataclass(frozen=True)

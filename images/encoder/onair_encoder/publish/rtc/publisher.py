@@ -11,6 +11,7 @@ from onair_crds.enums import ConnectState
 from onair_crds.program import ProgramDestination, ProgramRtc
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.rtc.flow import Rejoining
 from onair_encoder.publish.rtc.livekit_words import server_of
 from onair_encoder.publish.rtc.pipe import (
     Gone,
@@ -27,16 +28,18 @@ LEAVE_TIMEOUT_S = 2.5
 LEAST_TIMEOUT_S = 1.0
 """A server's answers come some ten times a second, and at times fewer."""
 PUBLISH_S = 6.0
-"""While a picture is published anew nothing is sent, and so nothing is answered."""
+"""While a picture is published, first or anew, nothing is sent, and so nothing is answered."""
 HELD_S = 3.0
 """It takes so long at most to publish a picture of another rate anew; then it is the line."""
-PAUSE_S, STEADY_S = 1.0, 2.0
-"""A picture that stands for so long is held back; one that flows again for so long is there."""
-ON_THEIR_WAY = 10
+ONLY_SOUND_TIMEOUT_S = 3.0
+"""Without a picture answers are few."""
 MAX_UNSENT_BYTES = 4 * 2**20
 
 
 class RtcPublisher(Publisher):
+    _rejoining: Rejoining | None = None
+    """Outlives sessions."""
+
     def same_session(self, before: ProgramDestination, after: ProgramDestination) -> bool:
         """A token admits when a session begins; another one is taken for the next."""
         if before.rtc and after.rtc:
@@ -87,9 +90,13 @@ class RtcPublisher(Publisher):
             Lost: the session has ended, or the server answered nothing for longer than the time-out.
         """
         last, flowing_since, moved_at, written = Progress(), -1, time.monotonic(), 0
-        flow = PictureFlow()
+        rejoining = self._rejoining = self._rejoining or Rejoining()
+        too_narrow = f"the line to {server} is too narrow: only the sound of the programme gets through"
         while not self._stop.is_set():
-            limit_s = max(self.destination.timeout_ms, 3 * last.round_trip_ms, LEAST_TIMEOUT_S * 1000) / 1000
+            least_s = ONLY_SOUND_TIMEOUT_S if last.held_s else LEAST_TIMEOUT_S
+            if flowing_since < 0:
+                least_s = PUBLISH_S
+            limit_s = max(self.destination.timeout_ms / 1000, 3 * last.round_trip_ms / 1000, least_s)
             try:
                 message = await asyncio.wait_for(
                     self._next(process), max(0.05, moved_at + limit_s - time.monotonic())
@@ -100,18 +107,16 @@ class RtcPublisher(Publisher):
                 raise Lost(message.why, permanent=message.permanent)
             if not isinstance(message, Progress):
                 continue
-            self._count(last, message, feed, flow)
+            self._count(last, message, feed)
             if message.answers > last.answers or feed.written == written:
                 moved_at, written = time.monotonic(), feed.written
             if message.video_bytes and flowing_since < 0:
                 flowing_since = message.answers
-            held_s = flow.held_s(message, time.monotonic())
-            if held_s > max(limit_s, HELD_S) and flowing_since >= 0:
-                self.tell(
-                    ConnectState.DISCONNECTED,
-                    f"the line to {server} is too narrow: only the sound of the programme gets through",
-                )
-            elif message.answers > flowing_since >= 0 and not held_s:
+            if rejoining.due(time.monotonic(), message.held_s):
+                raise Lost(too_narrow)
+            if message.held_s > max(limit_s, HELD_S) and flowing_since >= 0:
+                self.tell(ConnectState.DISCONNECTED, too_narrow)
+            elif message.answers > flowing_since >= 0 and not message.held_s:
                 self.connected()
             if message.answers:
                 last = message
@@ -119,52 +124,13 @@ class RtcPublisher(Publisher):
             if now - moved_at > limit_s and now - feed.announced_at > PUBLISH_S:
                 raise Lost(f"stalled: {server} answered nothing for {limit_s * 1000:.0f} ms")
 
-    def _count(self, last: Progress, progress: Progress, feed: PipeFeed, flow: PictureFlow) -> None:
+    def _count(self, last: Progress, progress: Progress, feed: PipeFeed) -> None:
         sent = max(0, progress.sent_bytes - last.sent_bytes)
+        left_out = max(0, progress.pictures_left_out - last.pictures_left_out)
         self.counters.sent_bytes += sent
-        self.counters.dropped += feed.take_dropped() + flow.left_out(progress)
+        self.counters.dropped += feed.take_dropped() + left_out
         self.counters.queued_bytes = feed.unsent
         self.state = self.state.model_copy(update={"bytes_sent": self.state.bytes_sent + sent})
-
-
-class PictureFlow:
-    """Whether pictures leave. On a narrow line WebRTC lets the sound through and holds the picture back."""
-
-    def __init__(self) -> None:
-        self._sent = self._wanted = self._left_out = 0
-        self._moved_at: float | None = None
-        self._steady_since = 0.0
-        self._held = False
-
-    def held_s(self, progress: Progress, now: float) -> float:
-        """For how long no picture has left; 0 where they flow, or where there are none to be sent.
-
-        Args:
-            progress: what is known of the session; totals of 0 where nothing is.
-            now: seconds of a monotonic clock.
-        """
-        if self._moved_at is None or progress.pictures_sent > self._sent:
-            if self._moved_at is None or now - self._moved_at > PAUSE_S:
-                self._steady_since = now
-            self._moved_at = now
-        elif progress.pictures and progress.pictures == self._wanted:
-            self._moved_at = now
-        self._sent = max(self._sent, progress.pictures_sent)
-        self._wanted = max(self._wanted, progress.pictures)
-        still_s = now - self._moved_at
-        if still_s > PAUSE_S:
-            self._held = True
-        elif now - self._steady_since >= STEADY_S:
-            self._held = False
-        return max(still_s, PAUSE_S / 1000) if self._held else 0.0
-
-    def left_out(self, progress: Progress) -> int:
-        """Pictures that were given up since it was asked last; some are on their way and do not count."""
-        missing = progress.pictures - progress.pictures_sent
-        if missing < self._left_out + ON_THEIR_WAY:
-            return 0
-        given_up, self._left_out = missing - self._left_out, missing
-        return given_up
 
 
 class RoomProcess:

@@ -16,6 +16,7 @@ from typing import Any
 
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
+from onair_encoder.publish.rtc.flow import PictureFlow
 from onair_encoder.publish.rtc.media import Shape, Sound, access_unit, parameter_sets, shape_of
 from onair_encoder.publish.rtc.pipe import Gone, Joined, Message, line_of, read_packets, read_settings
 from onair_encoder.publish.rtc.providers import Frame, Picture, Room, room_of
@@ -134,10 +135,12 @@ async def _feed(feeder: Feeder, reader: asyncio.StreamReader) -> None:
 
 
 async def _tell_progress(room: Room, feeder: Feeder) -> None:
+    flow = PictureFlow()
     while True:
         progress = await room.progress()
         feeder.flowing = progress.video_bytes > 0
-        _say(replace(progress, pictures=feeder.pictures))
+        held_s = flow.look(time.monotonic(), feeder.pictures, progress.pictures_sent)
+        _say(replace(progress, pictures_left_out=flow.left_out, held_s=held_s))
         await asyncio.sleep(PROGRESS_S if progress.video_bytes else FIRST_PROGRESS_S)
 
 
