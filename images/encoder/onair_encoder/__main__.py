@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 
 
 def main() -> None:
     """Imports only what the wanted process needs: process 1 is to be there at once."""
+    loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     match sys.argv[1:]:
         case ["browser"]:
             from onair_encoder.browser_container import run
         case ["encoder"]:
             from onair_encoder.encoder_container import run
         case ["agent"]:
+            import uvloop
+
             from onair_encoder.agent_process import run
+
+            # It is woken for every packet.
+            loop = uvloop.new_event_loop
         case ["rtc"]:
             from onair_encoder.publish.rtc.room_process import run
         case _:
             sys.exit("usage: python -m onair_encoder browser|encoder|agent|rtc")
-    asyncio.run(run())
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(run())
 
 
 if __name__ == "__main__":

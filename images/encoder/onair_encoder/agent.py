@@ -86,6 +86,7 @@ class Agent:
         if self._phase == "idle":
             self._phase = "starting"
         self._browser.want(program.composition_url, program.video.width, program.video.height)
+        self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         self._delivery.want(program.destinations, program.broadcast)
         self.switch.want(program)
         await self._want_pipeline(ffmpeg_command(program))

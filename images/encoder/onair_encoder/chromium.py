@@ -48,6 +48,8 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 
+FIT_S = 0.5
+"""A page takes the size of its window within some 30 ms, or not at all."""
 NAVIGATION_TIMEOUT_S = 30.0
 HEALTH_TIMEOUT_S = 10.0
 PAINT_TIMEOUT_S = 2.0
@@ -80,8 +82,8 @@ def in_words(error_text: str) -> str:
 class Chromium:
     """A browser that paints one page at the top left of the screen.
 
-    Its window opens with the size of the screen, and takes that of the page, which is
-    emulated: a window may be no smaller than some 500 pixels for Chromium itself.
+    Its window opens with the size of the screen and takes that of the page. Chromium
+    itself makes no window smaller than some 500 pixels: such a page's size is emulated.
     """
 
     def __init__(self) -> None:
@@ -93,6 +95,7 @@ class Chromium:
         self.left = asyncio.Event()
         """The page went by itself to one that cannot be had."""
         self._size: tuple[int, int] | None = None
+        self._emulates = False
         self._cdp: CdpPipe | None = None
         self._session: str | None = None
         self._target: str | None = None
@@ -177,14 +180,34 @@ class Chromium:
         before = self._size
         if before == (width, height):
             return
-        if before:
+        if before and self._emulates:
             await asyncio.to_thread(window.resize, max(before[0], width), max(before[1], height))
-        await self._page(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-        )
         await asyncio.to_thread(window.resize, width, height)
+        await self._emulate(None if await self._fits(width, height) else (width, height))
         self._size = (width, height)
+
+    async def _fits(self, width: int, height: int) -> bool:
+        """Whether the page takes the size of the window, without any emulation."""
+        if self._emulates:
+            await self._emulate(None)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FIT_S):
+                while True:
+                    layout = (await self._page("Page.getLayoutMetrics"))["cssLayoutViewport"]
+                    if (layout["clientWidth"], layout["clientHeight"]) == (width, height):
+                        return True
+                    await asyncio.sleep(FIT_S / 50)
+        return False
+
+    async def _emulate(self, size: tuple[int, int] | None) -> None:
+        """Shows the page in a size that is not its window's. That costs a renderer time with each picture."""
+        if size:
+            log("page.emulated", width=size[0], height=size[1])
+            metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+            await self._page("Emulation.setDeviceMetricsOverride", metrics)
+        elif self._emulates:
+            await self._page("Emulation.clearDeviceMetricsOverride")
+        self._emulates = size is not None
 
     async def _call(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         if self._cdp is None:

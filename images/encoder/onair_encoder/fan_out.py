@@ -22,6 +22,8 @@ class FanOut:
         self.bytes = 0
         self.last_keyframe_at: float | None = None
         """Wall clock, seconds."""
+        self.nominal_bytes_per_s = 0.0
+        """What the programme is to come to."""
         self._timeline = Timeline()
         self._subscribers: list[Subscriber] = []
         self._headers: dict[int, Packet] = {}
@@ -89,9 +91,9 @@ class FanOut:
 
     @property
     def bytes_per_s(self) -> float:
-        """The programme's rate since the last key frame; 0 before there is one."""
+        """The programme's rate since the last key frame; what it is to be before there is one."""
         if len(self._gop) < 2:
-            return 0.0
+            return self.nominal_bytes_per_s
         # A key frame alone says little: never less than half a second of it.
         span_ms = max(500, self._gop[-1].timestamp_ms - self._gop[0].timestamp_ms)
         return sum(len(packet.body) for packet in self._gop) * 1000 / span_ms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import json
@@ -45,14 +46,23 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Pages for containers; gives their address."""
+    gateway = docker("network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
+    server = http.server.ThreadingHTTPServer((gateway, 0), functools.partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://{gateway}:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
 @pytest.fixture(scope="module")
 def page() -> Iterator[str]:
-    """The test page, served to containers."""
-    gateway = docker("network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
-    server = http.server.ThreadingHTTPServer((gateway, 0), functools.partial(_Quiet, directory=str(PAGES)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://{gateway}:{server.server_port}/probe.html"
-    server.shutdown()
+    """The test page."""
+    with served(PAGES) as address:
+        yield f"{address}/probe.html"
 
 
 @pytest.fixture(scope="module")
@@ -175,18 +185,24 @@ def assert_metrics(pair: PodPair) -> None:
     assert after[f"onair_destination_dropped_packets_total{labels}"] == 0
 
 
+def snapshot(pair: PodPair) -> tuple[bytes, NDArray[np.uint8]]:
+    """A JPEG, and its gray pixels in a row."""
+    key = {"Authorization": f"Bearer {(pair.folder / 'identity' / SNAPSHOT_KEY).read_text()}"}
+    answer = pair.http.get("/v1/snapshot", headers=key).raise_for_status()
+    assert answer.headers["Content-Type"] == "image/jpeg"
+    command = ["ffmpeg", "-v", "error", "-i", "-", "-pix_fmt", "gray", "-f", "rawvideo", "-"]
+    raw = subprocess.run(command, input=answer.content, check=True, capture_output=True).stdout
+    return answer.content, np.frombuffer(raw, np.uint8)
+
+
 def assert_snapshots(pair: PodPair) -> None:
     """Pictures of the page at the programme's size, each key frame decoded once whoever asks."""
-    key = {"Authorization": f"Bearer {(pair.folder / 'identity' / SNAPSHOT_KEY).read_text()}"}
 
     def picture(_: int = 0) -> tuple[bytes, int]:
-        answer = pair.http.get("/v1/snapshot", headers=key).raise_for_status()
-        assert answer.headers["Content-Type"] == "image/jpeg"
-        command = ["ffmpeg", "-v", "error", "-i", "-", "-pix_fmt", "gray", "-f", "rawvideo", "-"]
-        raw = subprocess.run(command, input=answer.content, check=True, capture_output=True).stdout
-        painted = read_frame(np.frombuffer(raw, np.uint8).reshape(360, 640))
+        content, pixels = snapshot(pair)
+        painted = read_frame(pixels.reshape(360, 640))
         assert painted, "the page is in the picture"
-        return answer.content, painted.wall_ms
+        return content, painted.wall_ms
 
     _, first = picture()
     assert abs(time.time() * 1000 - first) < 3000
@@ -374,6 +390,42 @@ def test_video_is_changed_while_live(tmp_path: Path, page: str, far_end: Rtmp) -
         assert (found["width"], found["height"], found["profile"]) == (480, 270, "Main")
         assert pair.status().destinations[0].connect == "Connected"
         assert '"connect": "Disconnected"' not in pair.logs("encoder")
+
+
+FRAME = """<!doctype html><body style="margin: 0; background: #000">
+<div style="position: fixed; inset: 0; box-sizing: border-box; border: 8px solid #fff"></div>"""
+
+
+def frame_fills(pair: PodPair, width: int, height: int) -> bool:
+    """Whether the picture has this size and the page's frame is at its edges and nowhere else."""
+    try:
+        _, pixels = snapshot(pair)
+    except httpx.HTTPStatusError as error:
+        if error.response.status_code != 503:  # there is none yet of the new size
+            raise
+        return False
+    if pixels.size != width * height:
+        return False
+    picture = pixels.reshape(height, width)
+    edges = (picture[:6], picture[-6:], picture[:, :6], picture[:, -6:])
+    return all(edge.min() > 180 for edge in edges) and bool(picture[12:-12, 12:-12].max() < 60)
+
+
+def test_the_page_has_the_size_of_the_programme(tmp_path: Path, far_end: Rtmp) -> None:
+    """Also where that is smaller than the browser makes its windows, and when it changes while live."""
+    for parent in (tmp_path, tmp_path.parent):
+        parent.chmod(0o755)
+    (tmp_path / "frame.html").write_text(FRAME)
+    with served(tmp_path) as address, PodPair(newest("encoder"), tmp_path, epoch=2) as pair:
+        pair.wait_agent()
+        show = programme(f"{address}/frame.html", far_end)
+        pair.put(show)
+        pair.wait_phase("running")
+        assert frame_fills(pair, 640, 360), "from the first picture on"
+        for width, height in ((320, 180), (1280, 720), (480, 270), (640, 360)):
+            changed = show.video.model_copy(update={"width": width, "height": height})
+            pair.put(show.model_copy(update={"video": changed}))
+            wait_for(lambda size=(width, height): frame_fills(pair, *size))
 
 
 def follow_until_gone(pair: PodPair) -> None:

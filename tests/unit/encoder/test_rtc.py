@@ -16,7 +16,7 @@ from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
 from onair_encoder.publish.rtc.flow import PictureFlow, Rejoining
 from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected
 from onair_encoder.publish.rtc.media import Shape, access_unit, parameter_sets, shape_of
-from onair_encoder.publish.rtc.publisher import MAX_UNSENT_BYTES, PipeFeed
+from onair_encoder.publish.rtc.publisher import HELD_S, MAX_UNSENT_BYTES, PipeFeed
 from onair_encoder.publish.rtmp import amf
 
 SPS, PPS = b"\x67\x64\x00\x1e", b"\x68\xee"
@@ -203,7 +203,7 @@ def held(*looks: tuple[float, int, int]) -> list[float]:
 
 
 def test_a_picture_is_held_back_when_none_leaves_though_some_are_due() -> None:
-    assert held((0, 0, 0), (1, 30, 30), (2, 60, 32), (3, 90, 32), (4, 120, 32)) == [0, 0, 0, 2, 3]
+    assert held((0, 0, 0), (1, 30, 30), (2, 60, 32), (3, 90, 32), (4, 120, 32)) == [0, 0, 0, 1, 2]
 
 
 def test_no_picture_is_missed_where_none_is_due() -> None:
@@ -211,19 +211,27 @@ def test_no_picture_is_missed_where_none_is_due() -> None:
 
 
 def test_a_moment_without_pictures_is_no_narrow_line() -> None:
-    """As when one of another rate is published."""
     assert held((0, 0, 0), (1, 30, 30), (1.9, 57, 30), (2.5, 75, 48), (3.5, 105, 78)) == [0] * 5
+
+
+def test_a_picture_that_is_published_anew_is_told_from_a_narrow_line() -> None:
+    """Within three seconds it flows again; one more shows it."""
+    looks = [(0.0, 0, 0)]
+    looks += [(at / 4, at * 7, min(at, 12) * 7 + max(0, at - 24) * 7) for at in range(1, 40)]
+    found = held(*looks)
+    assert 2 < max(found) < HELD_S
+    assert found[28:] == [0] * 12
 
 
 def test_single_pictures_are_no_flow() -> None:
     trickle = [(second, 30 * second, second) for second in range(6)]
     flowing = [(second, 30 * second, 30 * second - 145) for second in range(6, 10)]
-    assert held(*trickle, *flowing) == [0, 0, 2, 3, 4, 5, 6, 0, 0, 0]
+    assert held(*trickle, *flowing) == [0, 0, 1, 2, 3, 4, 0, 0, 0, 0]
 
 
 def test_half_of_the_pictures_is_neither_flow_nor_an_end_of_it() -> None:
     assert held((0, 0, 0), (1, 30, 18), (2, 60, 36), (3, 90, 54)) == [0] * 4
-    assert held((0, 0, 0), (2, 60, 3), (3, 90, 25), (4, 120, 48), (5, 150, 70)) == [0, 2, 3, 4, 5]
+    assert held((0, 0, 0), (2, 60, 3), (3, 90, 25), (4, 120, 48), (5, 150, 70)) == [0, 1, 2, 3, 4]
 
 
 def test_pictures_on_their_way_are_not_given_up() -> None:

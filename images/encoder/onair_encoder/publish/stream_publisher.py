@@ -146,9 +146,12 @@ class StreamPublisher(Publisher):
                     if enough and self._fan_out.has_media and at - opened_at >= connection.settle_s:
                         self.connected()
                     taken, moved_at = progress, at
+                still_ms = (at - moved_at) * 1000
+                if still_ms <= self.destination.timeout_ms:
+                    continue
                 at_least_ms = 3 * max(connection.round_trip_ms, connection.grain_ms)
                 limit_s = max(self.destination.timeout_ms, at_least_ms) / 1000
-                if at - moved_at > limit_s:
+                if still_ms > at_least_ms:
                     raise Lost(f"stalled: {connection.server} took no bytes for {limit_s * 1000:.0f} ms")
         finally:
             stop.cancel()
@@ -157,7 +160,8 @@ class StreamPublisher(Publisher):
         counters = self.counters
         counters.dropped += feed.take_dropped()
         counters.queued_bytes = connection.unsent
-        counters.sent_bytes = self.state.bytes_sent + max(0, connection.taken)
+        sent = self.state.bytes_sent + min(connection.taken, connection.written)
+        counters.sent_bytes = max(counters.sent_bytes, sent)
 
 
 def _ended(connection: Connection, opened_at: float) -> Lost:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
-WINDOW_S = 2.0
+HELD_WINDOW_S, FLOWING_WINDOW_S = 2.0, 1.0
 HELD_SHARE, FLOWING_SHARE = 0.5, 0.9
-"""Of the pictures that are due. A few leave on the narrowest line, and show nothing."""
+"""Of the pictures that are due in these times. A few leave on the narrowest line, and show nothing."""
 ON_THEIR_WAY = 10
 FIRST_REST_S, LONGEST_REST_S = 15.0, 120.0
 
@@ -30,16 +30,22 @@ class PictureFlow:
             self.left_out = due - sent
         looks = self._looks
         looks.append((now, due, sent))
-        while len(looks) > 2 and looks[1][0] <= now - WINDOW_S:
+        while len(looks) > 2 and looks[1][0] <= now - HELD_WINDOW_S:
             looks.popleft()
-        since, due_before, sent_before = looks[0]
-        if now - since >= WINDOW_S:
-            wanted, left = due - due_before, sent - sent_before
-            if left >= wanted * FLOWING_SHARE:
-                self._held_since = None
-            elif left < wanted * HELD_SHARE and self._held_since is None:
-                self._held_since = since
+        if self._share(FLOWING_WINDOW_S) >= FLOWING_SHARE:
+            self._held_since = None
+        elif self._held_since is None and self._share(HELD_WINDOW_S) < HELD_SHARE:
+            # Where none left at all it began so long ago.
+            self._held_since = now - HELD_WINDOW_S * HELD_SHARE
         return 0.0 if self._held_since is None else now - self._held_since
+
+    def _share(self, window_s: float) -> float:
+        """Of the pictures that became due in that time; 1 where none did, or less time is known."""
+        now, due, sent = self._looks[-1]
+        earlier = [look for look in self._looks if look[0] <= now - window_s]
+        if not earlier or due == earlier[-1][1]:
+            return 1.0
+        return (sent - earlier[-1][2]) / (due - earlier[-1][1])
 
 
 class Rejoining:

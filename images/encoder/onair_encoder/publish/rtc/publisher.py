@@ -29,8 +29,8 @@ LEAST_TIMEOUT_S = 1.0
 """A server's answers come some ten times a second, and at times fewer."""
 PUBLISH_S = 6.0
 """While a picture is published, first or anew, nothing is sent, and so nothing is answered."""
-HELD_S = 3.0
-"""It takes so long at most to publish a picture of another rate anew; then it is the line."""
+HELD_S = 4.0
+"""It takes 3 s at most to publish a picture of another rate anew, and 1 s to see that it flows."""
 ONLY_SOUND_TIMEOUT_S = 3.0
 """Without a picture answers are few."""
 MAX_UNSENT_BYTES = 4 * 2**20

@@ -20,7 +20,8 @@ from onair_encoder.publish.unacknowledged import unacknowledged
 from onair_encoder.publish.words import Lost, in_words
 
 _HANDSHAKE = 1536
-_TCP_INFO_RTT = 68
+_TCP_INFO_BYTES, _TCP_INFO_RTT, _TCP_INFO_ACKED = 128, 68, 120
+"""Of Linux' `struct tcp_info`: a length, and the places of the round trip and of the bytes acknowledged."""
 _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
 _ACK_WINDOW = 2_500_000
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
@@ -312,10 +313,10 @@ class RtmpConnection:
     @property
     def idle(self) -> bool:
         """The server is not expected to acknowledge less than a window."""
-        if not self._server_acknowledges:
-            return self._taken_by_tcp >= self.written
+        if self.unsent or self._unacknowledged:
+            return False
         outstanding = self.written - self._acked
-        return self._taken_by_tcp >= self.written and outstanding < self._ack_window + _SLACK_BYTES
+        return not self._server_acknowledges or outstanding < self._ack_window + _SLACK_BYTES
 
     @property
     def unsent(self) -> int:
@@ -333,21 +334,29 @@ class RtmpConnection:
         return self._acked if self._server_acknowledges else self._taken_by_tcp
 
     @property
-    def _taken_by_tcp(self) -> int:
+    def _unacknowledged(self) -> int:
+        """Bytes that TCP still holds."""
         try:
-            queued = unacknowledged(self._socket)
+            return unacknowledged(self._socket)
         except OSError:
             return 0
-        return int(self.written - self.unsent - queued)
+
+    @property
+    def _taken_by_tcp(self) -> int:
+        """What TCP says, with TLS around it: of what was written some may not have been given to it yet."""
+        return self._tcp("Q", _TCP_INFO_ACKED)
 
     @property
     def round_trip_ms(self) -> float:
         """TCP's smoothed round-trip time."""
+        return self._tcp("I", _TCP_INFO_RTT) / 1000
+
+    def _tcp(self, form: str, place: int) -> int:
         try:
-            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-        except OSError:
-            return 0.0
-        return float(struct.unpack_from("I", info, _TCP_INFO_RTT)[0]) / 1000
+            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+            return int(struct.unpack_from(form, info, place)[0])
+        except (OSError, struct.error):
+            return 0
 
     async def finish(self) -> None:
         """Ends the stream as the protocol has it, then closes."""
