@@ -145,8 +145,7 @@ def test_a_pod_costs_little_more_than_the_bare_pipeline(
 ) -> None:
     """Side by side: each in turn would be told more of the machine's moods than of the pods.
 
-    And with the same weight: a pipeline that has to give way to others leaves out
-    pictures of the page, and seems to cost less.
+    And with the same request, so that the scheduler gives both the same weight.
     """
     show = facade.show(PROBE, 1280, 720)
     show.add_destination(**address(path))
