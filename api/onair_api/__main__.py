@@ -11,11 +11,12 @@ from collections.abc import Iterator
 import structlog
 import uvicorn
 
-from onair_api import event_loop, logs
+from onair_api import logs
 from onair_api.application import create_app
 from onair_api.event.protocols import HttpConnection, WebSocketConnection
 from onair_api.services import Services
 from onair_api.settings import Settings
+from onair_crds import event_loop
 from onair_crds.client import KubeClient
 
 log = structlog.get_logger()

@@ -16,12 +16,11 @@ def main() -> None:
         case ["encoder"]:
             from onair_encoder.encoder_container import run
         case ["agent"]:
-            import uvloop
-
+            from onair_crds.event_loop import Loop
             from onair_encoder.agent_process import run
 
             # It is woken for every packet.
-            loop = uvloop.new_event_loop
+            loop = Loop
         case ["rtc"]:
             from onair_encoder.publish.rtc.room_process import run
         case _:

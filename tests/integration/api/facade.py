@@ -15,11 +15,11 @@ from typing import Any, Self
 
 import httpx
 
-from onair_api import event_loop
 from onair_api.__main__ import server
 from onair_api.cache.view import View
 from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
+from onair_crds import event_loop
 from onair_crds.base import API_VERSION
 from onair_crds.client import KubeClient
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
-import uvloop
+from onair_crds.event_loop import Loop
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    return {"uvloop": uvloop.new_event_loop}
+    return {"uvloop": Loop}
