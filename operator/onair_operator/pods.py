@@ -55,6 +55,9 @@ def encoder_pod(
         "nodeSelector": encoder.node_selector,
         "tolerations": encoder.tolerations,
         "imagePullSecrets": [{"name": secret} for secret in encoder.image_pull_secrets],
+        # A name server may die with the node that is being replaced, and one look-up asks no other:
+        # so it ends in 5 s rather than 10, and another is begun.
+        "dnsConfig": {"options": [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "5"}]},
     }
     if encoder.priority_class_name:
         spec["priorityClassName"] = encoder.priority_class_name

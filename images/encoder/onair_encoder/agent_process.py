@@ -12,8 +12,8 @@ from onair_encoder.probes import start_probes
 from onair_encoder.supervise import terminated
 
 BLOCKING_THREADS = 64
-"""For what blocks, such as a name server that does not answer: many destinations may wait for theirs
-before another has to. Threads are made as they are needed."""
+"""For what blocks, such as the disk of a spool. Threads are made as they are needed; names are looked up by
+the loop's own."""
 
 
 async def run() -> None:

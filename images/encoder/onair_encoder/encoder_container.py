@@ -20,6 +20,8 @@ from onair_encoder.places import PULSE_SOCKET, SUPERVISOR_SOCKET, X_SOCKET
 from onair_encoder.supervise import Child, reap_orphans, terminated, wait_for_path
 
 LOOK_S = 0.25
+NAMES_AT_ONCE = 64
+"""Names that the agent may look up at a time: those whose name server is silent wait for seconds."""
 MOST_UNREAD = 65536
 """Bytes that wait for a follower before it is told no more."""
 
@@ -108,7 +110,8 @@ async def run() -> None:
     SUPERVISOR_SOCKET.unlink(missing_ok=True)
     pipeline = Pipeline()
     server = await asyncio.start_unix_server(pipeline.serve, SUPERVISOR_SOCKET)
-    agent = Child("agent", [sys.executable, "-m", "onair_encoder", "agent"])
+    names = {"UV_THREADPOOL_SIZE": str(NAMES_AT_ONCE)}
+    agent = Child("agent", [sys.executable, "-m", "onair_encoder", "agent"], env=names)
     agent.start()
     helpers = [asyncio.create_task(each) for each in (reap_orphans(), pipeline.follow_inputs())]
     await stop.wait()

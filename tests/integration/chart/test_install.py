@@ -143,5 +143,6 @@ def test_an_uninstall_takes_the_resource_definitions_when_asked(
     def are_gone() -> bool:
         return not [c for c in cluster.get(CRDS).json()["items"] if c["spec"]["group"] == "onair.dev"]
 
-    wait_until(are_gone, "resource definitions gone")
+    # With them go the objects that the whole run has left behind: thousands.
+    wait_until(are_gone, "resource definitions gone", 240)
     assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"

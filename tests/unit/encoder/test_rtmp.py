@@ -143,4 +143,4 @@ async def test_attempts_without_a_session_do_not_start_the_back_off_anew(
             await asyncio.sleep(0.01)
     refused.abort()
     gaps = [b - a for a, b in pairwise(refused.attempts)]
-    assert [round(gap, 1) for gap in gaps] == [0.1, 0.2, 0.4, 0.8]
+    assert all(gap >= wait_s for gap, wait_s in zip(gaps, (0.1, 0.2, 0.4, 0.8), strict=True))

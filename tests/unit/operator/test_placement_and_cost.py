@@ -90,6 +90,11 @@ def test_authorities_of_the_installation_are_the_encoders_alone() -> None:
     assert "authorities" not in str(encoder_pod(project(), "run", 2, SETTINGS))
 
 
+def test_a_dead_name_server_costs_a_second() -> None:
+    options = encoder_pod(project(), "run", 2, SETTINGS)["spec"]["dnsConfig"]["options"]
+    assert {each["name"]: each["value"] for each in options} == {"timeout": "1", "attempts": "5"}
+
+
 def test_an_encoder_pod_has_no_rights() -> None:
     pod = encoder_pod(project(), "run", 2, SETTINGS)
     spec = pod["spec"]
