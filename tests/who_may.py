@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 _TABLE = """
                             HOST COHOST CONTRIBUTOR GUEST VIEWER RENDERER IMPERSONATE PLATFORM

@@ -16,8 +16,8 @@ from onair_api.application import create_app
 from onair_api.event.protocols import HttpConnection, WebSocketConnection
 from onair_api.services import Services
 from onair_api.settings import Settings
-from onair_crds import event_loop
-from onair_crds.client import KubeClient
+from onair_crds.kube.client import KubeClient
+from onair_crds.runtime import event_loop
 
 log = structlog.get_logger()
 

@@ -46,7 +46,8 @@ from onair_api.web.cors import Cors
 from onair_api.web.rate_limits import RateLimits
 from onair_api.writes.credentials import Credentials
 from onair_api.writes.writer import Writer
-from onair_crds.client import ApiError, KubeClient
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
 
 log = structlog.get_logger()
 

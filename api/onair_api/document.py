@@ -9,7 +9,7 @@ from kubernetes.aio import client
 
 from onair_api.application import create_app
 from onair_api.settings import Settings
-from onair_crds.client import KubeClient
+from onair_crds.kube.client import KubeClient
 
 
 def main() -> None:

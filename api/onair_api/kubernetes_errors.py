@@ -15,7 +15,7 @@ from onair_api.errors import (
     Unavailable,
     Violation,
 )
-from onair_crds.client import ApiError
+from onair_crds.kube.errors import ApiError
 
 RETRY_AFTER_S = 2
 

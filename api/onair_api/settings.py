@@ -18,7 +18,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from onair_crds.ingest import Ingest, cluster_ingest
+from onair_crds.contract.ingest import Ingest, cluster_ingest
 
 MAX_TOKEN_DURATION_MS = 604_800_000
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.base import Resource
-from onair_crds.destination import DestinationStatus
-from onair_crds.program import Program
-from onair_crds.project import ProjectStatus
+from onair_crds.contract.program import Program
+from onair_crds.resources.base import Resource
+from onair_crds.resources.destination import DestinationStatus
+from onair_crds.resources.project import ProjectStatus
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,17 @@ import datetime as dt
 
 import structlog
 
-from onair_crds.client import CUSTOM, PODS, SECRETS, Api, ApiError, Document, KubeClient
-from onair_crds.project import Project
+from onair_crds.contract.labels import BROADCAST_FINALIZER, PROJECT_LABEL
+from onair_crds.contract.owners import owner_reference
+from onair_crds.kube.apis import CUSTOM, PODS, SECRETS, Api
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.project import Project
+from onair_crds.shapes import Document
 from onair_operator import actions
 from onair_operator.encoder_client import EncoderUnreachable, ProgramRefused
 from onair_operator.fleet import Fleet
 from onair_operator.identity import OperatorKey, pod_identity
-from onair_operator.naming import BROADCAST_FINALIZER, PROJECT_LABEL, owner_reference
 from onair_operator.pods import encoder_pod, identity_secret
 from onair_operator.recorder import Recorder
 from onair_operator.settings import OperatorSettings
@@ -73,7 +77,7 @@ class Applier:
                 case actions.Adopt():
                     await self.adopt(action)
                 case actions.AdoptSecret():
-                    owner = owner_reference(action.owner)
+                    owner = owner_reference(action.owner.kind, action.owner.name, action.owner.uid)
                     await self._own(SECRETS, "Secret", action.name, owner, None)
                 case actions.DeleteSecret():
                     await self.delete_secret(action.name, action.uid)
@@ -175,10 +179,9 @@ class Applier:
 
     async def adopt(self, action: actions.Adopt) -> None:
         """Adds an owner reference to a custom resource."""
-        child = action.child
-        await self._own(
-            CUSTOM[child.kind], child.kind, child.name, owner_reference(action.owner), child.resource_version
-        )
+        child, parent = action.child, action.owner
+        owner = owner_reference(parent.kind, parent.name, parent.uid)
+        await self._own(CUSTOM[child.kind], child.kind, child.name, owner, child.resource_version)
 
     async def _own(self, api: Api, kind: str, name: str, owner: Document, version: str | None) -> None:
         entry = self._store.get(kind, name)

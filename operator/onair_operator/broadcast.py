@@ -11,11 +11,12 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from onair_crds.enums import BroadcastError, BroadcastPhase, BroadcastState
-from onair_crds.project import BroadcastStatus, BroadcastWanted
+from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
+from onair_crds.resources.project import BroadcastStatus, BroadcastWanted
 from onair_operator.actions import Event
 from onair_operator.naming import made_up_broadcast_id, pod_name
-from onair_operator.observed import Observed, PodView, format_time, parse_time
+from onair_operator.observed import Observed, PodView
 from onair_operator.settings import OperatorSettings
 
 MAX_RETRY_DELAY_S = 30.0

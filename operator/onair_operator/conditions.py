@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from onair_crds.base import MAX_TEXT, Condition
-from onair_crds.enums import BroadcastError, BroadcastPhase
-from onair_crds.project import BroadcastStatus
+from onair_crds.contract.times import format_time
+from onair_crds.resources.base import MAX_TEXT, Condition
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase
+from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cost import cost_of
-from onair_operator.observed import Observed, format_time
+from onair_operator.observed import Observed
 from onair_operator.placement import regions_by_distance
 from onair_operator.settings import OperatorSettings
 

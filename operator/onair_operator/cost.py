@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.enums import RenderingQuality
-from onair_crds.rendering import Rendering
+from onair_crds.resources.enums import RenderingQuality
+from onair_crds.resources.rendering import Rendering
 from onair_operator.settings import CostSettings
 
 BROWSER_SHARE = 0.55

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 
-from onair_crds.base import MAX_TEXT
-from onair_crds.destination import Destination, DestinationStatus
-from onair_crds.enums import ConnectState
-from onair_crds.program import DestinationState
-from onair_crds.project import BroadcastStatus, DestinationCounts
+from onair_crds.contract.program import DestinationState
+from onair_crds.contract.times import format_time
+from onair_crds.resources.base import MAX_TEXT
+from onair_crds.resources.destination import Destination, DestinationStatus
+from onair_crds.resources.enums import ConnectState
+from onair_crds.resources.project import BroadcastStatus, DestinationCounts
 from onair_operator.conditions import Verdict, with_ready
-from onair_operator.observed import Observed, format_time
+from onair_operator.observed import Observed
 from onair_operator.wanted_destination import Refusal, program_destination
 
 

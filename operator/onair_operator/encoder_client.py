@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 
-from onair_crds.program import CONTROL_PORT, SERVER_NAME, EncoderStatus, Program
+from onair_crds.contract.pod import CONTROL_PORT, SERVER_NAME
+from onair_crds.contract.program import EncoderStatus, Program
 from onair_operator.identity import OperatorKey
 
 CONNECT_TIMEOUT_S = 3.0

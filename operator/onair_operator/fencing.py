@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 
-from onair_crds.client import LEASES, ApiError, KubeClient
-from onair_operator.observed import parse_time
+from onair_crds.contract.times import parse_time
+from onair_crds.kube.apis import LEASES
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
 
 STALE_AFTER = dt.timedelta(seconds=12.5)
 """The kubelet renews its Lease every 10 s."""

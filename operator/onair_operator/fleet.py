@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import structlog
 
-from onair_crds.program import EncoderStatus, Program
+from onair_crds.contract.program import EncoderStatus, Program
 from onair_operator.encoder_client import EncoderClient, EncoderUnreachable
 from onair_operator.identity import OperatorKey
 from onair_operator.observed import EncoderView, PodView

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from onair_crds.program import CERTIFICATE, CONTROL_AUDIENCE, SERVER_NAME, SNAPSHOT_KEY
+from onair_crds.contract.pod import CERTIFICATE, CONTROL_AUDIENCE, SERVER_NAME, SNAPSHOT_KEY
 
 CERTIFICATE_LIFE = dt.timedelta(days=30)
 TOKEN_LIFE = dt.timedelta(seconds=60)

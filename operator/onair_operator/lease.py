@@ -13,7 +13,11 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from onair_crds.client import LEASES, ApiError, ApiUnavailable, Document, KubeClient
+from onair_crds.contract.times import format_time
+from onair_crds.kube.apis import LEASES
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError, ApiUnavailable
+from onair_crds.shapes import Document
 from onair_operator.settings import LeaderElectionSettings
 
 log = structlog.get_logger()
@@ -114,7 +118,7 @@ class LeaderElection:
         return time.monotonic() - self._seen_at > float(duration_s)
 
     def _held(self, lease: Document) -> Document:
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        now = format_time(dt.datetime.now(dt.UTC), "microseconds")
         before = lease["spec"]
         changed = before.get("holderIdentity") != self._identity
         return {

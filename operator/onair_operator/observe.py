@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onair_crds.destination import Destination
-from onair_crds.project import Project
+from onair_crds.resources.destination import Destination
+from onair_crds.resources.project import Project
 from onair_operator.fleet import Fleet
 from onair_operator.observed import NodeView, Observed, PodView, SecretView
 from onair_operator.placement import REGION_LABEL, ZONE_LABEL

@@ -6,17 +6,16 @@ import base64
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from onair_crds.collection import Collection
-from onair_crds.destination import Destination
-from onair_crds.layout import Layout
-from onair_crds.program import EncoderStatus
-from onair_crds.project import BroadcastStatus, Project
-from onair_operator.naming import BROADCAST_LABEL, CREDENTIALS_TYPE, DESTINATION_LABEL, EPOCH_LABEL
+from onair_crds.contract.labels import BROADCAST_LABEL, CREDENTIALS_TYPE, DESTINATION_LABEL, EPOCH_LABEL
+from onair_crds.contract.program import EncoderStatus
+from onair_crds.contract.times import parse_time
+from onair_crds.resources.collection import Collection
+from onair_crds.resources.destination import Destination
+from onair_crds.resources.layout import Layout
+from onair_crds.resources.project import BroadcastStatus, Project
+from onair_crds.shapes import Document
 from onair_operator.rtc_providers import RtcProvider
-
-Document = dict[str, Any]
 
 _PULL_FAILURES = {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
 _START_FAILURES = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
@@ -171,13 +170,3 @@ class Observed:
         if view and view.status and view.status.epoch > broadcast.epoch:
             return None
         return view
-
-
-def parse_time(text: str) -> dt.datetime:
-    """An RFC 3339 time as an aware datetime."""
-    return dt.datetime.fromisoformat(text)
-
-
-def format_time(moment: dt.datetime) -> str:
-    """RFC 3339 UTC with milliseconds and Z."""
-    return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

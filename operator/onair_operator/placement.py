@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import asin, cos, radians, sin, sqrt
 from typing import Any
 
-from onair_crds.project import Location
+from onair_crds.resources.project import Location
 from onair_operator.settings import RegionSettings
 
 REGION_LABEL = "topology.kubernetes.io/region"

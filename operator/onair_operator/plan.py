@@ -8,9 +8,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 
-from onair_crds.destination import Destination, DestinationStatus
-from onair_crds.enums import BroadcastPhase, ConnectState
-from onair_crds.project import BroadcastStatus, ProjectStatus
+from onair_crds.contract.labels import BROADCAST_FINALIZER
+from onair_crds.resources.destination import Destination, DestinationStatus
+from onair_crds.resources.enums import BroadcastPhase, ConnectState
+from onair_crds.resources.project import BroadcastStatus, ProjectStatus
 from onair_operator.actions import (
     Action,
     Adopt,
@@ -28,7 +29,6 @@ from onair_operator.actions import (
 from onair_operator.broadcast import Step, may_create, next_step
 from onair_operator.conditions import project_verdict, with_ready
 from onair_operator.delivery import count, destination_status
-from onair_operator.naming import BROADCAST_FINALIZER
 from onair_operator.observed import Observed
 from onair_operator.settings import OperatorSettings
 from onair_operator.wanted import digest, wanted_program

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from onair_crds.program import CONTROL_PORT, METRICS_PORT
-from onair_crds.project import Project
+from onair_crds.contract.labels import IDENTITY_TYPE, encoder_labels
+from onair_crds.contract.owners import owner_reference
+from onair_crds.contract.pod import CONTROL_PORT, METRICS_PORT
+from onair_crds.resources.project import Project
+from onair_crds.shapes import Document
 from onair_operator.cost import Cost, cost_of
-from onair_operator.naming import IDENTITY_TYPE, encoder_labels, owner_reference, pod_name
+from onair_operator.naming import pod_name
 from onair_operator.placement import node_affinity, regions_by_distance
 from onair_operator.settings import EncoderSettings, OperatorSettings
-
-Document = dict[str, Any]
 
 BROWSER_UID = 1000
 ENCODER_UID = 1001
@@ -68,7 +67,7 @@ def encoder_pod(
             "name": name,
             "labels": {**encoder.labels, **encoder_labels(project.name, broadcast, epoch)},
             "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
-            "ownerReferences": [owner_reference(project, controller=True)],
+            "ownerReferences": [owner_reference(project.kind, project.name, project.uid, controller=True)],
         },
         "spec": spec,
     }
@@ -84,7 +83,7 @@ def identity_secret(project: Project, broadcast: str, epoch: int, data: dict[str
         "metadata": {
             "name": pod_name(project.name, broadcast, epoch),
             "labels": encoder_labels(project.name, broadcast, epoch),
-            "ownerReferences": [owner_reference(project)],
+            "ownerReferences": [owner_reference(project.kind, project.name, project.uid)],
         },
         "stringData": data,
     }

@@ -9,9 +9,11 @@ import time
 import structlog
 from prometheus_client import Counter, Histogram
 
-from onair_crds.base import Resource
-from onair_crds.client import CUSTOM, ApiError, KubeClient
-from onair_crds.collection import CollectionStatus
+from onair_crds.kube.apis import CUSTOM
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import Resource
+from onair_crds.resources.collection import CollectionStatus
 from onair_operator.actions import Adopt
 from onair_operator.apply import Applier
 from onair_operator.conditions import Verdict, with_ready

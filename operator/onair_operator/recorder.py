@@ -8,9 +8,13 @@ import secrets
 
 import structlog
 
-from onair_crds.base import API_VERSION, MAX_TEXT
-from onair_crds.client import EVENTS, ApiError, Document, KubeClient
-from onair_crds.project import Project
+from onair_crds.contract.times import format_time
+from onair_crds.kube.apis import EVENTS
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import API_VERSION, MAX_TEXT
+from onair_crds.resources.project import Project
+from onair_crds.shapes import Document
 from onair_operator.actions import Event
 
 log = structlog.get_logger()
@@ -38,7 +42,7 @@ class Recorder:
 
     def _document(self, project: Project, event: Event) -> Document:
         now = dt.datetime.now(dt.UTC)
-        second = now.isoformat(timespec="seconds").replace("+00:00", "Z")
+        second = format_time(now, "seconds")
         return {
             "apiVersion": "v1",
             "kind": "Event",
@@ -56,7 +60,7 @@ class Recorder:
             "type": "Warning" if event.warning else "Normal",
             "reason": event.reason,
             "message": event.message[:MAX_TEXT],
-            "eventTime": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+            "eventTime": format_time(now, "microseconds"),
             "firstTimestamp": second,
             "lastTimestamp": second,
             "count": 1,

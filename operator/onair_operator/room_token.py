@@ -7,8 +7,8 @@ import datetime as dt
 import jwt
 from pydantic import SecretStr
 
-from onair_crds.project import BroadcastStatus
-from onair_operator.observed import parse_time
+from onair_crds.contract.times import parse_time
+from onair_crds.resources.project import BroadcastStatus
 from onair_operator.rtc_providers import RtcProvider
 
 MARGIN = dt.timedelta(hours=1)

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import structlog
 
-from onair_crds.client import ApiError, KubeClient
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
 from onair_operator.apply import Applier
 from onair_operator.fleet import Fleet
 from onair_operator.health import Health

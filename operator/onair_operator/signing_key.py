@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 
-from onair_crds.client import SECRETS, ApiError, KubeClient
+from onair_crds.contract.labels import OPERATOR_KEY_TYPE
+from onair_crds.kube.apis import SECRETS
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
 from onair_operator.identity import OperatorKey
 
 NAME = "onair-operator-signing"
-TYPE = "onair.dev/operator-signing-key"
 
 
 async def signing_key(client: KubeClient, namespace: str) -> OperatorKey:
@@ -21,7 +23,7 @@ async def signing_key(client: KubeClient, namespace: str) -> OperatorKey:
     document = {
         "apiVersion": "v1",
         "kind": "Secret",
-        "type": TYPE,
+        "type": OPERATOR_KEY_TYPE,
         "metadata": {"name": NAME, "labels": {"app.kubernetes.io/part-of": "onair"}},
         "stringData": {"private.pem": OperatorKey.generate().private_pem()},
     }

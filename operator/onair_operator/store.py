@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from onair_crds.base import Resource
-from onair_crds.kinds import KINDS
-from onair_operator.naming import DESTINATION_LABEL, PROJECT_LABEL
+from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL
+from onair_crds.resources.base import Resource
+from onair_crds.resources.kinds import KINDS
+from onair_crds.shapes import Document
 
-Document = dict[str, Any]
 MODELS: dict[str, type[Resource]] = {kind.kind: kind for kind in KINDS}
 MAX_TOMBSTONES = 10_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from onair_operator.naming import DESTINATION_LABEL, SOURCE_LABEL
+from onair_crds.contract.labels import DESTINATION_LABEL, SOURCE_LABEL
 from onair_operator.observed import SecretView
 from onair_operator.store import Entry, Store
 

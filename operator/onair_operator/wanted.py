@@ -6,10 +6,11 @@ import datetime as dt
 import hashlib
 from typing import Literal, cast
 
-from onair_crds.program import Program, ProgramDestination, ProgramVideo
-from onair_crds.project import BroadcastStatus
-from onair_crds.rendering import target_bitrate_bps
-from onair_operator.observed import Observed, format_time, parse_time
+from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
+from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.project import BroadcastStatus
+from onair_crds.resources.rendering import target_bitrate_bps
+from onair_operator.observed import Observed
 from onair_operator.room_token import valid_until
 from onair_operator.settings import OperatorSettings
 from onair_operator.wanted_destination import program_destination

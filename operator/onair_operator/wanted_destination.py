@@ -10,9 +10,9 @@ from typing import Literal, cast
 
 from pydantic import SecretStr
 
-from onair_crds.base import SecretKeyRef
-from onair_crds.destination import Destination, HlsPackaging, ObjectStorage, RtcPlatform
-from onair_crds.program import ProgramDestination, ProgramRtc, ProgramStorage
+from onair_crds.contract.program import ProgramDestination, ProgramRtc, ProgramStorage
+from onair_crds.resources.destination import Destination, HlsPackaging, ObjectStorage, RtcPlatform
+from onair_crds.resources.values import SecretKeyRef
 from onair_operator.observed import Observed
 from onair_operator.room_token import livekit_token
 from onair_operator.rtc_providers import RtcProvider

@@ -10,8 +10,11 @@ import kopf
 import structlog
 from prometheus_client import Counter
 
-from onair_crds.base import GROUP, VERSION
-from onair_crds.client import CUSTOM, NODES, PODS, SECRETS, Api, ApiError, Document, KubeClient
+from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import GROUP, VERSION
+from onair_crds.shapes import Document
 from onair_operator.store import Store
 from onair_operator.work_queue import WorkQueue
 

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 
-from onair_crds.program import ProgramDestination
+from onair_crds.contract.program import ProgramDestination
 from onair_encoder.fan_out import FanOut
 from onair_encoder.flv import FlvReader
 from onair_encoder.publish.delivery import Delivery

@@ -13,7 +13,7 @@ from tests.e2e.conftest import PROBE, SHOWS, Cluster, address
 from tests.e2e.facade import Facade
 from tests.e2e.receiver import Receiver
 
-from onair_crds.program import Program, ProgramVideo
+from onair_crds.contract.program import Program, ProgramVideo
 from onair_encoder.capture import ffmpeg_command
 from onair_encoder.chromium import FLAGS, PROGRAM
 

@@ -24,7 +24,8 @@ from tests.integration.encoder.pod_pair import PodPair, Rtmp, docker
 from tests.integration.encoder.test_pod_pair import newest, page, programme
 from tests.media import probe
 
-from onair_crds.program import METRICS_PORT, ProgramDestination
+from onair_crds.contract.pod import METRICS_PORT
+from onair_crds.contract.program import ProgramDestination
 
 __all__ = ["page"]
 

@@ -14,24 +14,24 @@ import structlog
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import Entry
-from onair_crds.client import ApiError
+from onair_crds.contract.labels import EXPIRES_ANNOTATION
+from onair_crds.contract.times import format_time
+from onair_crds.kube.errors import ApiError
 
 log = structlog.get_logger()
 
-EXPIRES = "onair.dev/expires"
-"""Annotation: RFC 3339 time after which a Secret is worth nothing."""
 GRACE = dt.timedelta(minutes=1)
 """Clocks of replicas differ: nothing is deleted that one of them may still need."""
 BATCH = 500
 
 
 def expires_annotation(time: dt.datetime) -> dict[str, str]:
-    return {EXPIRES: time.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    return {EXPIRES_ANNOTATION: format_time(time, "seconds")}
 
 
 def expiry_of(entry: Entry) -> dt.datetime | None:
     """When a Secret ends; None where nothing readable says so."""
-    text = (entry.metadata.get("annotations") or {}).get(EXPIRES)
+    text = (entry.metadata.get("annotations") or {}).get(EXPIRES_ANNOTATION)
     try:
         time = dt.datetime.fromisoformat(str(text))
     except ValueError:

@@ -20,12 +20,14 @@ from onair_api.auth.requests import GuestRequest
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import GUEST_CODE, GUEST_CODE_LABEL, GUEST_CODE_TYPE, PROJECT
-from onair_api.cache.view import CREATED, Entry
+from onair_api.cache.kinds import GUEST_CODE, PROJECT
+from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_api.live.ownership import owned_project
-from onair_api.writes.writer import owner_reference
-from onair_crds.client import Document
+from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
+from onair_crds.contract.owners import owner_reference
+from onair_crds.contract.times import format_time
+from onair_crds.shapes import Document
 
 log = structlog.get_logger()
 
@@ -107,9 +109,9 @@ class GuestCodes:
                 "labels": {"app.kubernetes.io/managed-by": "onair-api", GUEST_CODE_LABEL: project.name},
                 "annotations": {
                     **expires_annotation(end),
-                    CREATED: now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                    CREATED_ANNOTATION: format_time(now, "microseconds"),
                 },
-                "ownerReferences": [owner_reference(project)],
+                "ownerReferences": [owner_reference(project.kind, project.name, project.uid)],
             },
             "data": code.data(),
         }

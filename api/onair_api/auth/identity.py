@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 SCOPE_CREATE = "SCOPE_VAPI_CREATE"
 ALL_SCOPES = (SCOPE_CREATE,)

@@ -12,8 +12,8 @@ from onair_api.auth.tokens import TokenKind
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_api.wire.reading import INTEGER_TEXT
-from onair_crds.base import MAX_ID, MAX_URL
-from onair_crds.enums import Role
+from onair_crds.resources.base import MAX_ID, MAX_URL
+from onair_crds.resources.enums import Role
 
 MAX_USER_ID = 256
 MAX_DISPLAY_NAME = 256

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from onair_api.auth.identity import Identity
 from onair_api.errors import PermissionDenied
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 
 class Operation(StrEnum):

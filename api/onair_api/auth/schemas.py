@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.wire.schema import INTEGER, STRING, TIME, Schemas, enumeration, optional, record, reference
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 _NAME: dict[str, Any] = {**STRING, "maxLength": 256}
 _URL: dict[str, Any] = {**STRING, "maxLength": 2048, "description": "http or https; where it leads to."}

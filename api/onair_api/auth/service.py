@@ -16,7 +16,7 @@ from onair_api.errors import NotFound, PermissionDenied, Unauthenticated
 from onair_api.live.ownership import owned_project
 from onair_api.settings import TokenSettings
 from onair_api.writes.identifiers import new_id
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 
 class Authentication:

@@ -14,7 +14,9 @@ from onair_api.cache.reflector import Listener, Reflector
 from onair_api.cache.view import Entry, View
 from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS
 from onair_api.settings import Settings
-from onair_crds.client import Api, ApiError, KubeClient
+from onair_crds.kube.apis import Api
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
 
 log = structlog.get_logger()
 

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from onair_crds.client import CUSTOM, SECRETS, Api, Document
+from onair_crds.contract.labels import (
+    API_KEY_TYPE,
+    CREDENTIALS_TYPE,
+    GUEST_CODE_LABEL,
+    GUEST_CODE_TYPE,
+    REVOKED_TOKEN_TYPE,
+    SIGNING_KEY_TYPE,
+)
+from onair_crds.kube.apis import CUSTOM, SECRETS, Api
+from onair_crds.shapes import Document
 
 COLLECTION = "Collection"
 PROJECT = "Project"
@@ -18,15 +27,6 @@ SIGNING_KEY = "SigningKey"
 API_KEY = "ApiKey"
 REVOKED_TOKEN = "RevokedToken"  # noqa: S105 - the name of a kind
 GUEST_CODE = "GuestCode"
-
-CREDENTIALS_TYPE = "onair.dev/credentials"
-SIGNING_KEY_TYPE = "onair.dev/signing-key"
-API_KEY_TYPE = "onair.dev/api-key"
-REVOKED_TOKEN_TYPE = "onair.dev/revoked-token"  # noqa: S105 - the name of a type
-GUEST_CODE_TYPE = "onair.dev/guest-code"
-
-GUEST_CODE_LABEL = "onair.dev/guest-code-of"
-"""Label of a guest code's Secret: the project that it leads to."""
 
 IndexKey = tuple[str, ...]
 

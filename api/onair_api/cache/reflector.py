@@ -13,7 +13,9 @@ from onair_api.cache.kinds import Watched
 from onair_api.cache.view import View
 from onair_api.metrics import WATCH_EVENTS, WATCH_RESTARTS
 from onair_api.settings import CacheSettings
-from onair_crds.client import ApiError, Document, KubeClient
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
 
 log = structlog.get_logger()
 

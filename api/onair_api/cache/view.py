@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from onair_api.cache.kinds import BY_KIND, IndexKey
-from onair_crds.client import Document
+from onair_crds.contract.labels import CREATED_ANNOTATION
+from onair_crds.shapes import Document
 
 GONE_KEPT = 50_000
 
@@ -51,14 +52,10 @@ class Entry:
         return "deletionTimestamp" in self.metadata
 
 
-CREATED = "onair.dev/created"
-"""Annotation with the time of creation in microseconds; Kubernetes keeps seconds."""
-
-
 def creation_order(metadata: dict[str, Any]) -> tuple[str, str]:
     """Sorts objects oldest first; RFC 3339 UTC sorts as text once all have a fraction."""
     annotations = metadata.get("annotations") or {}
-    created = str(annotations.get(CREATED) or metadata.get("creationTimestamp") or "")
+    created = str(annotations.get(CREATED_ANNOTATION) or metadata.get("creationTimestamp") or "")
     return (created if "." in created else created.replace("Z", ".000000Z")), metadata["name"]
 
 

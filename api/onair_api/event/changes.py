@@ -27,7 +27,7 @@ from onair_api.event.ring import Ring
 from onair_api.event.told import DELETE, Told
 from onair_api.live.project.record import Readers
 from onair_api.web.boundary import log_unexpected
-from onair_crds.client import Document
+from onair_crds.shapes import Document
 
 KINDS = (COLLECTION, PROJECT, SOURCE, DESTINATION, LAYOUT)
 PARENT_WITHIN_S = 0.25

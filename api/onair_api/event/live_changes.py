@@ -15,7 +15,7 @@ from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destin
 from onair_api.live.project.record import PROJECT_MESSAGE, Readers, public_project
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.writing import write_message
-from onair_crds.enums import BroadcastError, BroadcastPhase, ConnectState
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ConnectState
 
 Record = dict[str, Any]
 

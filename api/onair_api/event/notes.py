@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from onair_api.cache.view import Entry
 from onair_api.event.bus import Bus
-from onair_api.writes.request_note import REQUEST
+from onair_crds.contract.labels import REQUEST_ANNOTATION
 
 log = structlog.get_logger()
 
@@ -30,7 +30,7 @@ class Note:
 
 def note_of(entry: Entry | None) -> Note | None:
     """The note on an object; None where there is none, or one that is not ours."""
-    text = ((entry.metadata.get("annotations") or {}) if entry else {}).get(REQUEST)
+    text = ((entry.metadata.get("annotations") or {}) if entry else {}).get(REQUEST_ANNOTATION)
     if not isinstance(text, str):
         return None
     try:

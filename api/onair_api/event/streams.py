@@ -32,7 +32,7 @@ from onair_api.event.visibility import owner_of, place_of
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SESSIONS
 from onair_api.settings import Settings
-from onair_crds.client import ApiError
+from onair_crds.kube.errors import ApiError
 
 log = structlog.get_logger()
 

@@ -21,7 +21,7 @@ from onair_api.kubernetes_errors import rpc_error
 from onair_api.services import Services
 from onair_api.settings import EventSettings
 from onair_api.web.boundary import log_unexpected
-from onair_crds.client import ApiError
+from onair_crds.kube.errors import ApiError
 
 WRITE_BYTES = 65_536
 """Written at a time to a reader that fell behind."""

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from onair_crds.base import SpecModel
-from onair_crds.layout import DurationMs
+from onair_crds.resources.base import SpecModel
+from onair_crds.resources.layout import DurationMs
 
 PROPERTIES = ("x", "y", "width", "height", "opacity", "scale", "rotation", "*")
 

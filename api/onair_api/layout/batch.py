@@ -20,7 +20,7 @@ from onair_api.layout.request import (
 from onair_api.layout.tree import Create, Delete, Update
 from onair_api.settings import LimitSettings
 from onair_api.wire.reading import joined
-from onair_crds.enums import RequestAnimationMode
+from onair_crds.resources.enums import RequestAnimationMode
 
 MAX_BATCH = 1000
 MAX_UPDATES = 16

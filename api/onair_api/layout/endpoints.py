@@ -14,7 +14,7 @@ from onair_api.web.answers import Json
 from onair_api.web.body import read_object
 from onair_api.web.documented import operation
 from onair_api.web.query import choice
-from onair_crds.enums import LayoutType
+from onair_crds.resources.enums import LayoutType
 
 router = APIRouter(prefix="/layout/v2/layouts", tags=["layouts"])
 

@@ -11,8 +11,8 @@ from onair_api.layout.stored import layers_of_spec
 from onair_api.layout.tree import Layer, Layers
 from onair_api.wire.message import message_of
 from onair_api.wire.writing import write_message
-from onair_crds.layout import LayoutSpec
-from onair_crds.rendering import Rendering
+from onair_crds.resources.layout import LayoutSpec
+from onair_crds.resources.rendering import Rendering
 
 LAYOUT_MESSAGE = message_of(LayoutSpec).only(
     "projectId", "collectionId", "type", "width", "height", "metadata", "transitions"

@@ -15,7 +15,7 @@ from onair_api.wire.message import message_of
 from onair_api.wire.reading import ABSENT, Reading, joined
 from onair_api.wire.validation import violations
 from onair_api.writes import request_note
-from onair_crds.layout import Layer as LayerModel
+from onair_crds.resources.layout import Layer as LayerModel
 
 LAYER_MESSAGE = message_of(LayerModel).only(
     "type",

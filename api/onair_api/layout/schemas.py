@@ -9,7 +9,7 @@ from onair_api.layout.record import LAYOUT_MESSAGE
 from onair_api.layout.request import ANIMATED_MESSAGE, LAYER_MESSAGE, NULLABLE
 from onair_api.wire.message import Message
 from onair_api.wire.schema import Schemas, field_schema
-from onair_crds.enums import RequestAnimationMode
+from onair_crds.resources.enums import RequestAnimationMode
 
 STRING: dict[str, Any] = {"type": "string"}
 ANY_OBJECT: dict[str, Any] = {"type": "object"}

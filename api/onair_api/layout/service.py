@@ -19,8 +19,8 @@ from onair_api.settings import LimitSettings
 from onair_api.wire.validation import check
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
-from onair_crds.enums import LayoutType
-from onair_crds.layout import LayoutSpec
+from onair_crds.resources.enums import LayoutType
+from onair_crds.resources.layout import LayoutSpec
 
 METADATA_BYTES = 10_000
 """Bound of a layout's metadata (`interface.md`, "Limits")."""

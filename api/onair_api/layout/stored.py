@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.layout.tree import Layer, Layers, children_of, is_root, reached
-from onair_crds.enums import LayoutType
+from onair_crds.resources.enums import LayoutType
 
 
 def is_scene(spec: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from onair_api.wire.reading import joined
-from onair_crds.layout import MAX_LAYERS
+from onair_crds.resources.layout import MAX_LAYERS
 
 Layer = dict[str, Any]
 Layers = dict[str, Layer]

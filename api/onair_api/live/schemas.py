@@ -24,7 +24,7 @@ from onair_api.wire.schema import (
     record,
     reference,
 )
-from onair_crds.enums import BroadcastPhase, ImageFormat, Region
+from onair_crds.resources.enums import BroadcastPhase, ImageFormat, Region
 
 MASK = {
     "type": "string",

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from onair_api.errors import MethodNotAllowed, NotFound, RpcError
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.web.routes import allowed_methods
-from onair_crds.client import ApiError
+from onair_crds.kube.errors import ApiError
 
 
 class Json(Response):

@@ -7,7 +7,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_crds.enums import WireEnum
+from onair_crds.resources.enums import WireEnum
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False, "": True}
 

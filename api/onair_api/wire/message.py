@@ -18,9 +18,10 @@ from typing import Annotated, Any
 
 from pydantic.alias_generators import to_camel
 
-from onair_crds.base import SecretKeyRef, SpecModel
-from onair_crds.enums import WireEnum
-from onair_crds.schema import structural_schema
+from onair_crds.resources.base import SpecModel
+from onair_crds.resources.enums import WireEnum
+from onair_crds.resources.values import SecretKeyRef
+from onair_crds.schema.definitions import structural_schema
 
 REFERENCE = "SecretRef"
 

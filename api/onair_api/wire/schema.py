@@ -6,7 +6,7 @@ from typing import Any
 
 from onair_api.wire.message import Kind, Message, WireField
 from onair_api.wire.writing import write_field
-from onair_crds.enums import WireEnum
+from onair_crds.resources.enums import WireEnum
 
 Schemas = dict[str, dict[str, Any]]
 

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.message import REFERENCE
-from onair_crds.base import SpecModel
+from onair_crds.resources.base import SpecModel
 
 
 def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violation] = ()) -> None:

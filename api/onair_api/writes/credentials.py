@@ -15,15 +15,16 @@ from typing import Any
 import structlog
 
 from onair_api.cache.cluster import NAME, Cluster
-from onair_api.cache.kinds import CREDENTIALS, CREDENTIALS_TYPE
+from onair_api.cache.kinds import CREDENTIALS
 from onair_api.cache.view import Entry
 from onair_api.wire.message import Kind, Message
 from onair_api.writes.identifiers import new_id
-from onair_crds.client import SECRETS, ApiError, Document
+from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
+from onair_crds.kube.apis import SECRETS
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
 
 log = structlog.get_logger()
-
-DESTINATION_LABEL = "onair.dev/destination"
 
 _ASKED = "secrets asked for"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_crds.client import Document, JsonPatch
+from onair_crds.shapes import Document, JsonPatch
 
 FREE_FORM = frozenset({"metadata", "data"})
 """Fields that are replaced whole."""

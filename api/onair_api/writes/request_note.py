@@ -9,11 +9,9 @@ from typing import Any
 
 import orjson
 
-from onair_api.cache.view import CREATED
 from onair_api.errors import InvalidArgument, Violation
-
-REQUEST = "onair.dev/request"
-"""Annotation: nonce of the request, session id of its sender, its requestMetadata."""
+from onair_crds.contract.labels import CREATED_ANNOTATION, REQUEST_ANNOTATION
+from onair_crds.contract.times import format_time
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class RequestNote:
             note["sessionId"] = self.session_id
         if self.metadata is not None:
             note["requestMetadata"] = self.metadata
-        return {REQUEST: orjson.dumps(note).decode()}
+        return {REQUEST_ANNOTATION: orjson.dumps(note).decode()}
 
 
 def new_nonce() -> str:
@@ -62,4 +60,4 @@ class CreationClock:
 
     def annotations(self, now: dt.datetime) -> dict[str, str]:
         self._last = max(now, self._last + dt.timedelta(microseconds=1))
-        return {CREATED: self._last.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+        return {CREATED_ANNOTATION: format_time(self._last, "microseconds")}

@@ -18,8 +18,10 @@ from onair_api.metrics import WRITE_CONFLICTS
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, spec_changes
 from onair_api.writes.request_note import CreationClock, RequestNote
-from onair_crds.base import API_VERSION
-from onair_crds.client import ApiError, Document
+from onair_crds.contract.owners import owner_reference
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import API_VERSION
+from onair_crds.shapes import Document
 
 log = structlog.get_logger()
 
@@ -58,7 +60,7 @@ class Writer:
             "annotations": {**note.annotations(), **self._clock.annotations(dt.datetime.now(dt.UTC))},
         }
         if owner:
-            metadata["ownerReferences"] = [owner_reference(owner)]
+            metadata["ownerReferences"] = [owner_reference(owner.kind, owner.name, owner.uid)]
         document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
         cluster = self._cluster
         created = await cluster.client.create(cluster.api(kind), cluster.namespace(kind), document)
@@ -188,8 +190,3 @@ class Writer:
         if lock is None:
             lock = self._locks[kind, name] = asyncio.Lock()
         return lock
-
-
-def owner_reference(owner: Entry) -> Document:
-    """Lets the garbage collector take the child with its owner."""
-    return {"apiVersion": API_VERSION, "kind": owner.kind, "name": owner.name, "uid": owner.uid}

@@ -16,7 +16,7 @@ def main() -> None:
         case ["encoder"]:
             from onair_encoder.encoder_container import run
         case ["agent"]:
-            from onair_crds.event_loop import Loop
+            from onair_crds.runtime.event_loop import Loop
             from onair_encoder.agent_process import run
 
             # It is woken for every packet.

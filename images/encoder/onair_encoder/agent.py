@@ -8,8 +8,14 @@ import datetime as dt
 import time
 from pathlib import Path
 
-from onair_crds.enums import BroadcastError
-from onair_crds.program import DestinationState, EncoderPhase, EncoderStatus, Program, ProgramDestination
+from onair_crds.contract.program import (
+    DestinationState,
+    EncoderPhase,
+    EncoderStatus,
+    Program,
+    ProgramDestination,
+)
+from onair_crds.resources.enums import BroadcastError
 from onair_encoder import program_file
 from onair_encoder.browser_client import BrowserClient
 from onair_encoder.capture import ffmpeg_command

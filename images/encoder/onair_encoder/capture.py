@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.program import Program
+from onair_crds.contract.program import Program
 from onair_encoder.encoding import OPTIONS
 from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 

@@ -12,7 +12,8 @@ import jwt
 from aiohttp import web
 from pydantic import ValidationError
 
-from onair_crds.program import CONTROL_AUDIENCE, CONTROL_PORT, SNAPSHOT_KEY, Program
+from onair_crds.contract.pod import CONTROL_AUDIENCE, CONTROL_PORT, SNAPSHOT_KEY
+from onair_crds.contract.program import Program
 from onair_encoder.agent import Agent, StaleProgram
 from onair_encoder.snapshot import NoPicture
 

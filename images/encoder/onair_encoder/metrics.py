@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from onair_crds.enums import ConnectState
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.agent import Agent
 from onair_encoder.flv import Packet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from onair_crds.program import METRICS_PORT
+from onair_crds.contract.pod import METRICS_PORT
 from onair_encoder.agent import Agent
 from onair_encoder.metrics import registry_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from onair_crds.program import Program
+from onair_crds.contract.program import Program
 from onair_encoder.logs import log
 
 

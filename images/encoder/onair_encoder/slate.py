@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterator
 from itertools import cycle
 
-from onair_crds.program import Program, ProgramAudio, ProgramVideo
+from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_encoder.capture import encoding
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 from onair_encoder.logs import log

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from onair_crds.program import Program
+from onair_crds.contract.program import Program
 from onair_encoder.fan_out import FanOut
 from onair_encoder.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.logs import log

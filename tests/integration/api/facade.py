@@ -19,9 +19,9 @@ from onair_api.__main__ import server
 from onair_api.cache.view import View
 from onair_api.services import Services
 from onair_api.settings import CacheSettings, ListenSettings, Settings
-from onair_crds import event_loop
-from onair_crds.base import API_VERSION
-from onair_crds.client import KubeClient
+from onair_crds.kube.client import KubeClient
+from onair_crds.resources.base import API_VERSION
+from onair_crds.runtime import event_loop
 
 Json = dict[str, Any]
 

@@ -25,7 +25,7 @@ from tests.integration.api.tokens import (
 from tests.who_may import WHO_MAY
 
 from onair_api.auth.roles import Operation
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 O = Operation  # noqa: E741
 

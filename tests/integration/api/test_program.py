@@ -20,7 +20,7 @@ from onair_api.cache.kinds import BY_KIND, COLLECTION
 from onair_api.cache.reflector import Reflector
 from onair_api.cache.view import View
 from onair_api.settings import CacheSettings
-from onair_crds.client import KubeClient
+from onair_crds.kube.client import KubeClient
 
 
 @pytest.fixture

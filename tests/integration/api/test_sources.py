@@ -10,8 +10,8 @@ import pytest
 from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
 from tests.integration.api.tokens import assert_error, claims_of, fields_of, forged, private_key
 
-from onair_crds.ingest import assigned_push, cluster_ingest
-from onair_crds.source import SourceAddress
+from onair_crds.contract.ingest import assigned_push, cluster_ingest
+from onair_crds.resources.source import SourceAddress
 
 Json = dict[str, Any]
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 import yaml
 
-from onair_crds.base import API_VERSION
-from onair_crds.kinds import KINDS
+from onair_crds.resources.base import API_VERSION
+from onair_crds.resources.kinds import KINDS
 
 Document = dict[str, Any]
 

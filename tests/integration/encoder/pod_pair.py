@@ -13,7 +13,8 @@ from typing import Any, Self
 
 import httpx
 
-from onair_crds.program import CONTROL_PORT, EncoderStatus, Program
+from onair_crds.contract.pod import CONTROL_PORT
+from onair_crds.contract.program import EncoderStatus, Program
 from onair_operator.identity import OperatorKey, pod_identity
 
 POD = "show-run-1"

@@ -21,14 +21,8 @@ from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
 from tests.media import probe
 from tests.media.painted import read_frame
 
-from onair_crds.program import (
-    METRICS_PORT,
-    SNAPSHOT_KEY,
-    EncoderStatus,
-    Program,
-    ProgramDestination,
-    ProgramVideo,
-)
+from onair_crds.contract.pod import METRICS_PORT, SNAPSHOT_KEY
+from onair_crds.contract.program import EncoderStatus, Program, ProgramDestination, ProgramVideo
 
 PAGES = Path(__file__).parents[3] / "images/demo"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from onair_crds.client import LEASES, KubeClient
+from onair_crds.kube.apis import LEASES
+from onair_crds.kube.client import KubeClient
 from onair_operator.lease import LeaderElection
 from onair_operator.settings import LeaderElectionSettings
 

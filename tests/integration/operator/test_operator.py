@@ -12,8 +12,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from onair_crds.base import API_VERSION
-from onair_crds.client import CUSTOM, EVENTS, LEASES, PODS, SECRETS, ApiError, Document, KubeClient
+from onair_crds.kube.apis import CUSTOM, EVENTS, LEASES, PODS, SECRETS
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import API_VERSION
+from onair_crds.shapes import Document
 from onair_operator.runtime import run
 from onair_operator.settings import LeaderElectionSettings, OperatorSettings, RegionSettings
 

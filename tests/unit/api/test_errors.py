@@ -8,7 +8,7 @@ import pytest
 
 from onair_api.errors import BAD_REQUEST, Code, InvalidArgument, Violation
 from onair_api.kubernetes_errors import description, field_path, rpc_error
-from onair_crds.client import ApiError, ApiUnavailable
+from onair_crds.kube.errors import ApiError, ApiUnavailable
 
 
 @pytest.mark.parametrize(

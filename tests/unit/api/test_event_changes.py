@@ -17,8 +17,9 @@ from onair_api.event.notes import BatchNotes
 from onair_api.event.ring import Ring
 from onair_api.live.project.record import Readers
 from onair_api.live.source.record import SourceRecords
-from onair_api.writes.request_note import REQUEST, RequestNote
-from onair_crds.ingest import Ingest
+from onair_api.writes.request_note import RequestNote
+from onair_crds.contract.ingest import Ingest
+from onair_crds.contract.labels import REQUEST_ANNOTATION
 
 Document = dict[str, Any]
 OWNER = {"serviceId": "s", "serviceUserId": "u"}
@@ -186,7 +187,7 @@ def test_broken_notes_are_none() -> None:
     watch.begin()
     for version, text in enumerate(("{", "[]", '{"nonce": 1}', '{"nonce":"n","sessionId":5}'), 11):
         broken = collection(version, version)
-        broken["metadata"]["annotations"] = {REQUEST: text}
+        broken["metadata"]["annotations"] = {REQUEST_ANNOTATION: text}
         watch.says(COLLECTION, broken)
     assert [event.session_id for event in watch.events] == [None] * 4
 

@@ -16,9 +16,9 @@ from onair_api.auth.requests import guest_request, is_http_url
 from onair_api.auth.tokens import TokenKind, Verified
 from onair_api.errors import InvalidArgument, Unauthenticated
 from onair_api.settings import IngestSettings, TokenSettings
-from onair_crds.enums import Role
-from onair_crds.ingest import Ingest, assigned_push, cluster_ingest
-from onair_crds.source import SourceAddress
+from onair_crds.contract.ingest import Ingest, assigned_push, cluster_ingest
+from onair_crds.resources.enums import Role
+from onair_crds.resources.source import SourceAddress
 
 BEN = Identity("studio", "ben", "Ben", Role.GUEST, (), GuestControl("c", "p"))
 IDS = {"collectionId": "c", "projectId": "p"}

@@ -9,7 +9,7 @@ import pytest
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
 from onair_api.layout.stored import consistent
 from onair_api.layout.tree import Create, Delete, Layers, Operation, Update, applied
-from onair_crds.layout import MAX_LAYERS
+from onair_crds.resources.layout import MAX_LAYERS
 
 
 def tree(**shape: str) -> Layers:

@@ -16,7 +16,7 @@ from onair_api.layout.request import create_request, update_request
 from onair_api.layout.writes import LayerWrites, Waiting, next_group
 from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 LIMITS = LimitSettings()
 ANIMATION = [{"properties": ["x"], "durationMs": 1}]

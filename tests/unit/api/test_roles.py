@@ -8,7 +8,7 @@ from tests.who_may import WHO_MAY
 from onair_api.auth.identity import GuestControl, Identity
 from onair_api.auth.roles import ISSUES, MAY, Operation, authorize, authorize_issue, may
 from onair_api.errors import PermissionDenied
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 O = Operation  # noqa: E741
 EVERYBODY = {O.REFRESH_ACCESS_TOKEN, O.GET_PROJECT, O.GET_PROJECT_BROADCAST_STATUS}

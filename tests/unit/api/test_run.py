@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
-from onair_crds.enums import BroadcastPhase
+from onair_crds.resources.enums import BroadcastPhase
 
 Part = dict[str, Any]
 

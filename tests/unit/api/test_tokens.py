@@ -23,7 +23,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import API_KEY, SIGNING_KEY
 from onair_api.errors import InvalidArgument, PermissionDenied, Unauthenticated
 from onair_api.settings import MAX_TOKEN_DURATION_MS, Settings, TokenSettings
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 ANNA = Identity("studio", "anna", "Anna", Role.HOST, ALL_SCOPES)
 DAY_MS = 86_400_000

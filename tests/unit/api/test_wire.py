@@ -15,8 +15,8 @@ from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.wire.writing import write_message
-from onair_crds.destination import DestinationSpec
-from onair_crds.project import ProjectSpec
+from onair_crds.resources.destination import DestinationSpec
+from onair_crds.resources.project import ProjectSpec
 
 Spec = dict[str, Any]
 

@@ -9,7 +9,7 @@ import sys
 PROGRAM = """
 import asyncio, os, random, signal, socket, ssl, time
 import aiohttp
-from onair_crds.event_loop import Loop
+from onair_crds.runtime.event_loop import Loop
 
 with socket.socket() as probe:
     probe.bind(("127.0.0.1", 0))

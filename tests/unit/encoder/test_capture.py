@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from onair_crds.program import Program, ProgramDestination, ProgramVideo
+from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
 from onair_encoder import program_file
 from onair_encoder.capture import ffmpeg_command
 from onair_encoder.chromium import in_words

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from onair_crds.program import ProgramRtc
+from onair_crds.contract.program import ProgramRtc
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.rtc import pipe
 from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps

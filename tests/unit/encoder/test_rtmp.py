@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_crds.program import ProgramDestination
+from onair_crds.contract.program import ProgramDestination
 from onair_encoder.fan_out import FanOut
 from onair_encoder.publish import publisher as publisher_module
 from onair_encoder.publish.backoff import Backoff

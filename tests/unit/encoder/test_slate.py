@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 import pytest
 
-from onair_crds.program import Program, ProgramAudio, ProgramVideo
+from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_encoder.fan_out import FanOut
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.slate import Slate, gop_frames, slate_command

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.operator.worlds import SETTINGS, project
 
-from onair_crds.project import Location
+from onair_crds.resources.project import Location
 from onair_encoder.places import AUTHORITIES
 from onair_operator.cost import cost_of
 from onair_operator.placement import distance_km, node_affinity, regions_by_distance

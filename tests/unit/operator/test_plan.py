@@ -23,7 +23,8 @@ from tests.unit.operator.worlds import (
     world,
 )
 
-from onair_crds.project import BroadcastStatus, ProjectStatus
+from onair_crds.contract.times import format_time
+from onair_crds.resources.project import BroadcastStatus, ProjectStatus
 from onair_operator.actions import (
     Adopt,
     AdoptSecret,
@@ -37,7 +38,7 @@ from onair_operator.actions import (
     WriteDestinationStatus,
     WriteStatus,
 )
-from onair_operator.observed import Observed, format_time
+from onair_operator.observed import Observed
 
 
 def status_of(observed: Observed) -> ProjectStatus:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from onair_crds.contract.times import parse_time
 from onair_operator.fencing import dead_nodes
-from onair_operator.observed import parse_time
 from onair_operator.store import Store
 from onair_operator.sweep import orphaned_secrets
 from onair_operator.work_queue import WorkQueue

@@ -10,7 +10,7 @@ import jwt
 import pytest
 from tests.unit.operator.worlds import NOW, SETTINGS, destination, on_air, project
 
-from onair_crds.program import ProgramRtc
+from onair_crds.contract.program import ProgramRtc
 from onair_operator.observed import Observed
 from onair_operator.rtc_providers import RtcProvider, RtcProviders
 from onair_operator.settings import RtcProviderSettings, RtcSettings

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from onair_crds.destination import ObjectStorage
+from onair_crds.resources.destination import ObjectStorage
 from onair_operator.observed import Observed
 from onair_operator.wanted_destination import Refused, Secrets, storage
 

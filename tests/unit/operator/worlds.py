@@ -6,10 +6,12 @@ import base64
 import datetime as dt
 from typing import Any
 
-from onair_crds.collection import Collection
-from onair_crds.destination import Destination
-from onair_crds.program import DestinationState, EncoderStatus
-from onair_crds.project import Project
+from onair_crds.contract.labels import BROADCAST_FINALIZER
+from onair_crds.contract.program import DestinationState, EncoderStatus
+from onair_crds.contract.times import format_time
+from onair_crds.resources.collection import Collection
+from onair_crds.resources.destination import Destination
+from onair_crds.resources.project import Project
 from onair_operator.actions import (
     Action,
     Adopt,
@@ -21,8 +23,8 @@ from onair_operator.actions import (
     WriteDestinationStatus,
     WriteStatus,
 )
-from onair_operator.naming import BROADCAST_FINALIZER, pod_name
-from onair_operator.observed import EncoderView, NodeView, Observed, PodView, SecretView, format_time
+from onair_operator.naming import pod_name
+from onair_operator.observed import EncoderView, NodeView, Observed, PodView, SecretView
 from onair_operator.plan import make_plan
 from onair_operator.settings import OperatorSettings, RegionSettings
 from onair_operator.wanted import digest, wanted_program

@@ -16,7 +16,7 @@ from onair_api.web.answers import Json
 from onair_api.web.documented import operation
 from onair_api.web.query import flag
 from onair_api.wire.schema import enumeration
-from onair_crds.enums import ImageFormat
+from onair_crds.resources.enums import ImageFormat
 
 router = APIRouter(
     prefix="/live/v2/collection/{collectionId}/project/{projectId}/broadcast", tags=["broadcasts"]

@@ -10,7 +10,7 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import Any
 
-from onair_crds.enums import BroadcastPhase, BroadcastState, Region
+from onair_crds.resources.enums import BroadcastPhase, BroadcastState, Region
 
 Part = dict[str, Any]
 

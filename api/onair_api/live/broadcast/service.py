@@ -18,7 +18,7 @@ from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.ownership import owned_project
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
-from onair_crds.enums import BroadcastPhase
+from onair_crds.resources.enums import BroadcastPhase
 
 log = structlog.get_logger()
 

@@ -15,8 +15,10 @@ import aiohttp
 import structlog
 
 from onair_api.errors import Unavailable
-from onair_crds.client import PODS, SECRETS, ApiError, KubeClient
-from onair_crds.program import CERTIFICATE, CONTROL_PORT, SERVER_NAME, SNAPSHOT_KEY
+from onair_crds.contract.pod import CERTIFICATE, CONTROL_PORT, SERVER_NAME, SNAPSHOT_KEY
+from onair_crds.kube.apis import PODS, SECRETS
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
 
 log = structlog.get_logger()
 

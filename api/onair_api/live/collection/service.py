@@ -22,7 +22,7 @@ from onair_api.wire.validation import check
 from onair_api.wire.writing import write_message
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
-from onair_crds.collection import CollectionSpec
+from onair_crds.resources.collection import CollectionSpec
 
 COLLECTION_MESSAGE = message_of(CollectionSpec).only("metadata")
 

@@ -9,7 +9,7 @@ from onair_api.live.destination import passphrase
 from onair_api.wire.message import Message, WireField, message_of
 from onair_api.wire.writing import write_message
 from onair_api.writes.credentials import Credentials
-from onair_crds.destination import DestinationSpec
+from onair_crds.resources.destination import DestinationSpec
 
 DESTINATION_MESSAGE = message_of(DestinationSpec).only("metadata", "address", "enabled", "timeout")
 

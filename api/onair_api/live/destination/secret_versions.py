@@ -11,7 +11,7 @@ from onair_api.live.destination import passphrase
 from onair_api.live.destination.record import members
 from onair_api.wire.message import REFERENCE, WireField
 from onair_api.writes.credentials import Credentials, inline_secrets
-from onair_crds.client import ApiUnavailable
+from onair_crds.kube.errors import ApiUnavailable
 
 PENDING = "pending"
 """Name in the references until the Secret is stored; the spec is judged before anything is written."""

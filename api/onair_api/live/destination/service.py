@@ -21,7 +21,7 @@ from onair_api.writes.credentials import Credentials
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.writer import Writer
-from onair_crds.destination import DestinationSpec
+from onair_crds.resources.destination import DestinationSpec
 
 PLAN_INPUT = ("enabled", "address", "timeout")
 """Fields that a running broadcast is made from."""

@@ -15,9 +15,9 @@ from onair_api.live.source.record import SourceRecords
 from onair_api.wire.message import message_of
 from onair_api.wire.writing import write_message
 from onair_api.writes.credentials import Credentials
-from onair_crds.composition import SceneComposition
-from onair_crds.project import ProjectSpec, SourceTrigger
-from onair_crds.rendering import Encoding, Rendering, target_bitrate_bps
+from onair_crds.resources.composition import SceneComposition
+from onair_crds.resources.project import ProjectSpec, SourceTrigger
+from onair_crds.resources.rendering import Encoding, Rendering, target_bitrate_bps
 
 PROJECT_MESSAGE = message_of(ProjectSpec).only(
     "metadata", "rendering", "encoding", "composition", "maxDuration", "webrtc", "location"

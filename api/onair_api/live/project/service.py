@@ -20,7 +20,7 @@ from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Permit, Writer
-from onair_crds.project import ProjectSpec
+from onair_crds.resources.project import ProjectSpec
 
 PLAN_INPUT = ("rendering", "encoding", "composition", "maxDuration")
 """Fields that a running broadcast is made from."""

@@ -20,7 +20,7 @@ from onair_api.wire.message import message_of
 from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.writes.writer import Writer
-from onair_crds.project import ProjectSource, ProjectSpec
+from onair_crds.resources.project import ProjectSource, ProjectSpec
 
 PROJECT_SOURCE_MESSAGE = message_of(ProjectSource).only("trigger")
 

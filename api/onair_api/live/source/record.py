@@ -10,8 +10,8 @@ from onair_api.cache.view import Entry
 from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.wire.message import message_of
 from onair_api.wire.writing import write_message
-from onair_crds.ingest import AssignedPush, Ingest, assigned_push, participant_id
-from onair_crds.source import SourceAddress, SourceSpec
+from onair_crds.contract.ingest import AssignedPush, Ingest, assigned_push, participant_id
+from onair_crds.resources.source import SourceAddress, SourceSpec
 
 SOURCE_MESSAGE = message_of(SourceSpec).only("metadata", "address", "preview")
 

@@ -25,8 +25,8 @@ from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
-from onair_crds.client import ApiUnavailable
-from onair_crds.source import SourceSpec
+from onair_crds.kube.errors import ApiUnavailable
+from onair_crds.resources.source import SourceSpec
 
 IN_USE = "the source is in use in a running broadcast: stop that first, or delete with force=true"
 

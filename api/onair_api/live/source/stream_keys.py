@@ -10,10 +10,9 @@ from onair_api.cache.kinds import CREDENTIALS
 from onair_api.cache.view import Entry
 from onair_api.writes.credentials import Credentials
 from onair_api.writes.identifiers import new_id
-from onair_crds.client import ApiError
-from onair_crds.ingest import STREAM_KEY, secret_name
-
-SOURCE_LABEL = "onair.dev/source"
+from onair_crds.contract.ingest import STREAM_KEY, secret_name
+from onair_crds.contract.labels import SOURCE_LABEL
+from onair_crds.kube.errors import ApiError
 
 
 def is_pushed(spec: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from onair_crds.program import DestinationState, ProgramDestination
+from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_encoder.fan_out import FanOut
 from onair_encoder.logs import log
 from onair_encoder.publish.kinds import KINDS

@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onair_crds.enums import ConnectState
-from onair_crds.program import DestinationState, ProgramDestination
+from onair_crds.contract.program import DestinationState, ProgramDestination
+from onair_crds.contract.times import format_time
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.fan_out import FanOut
 from onair_encoder.logs import log
 from onair_encoder.publish.backoff import LONGEST_S, Backoff
@@ -23,7 +24,7 @@ STEADY_S = 10.0
 
 def now() -> str:
     """RFC 3339 UTC with milliseconds."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_time(dt.datetime.now(dt.UTC))
 
 
 @dataclass

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from typing import Any, Protocol
 
-from onair_crds.enums import ConnectState
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.publish.feed import Feed, Outlet
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.words import Lost

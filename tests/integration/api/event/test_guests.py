@@ -9,7 +9,7 @@ from tests.integration.api.layouts import layout
 from tests.integration.api.tokens import invite, refreshed
 
 from onair_api.auth.roles import MAY, Operation
-from onair_crds.enums import Role
+from onair_crds.resources.enums import Role
 
 PUBLISH = "/event/v2/publish"
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 from tests.control_plane import HOST, free_port
 from tests.integration.encoder.delivery.live_program import server_program
 
-from onair_crds.program import ProgramDestination, ProgramStorage
+from onair_crds.contract.program import ProgramDestination, ProgramStorage
 
 ACCESS, SECRET = "producer", "s3cret-of-the-producer"
 

@@ -13,7 +13,7 @@ from tests.integration.encoder.delivery.storage_server import StorageServer
 from tests.integration.encoder.delivery.test_hls import assert_whole, names, text_of, until
 from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
 
-from onair_crds.program import ProgramDestination, ProgramRtc
+from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_encoder.publish.hls import publisher as hls
 
 

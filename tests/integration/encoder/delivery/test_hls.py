@@ -20,7 +20,7 @@ from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_
 from tests.integration.encoder.delivery.storage_server import StorageServer
 from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
 
-from onair_crds.program import DestinationState
+from onair_crds.contract.program import DestinationState
 from onair_encoder.publish import tls
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.hls import publisher as hls

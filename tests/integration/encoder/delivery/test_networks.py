@@ -17,7 +17,7 @@ from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
 from tests.integration.encoder.delivery.udp_proxy import UdpProxy
 from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
 
-from onair_crds.program import ProgramDestination
+from onair_crds.contract.program import ProgramDestination
 from onair_encoder.publish.rtmp import connection as rtmp_connection
 
 TIMEOUT_MS = 1000

@@ -17,8 +17,8 @@ import pytest
 from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
 
-from onair_crds.enums import ConnectState
-from onair_crds.program import ProgramDestination, ProgramRtc
+from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.fan_out import FanOut
 from onair_encoder.flv import VIDEO, Packet
 from onair_encoder.publish.delivery import Delivery

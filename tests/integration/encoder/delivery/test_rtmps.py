@@ -11,7 +11,7 @@ from tests.integration.encoder.delivery.live_program import live_program
 from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
 from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
 
-from onair_crds.program import ProgramDestination
+from onair_crds.contract.program import ProgramDestination
 from onair_encoder.publish import tls
 
 

@@ -13,7 +13,7 @@ from tests.integration.encoder.delivery.far_end import FarEnd, decoded
 from tests.integration.encoder.delivery.live_program import FRAMERATE, HEIGHT, WIDTH, live_program
 from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
 
-from onair_crds.program import ProgramDestination
+from onair_crds.contract.program import ProgramDestination
 
 PASSPHRASE = "a phrase of some length"
 

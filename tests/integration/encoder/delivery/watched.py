@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 from tests.integration.encoder.delivery.far_end import Recorded
 
-from onair_crds.enums import ConnectState
-from onair_crds.program import DestinationState, ProgramDestination
+from onair_crds.contract.program import DestinationState, ProgramDestination
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.fan_out import FanOut
 from onair_encoder.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.delivery import Delivery

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 from awscrt import auth, http
 
-from onair_crds.program import ProgramStorage
+from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.tls import client_context
 from onair_encoder.publish.unacknowledged import unacknowledged
 from onair_encoder.publish.words import Lost, in_words

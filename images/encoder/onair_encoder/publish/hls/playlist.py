@@ -8,6 +8,8 @@ import re
 from collections import deque
 from dataclasses import dataclass, replace
 
+from onair_crds.contract.times import format_time
+
 VERSION = 3
 _DURATION = re.compile(r"#EXTINF:([0-9.]+)")
 
@@ -129,7 +131,7 @@ def _is_of(name: str, prefix: str) -> bool:
 
 
 def _entry(segment: Segment) -> str:
-    began = segment.began.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    began = format_time(segment.began)
     lines = ["#EXT-X-DISCONTINUITY"] if segment.discontinuity else []
     lines += [f"#EXT-X-PROGRAM-DATE-TIME:{began}", f"#EXTINF:{segment.duration_s:.3f},", segment.name]
     return "\n".join(lines)

@@ -12,8 +12,8 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from onair_crds.enums import ConnectState
-from onair_crds.program import ProgramDestination, ProgramStorage
+from onair_crds.contract.program import ProgramDestination, ProgramStorage
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.flv import Packet
 from onair_encoder.logs import log
 from onair_encoder.places import SPOOL

@@ -9,7 +9,7 @@ from typing import Any
 from livekit import rtc
 from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
 
-from onair_crds.program import ProgramRtc
+from onair_crds.contract.program import ProgramRtc
 from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected, server_of
 from onair_encoder.publish.rtc.media import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_encoder.publish.rtc.pipe import Progress

@@ -12,7 +12,7 @@ import struct
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 
-from onair_crds.program import ProgramRtc
+from onair_crds.contract.program import ProgramRtc
 from onair_encoder.flv import Packet
 
 _HEAD = struct.Struct(">BQI")

@@ -7,7 +7,7 @@ import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from onair_crds.program import ProgramRtc
+from onair_crds.contract.program import ProgramRtc
 from onair_encoder.publish.rtc.pipe import Progress
 from onair_encoder.publish.words import Lost
 

@@ -7,8 +7,8 @@ import contextlib
 import sys
 import time
 
-from onair_crds.enums import ConnectState
-from onair_crds.program import ProgramDestination, ProgramRtc
+from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_crds.resources.enums import ConnectState
 from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.rtc.flow import Rejoining

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import IMMUTABLE, AnyJson, PrinterColumn, Resource, SpecModel, Status, rules
+from onair_crds.resources.base import PrinterColumn, Resource, SpecModel, Status, rules
+from onair_crds.resources.values import IMMUTABLE, AnyJson
 
 
 class Owner(SpecModel):

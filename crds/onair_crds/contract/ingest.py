@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.source import SourceAddress
+from onair_crds.resources.source import SourceAddress
 
 STREAM_KEY = "streamKey"
 """Key within a source's Secret. One key serves both protocols, so a source keeps it when it changes them."""

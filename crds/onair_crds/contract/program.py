@@ -13,15 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, SerializationInfo
 from pydantic.alias_generators import to_camel
 
-from onair_crds.enums import BroadcastError, ConnectState
-
-CONTROL_PORT = 8443
-METRICS_PORT = 9090
-CONTROL_AUDIENCE = "onair-encoder"
-SERVER_NAME = "onair-encoder"
-"""The name in every pod's certificate: what tells pods apart is that each certificate is pinned."""
-CERTIFICATE, SNAPSHOT_KEY = "tls.crt", "snapshot.key"
-"""Keys of a pod's identity Secret. The second is a bearer token that `GET /v1/snapshot` alone accepts."""
+from onair_crds.resources.enums import BroadcastError, ConnectState
 
 
 class WireModel(BaseModel):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import SpecModel, rules
-from onair_crds.enums import (
+from onair_crds.resources.base import SpecModel, rules
+from onair_crds.resources.enums import (
     AudioChannelLayout,
     AudioCodec,
     RenderingQuality,

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import MAX_ID, HttpUrl, Rule, SpecModel
+from onair_crds.resources.base import MAX_ID, Rule, SpecModel
+from onair_crds.resources.values import HttpUrl
 
 
 class StudioSdkComposition(SpecModel):

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from onair_crds.base import GROUP, VERSION, Resource, Rule, SpecModel
+from onair_crds.resources.base import GROUP, VERSION, Resource, Rule, SpecModel
 
 _DROPPED = ("title", "additionalProperties", "$defs", "multipleOf")
 

@@ -6,16 +6,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import AnyJson, ImmutableName, PrinterColumn, Resource, ResourceName, SpecModel, Status
-from onair_crds.base import rules as cel
-from onair_crds.composition import Composition
-from onair_crds.enums import BroadcastError, BroadcastPhase, BroadcastState, SourceTriggerAction
-from onair_crds.rendering import Encoding, Rendering
+from onair_crds.resources.base import PrinterColumn, Resource, SpecModel, Status
+from onair_crds.resources.base import rules as cel
+from onair_crds.resources.composition import Composition
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState, SourceTriggerAction
+from onair_crds.resources.rendering import Encoding, Rendering
+from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Timestamp
 
 DEFAULT_MAX_DURATION_MS = 172_800_000
 MAX_MAX_DURATION_MS = 604_800_000
-
-Timestamp = Annotated[str, Field(max_length=40, json_schema_extra={"format": "date-time"})]
 
 
 class HostedWebRtc(SpecModel):

@@ -6,20 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import (
-    MAX_TEXT,
-    MAX_URL,
-    AnyJson,
-    ImmutableName,
-    PrinterColumn,
-    PullUrl,
-    Resource,
-    Rule,
-    SpecModel,
-    Status,
-)
-from onair_crds.enums import ConnectState
-from onair_crds.project import Timestamp
+from onair_crds.resources.base import MAX_TEXT, MAX_URL, PrinterColumn, Resource, Rule, SpecModel, Status
+from onair_crds.resources.enums import ConnectState
+from onair_crds.resources.values import AnyJson, ImmutableName, PullUrl, Timestamp
 
 
 class PushedSource(SpecModel):

@@ -6,22 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import (
-    MAX_TEXT,
+from onair_crds.resources.base import MAX_TEXT, PrinterColumn, Resource, Rule, SpecModel, Status
+from onair_crds.resources.enums import ConnectState, ObjectAcl
+from onair_crds.resources.values import (
     AnyJson,
     HttpUrl,
     ImmutableName,
-    PrinterColumn,
     PushUrl,
-    Resource,
-    Rule,
     SecretKeyRef,
-    SpecModel,
     SrtUrl,
-    Status,
+    Timestamp,
 )
-from onair_crds.enums import ConnectState, ObjectAcl
-from onair_crds.project import Timestamp
 
 DEFAULT_TIMEOUT_MS = 5000
 

@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.base import MAX_ID, AnyJson, HttpUrl, ImmutableName, PrinterColumn, Resource, Rule, SpecModel
-from onair_crds.base import rules as cel
-from onair_crds.enums import LayoutType, TransitionDirection, TransitionSwipeType
+from onair_crds.resources.base import MAX_ID, PrinterColumn, Resource, Rule, SpecModel
+from onair_crds.resources.base import rules as cel
+from onair_crds.resources.enums import LayoutType, TransitionDirection, TransitionSwipeType
+from onair_crds.resources.values import AnyJson, HttpUrl, ImmutableName
 
 MAX_LAYERS = 500
 

@@ -12,75 +12,16 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import aiohttp
 from kubernetes.aio import client, config
 
-from onair_crds.base import GROUP, VERSION, Resource
-from onair_crds.kinds import KINDS
-
-Document = dict[str, Any]
-JsonPatch = list[Document]
+from onair_crds.kube.apis import Api
+from onair_crds.kube.errors import ApiError, ApiUnavailable
+from onair_crds.shapes import Document, JsonPatch
 
 REQUEST_TIMEOUT_S = 10.0
-
-
-class Api(NamedTuple):
-    """Where a kind lives: `/api/v1` or `/apis/GROUP/VERSION`, and its plural."""
-
-    prefix: str
-    plural: str
-    namespaced: bool = True
-
-    def path(self, namespace: str | None, name: str = "", subresource: str = "") -> str:
-        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
-        parts = [f"{self.prefix}{scope}/{self.plural}", name, subresource]
-        return "/".join(part for part in parts if part)
-
-
-def api_of(kind: type[Resource]) -> Api:
-    """Where a custom resource lives."""
-    return Api(f"/apis/{GROUP}/{VERSION}", kind.plural)
-
-
-CUSTOM = {kind.kind: api_of(kind) for kind in KINDS}
-PODS = Api("/api/v1", "pods")
-SECRETS = Api("/api/v1", "secrets")
-EVENTS = Api("/api/v1", "events")
-NODES = Api("/api/v1", "nodes", namespaced=False)
-LEASES = Api("/apis/coordination.k8s.io/v1", "leases")
-
-
-class ApiError(Exception):
-    """The API server's answer was not success.
-
-    `status` is the HTTP status, `reason` Kubernetes' word (`NotFound`,
-    `Conflict`, `Invalid`, `AlreadyExists` …), `causes` the named fields.
-    """
-
-    def __init__(self, status: int, reason: str, message: str, causes: list[Document] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.reason = reason
-        self.message = message
-        self.causes = causes or []
-
-    @property
-    def not_found(self) -> bool:
-        return self.status == 404
-
-    @property
-    def conflict(self) -> bool:
-        return self.status == 409 and self.reason == "Conflict"
-
-    @property
-    def already_exists(self) -> bool:
-        return self.status == 409 and self.reason == "AlreadyExists"
-
-
-class ApiUnavailable(ApiError):
-    """The API server could not be reached or answered with a failure of its own (5xx, 429)."""
 
 
 class KubeClient:

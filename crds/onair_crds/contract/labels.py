@@ -1,0 +1,46 @@
+"""Labels, annotations, finalizers and Secret types: how objects of different programs find each other."""
+
+from __future__ import annotations
+
+from onair_crds.resources.base import GROUP
+
+PROJECT_LABEL = f"{GROUP}/project"
+BROADCAST_LABEL = f"{GROUP}/broadcast"
+EPOCH_LABEL = f"{GROUP}/epoch"
+DESTINATION_LABEL = f"{GROUP}/destination"
+"""On a Secret: the destination that it was made for."""
+SOURCE_LABEL = f"{GROUP}/source"
+"""On a Secret: the source that it was made for."""
+GUEST_CODE_LABEL = f"{GROUP}/guest-code-of"
+"""On a guest code's Secret: the project that it leads to."""
+PART_OF_LABEL = "app.kubernetes.io/part-of"
+COMPONENT_LABEL = "app.kubernetes.io/component"
+ENCODER_COMPONENT = "encoder"
+
+CREATED_ANNOTATION = f"{GROUP}/created"
+"""Time of creation in microseconds; Kubernetes keeps seconds."""
+EXPIRES_ANNOTATION = f"{GROUP}/expires"
+"""When the object may be deleted."""
+REQUEST_ANNOTATION = f"{GROUP}/request"
+"""What the last HTTP request left on the object that it wrote."""
+
+BROADCAST_FINALIZER = f"{GROUP}/broadcast"
+
+CREDENTIALS_TYPE = f"{GROUP}/credentials"
+IDENTITY_TYPE = f"{GROUP}/encoder-identity"
+OPERATOR_KEY_TYPE = f"{GROUP}/operator-signing-key"
+SIGNING_KEY_TYPE = f"{GROUP}/signing-key"
+API_KEY_TYPE = f"{GROUP}/api-key"
+REVOKED_TOKEN_TYPE = f"{GROUP}/revoked-token"
+GUEST_CODE_TYPE = f"{GROUP}/guest-code"
+
+
+def encoder_labels(project: str, broadcast: str, epoch: int) -> dict[str, str]:
+    """Labels of what belongs to one encoder: its pod and its identity."""
+    return {
+        PART_OF_LABEL: "onair",
+        COMPONENT_LABEL: ENCODER_COMPONENT,
+        PROJECT_LABEL: project,
+        BROADCAST_LABEL: broadcast,
+        EPOCH_LABEL: str(epoch),
+    }

@@ -1,0 +1,36 @@
+"""Failures of requests to the API server, with a meaning."""
+
+from __future__ import annotations
+
+from onair_crds.shapes import Document
+
+
+class ApiError(Exception):
+    """The API server's answer was not success.
+
+    `status` is the HTTP status, `reason` Kubernetes' word (`NotFound`,
+    `Conflict`, `Invalid`, `AlreadyExists` …), `causes` the named fields.
+    """
+
+    def __init__(self, status: int, reason: str, message: str, causes: list[Document] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.causes = causes or []
+
+    @property
+    def not_found(self) -> bool:
+        return self.status == 404
+
+    @property
+    def conflict(self) -> bool:
+        return self.status == 409 and self.reason == "Conflict"
+
+    @property
+    def already_exists(self) -> bool:
+        return self.status == 409 and self.reason == "AlreadyExists"
+
+
+class ApiUnavailable(ApiError):
+    """The API server could not be reached or answered with a failure of its own (5xx, 429)."""
