@@ -13,9 +13,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "dev")]
 
 from progress import Failed, last_words, step  # noqa: E402
 from settings import NODE_PORTS, url  # noqa: E402
-from tests.e2e.facade import Facade, Show  # noqa: E402
-from tests.e2e.receiver import IN_CLUSTER_RTMP, RTMP, Receiver  # noqa: E402
-from tests.media import probe  # noqa: E402
+from tests.support.media import probe  # noqa: E402
+from tests.support.receiver import IN_CLUSTER_RTMP, RTMP, Receiver  # noqa: E402
+from tests.support.shows import Facade, Show  # noqa: E402
 
 PAGES = "http://onair-demo.onair-system.svc"
 RECORD_S = 12.0

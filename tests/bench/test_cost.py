@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.e2e.conftest import PROBE, SHOWS, Cluster, address
-from tests.e2e.facade import Facade
-from tests.e2e.receiver import Receiver
+from tests.support.receiver import Receiver
+from tests.support.shows import Facade
 
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_encoder.capture import ffmpeg_command

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.bench import delivering
-from tests.integration.encoder.delivery.far_end import FarEnd
+from tests.support import delivering
+from tests.support.delivery.far_end import FarEnd
 
 from onair_encoder.publish.publisher import STEADY_S
 

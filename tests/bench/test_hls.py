@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.bench.test_destinations import COPY, Delivering, cost, programme, running
-from tests.integration.encoder.delivery.storage_server import StorageServer
+from tests.support.delivery.storage_server import StorageServer
 
 __all__ = ["programme"]
 

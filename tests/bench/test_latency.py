@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Callable
 
 from tests.e2e.conftest import PROBE, address
-from tests.e2e.facade import Facade
-from tests.e2e.receiver import RTMP, Receiver
-from tests.media import probe
+from tests.support.media import probe
+from tests.support.receiver import RTMP, Receiver
+from tests.support.shows import Facade
 
 ROUNDS = 3
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.integration.encoder.delivery.live_program import live_program
-from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
 from tests.integration.encoder.delivery.test_rtc import destination, process_of, publishing, until
+from tests.support.delivery.live_program import live_program
+from tests.support.delivery.livekit_server import LiveKitServer, viewer
 
 RUNS = 5
 WATCHED_S = 10.0

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import httpx
 from tests.e2e.conftest import PROBE, SHOWS, Cluster, address
-from tests.e2e.facade import Facade, Show
-from tests.e2e.receiver import Receiver
+from tests.support.receiver import Receiver
+from tests.support.shows import Facade, Show
 
 RUNS = 5
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 from tests.e2e.conftest import SHOWS, Cluster, address
-from tests.e2e.facade import Show
-from tests.e2e.receiver import Receiver
+from tests.support.receiver import Receiver
+from tests.support.shows import Show
 
 ROUNDS = 5
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from pytest_kind import KindCluster
-from tests.e2e.facade import Facade, Show
-from tests.e2e.receiver import IN_CLUSTER_RTMP, Receiver
+from tests.support.receiver import IN_CLUSTER_RTMP, Receiver
+from tests.support.shows import Facade, Show
 
 SHOWS = "shows"
 SYSTEM = "onair-system"

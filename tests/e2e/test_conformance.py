@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from tests.e2e.conftest import address
-from tests.e2e.facade import Show
-from tests.e2e.receiver import RTMP, Receiver
-from tests.media import probe
+from tests.support.media import probe
+from tests.support.receiver import RTMP, Receiver
+from tests.support.shows import Show
 
 BUILD = Path(__file__).parents[2] / "build/e2e"
 

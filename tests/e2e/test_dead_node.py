@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, address
-from tests.e2e.facade import Show
-from tests.e2e.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, Receiver
+from tests.support.shows import Show
 
 PLACES = {
     "us-east-1": {"latitude": 39.0, "longitude": -77.5},

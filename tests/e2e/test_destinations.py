@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 from tests.e2e.conftest import SHOWS, Cluster, address, connect_of
-from tests.e2e.facade import Show
-from tests.e2e.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, Receiver
+from tests.support.shows import Show
 
 MORTAL = "mortal-receiver"
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, connect_of
-from tests.e2e.facade import Show
-from tests.e2e.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, Receiver
+from tests.support.shows import Show
 
 REPORT = Path(__file__).parents[2] / "build/e2e"
 QUIET_S = 1.0

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, _program
-from tests.e2e.facade import Facade, Show
-from tests.e2e.receiver import GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, Receiver
+from tests.support.shows import Facade, Show
 
 ROOT = Path(__file__).parents[2]
 

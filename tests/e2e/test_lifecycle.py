@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import yaml
 from tests.e2e.conftest import SYSTEM, Cluster
-from tests.e2e.facade import Show
-from tests.e2e.receiver import Receiver
-from tests.media.painted import read_frame
+from tests.support.media.painted import read_frame
+from tests.support.receiver import Receiver
+from tests.support.shows import Show
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -2,16 +2,18 @@
 
 import itertools
 import secrets
-import shutil
-import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 import yaml
-from tests.control_plane import HOST, ControlPlane, ControlPlaneError, Program, free_port, wait_until
+from tests.support.control_plane import (
+    ControlPlane,
+    ControlPlaneError,
+    wait_until,
+)
+from tests.support.redis_server import RedisServer
 
 MANIFESTS = Path(__file__).parents[2] / "crds/manifests"
 CRD_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -89,52 +91,6 @@ def namespace(admin: httpx.Client) -> Iterator[str]:
     admin.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
     yield name
     admin.delete(f"/api/v1/namespaces/{name}")
-
-
-class RedisServer:
-    """A Redis without persistence that a test may stop and start again on the same port."""
-
-    def __init__(self, folder: Path) -> None:
-        binary = shutil.which("redis-server")
-        if binary is None:
-            raise ControlPlaneError("redis-server was not found: install the package redis-server")
-        self._binary = binary
-        self._folder = folder
-        self._port = free_port()
-        self._program: Program | None = None
-        self.url = f"redis://{HOST}:{self._port}/0"
-
-    def start(self) -> None:
-        """Returns when it accepts connections."""
-        options = ["--bind", HOST, "--port", str(self._port), "--dir", str(self._folder), "--save", ""]
-        program = Program([self._binary, *options, "--appendonly", "no"], self._folder / "redis.log")
-        self._program = program
-        wait_until(lambda: self._accepts(program), "redis-server ready")
-
-    def stop(self) -> None:
-        """Ends it; connections are cut."""
-        if self._program:
-            self._program.stop()
-            self._program = None
-
-    def freeze(self) -> None:
-        """It answers nothing more, and no connection ends: as behind a network that drops everything."""
-        assert self._program
-        self._program.process.send_signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        """It goes on where it was."""
-        assert self._program
-        self._program.process.send_signal(signal.SIGCONT)
-
-    def _accepts(self, program: Program) -> bool:
-        program.check()
-        try:
-            with socket.create_connection((HOST, self._port), timeout=1) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
 
 
 @pytest.fixture(scope="session")

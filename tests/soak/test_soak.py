@@ -18,11 +18,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.integration.encoder.delivery.storage_server import StorageServer
-from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
-from tests.integration.encoder.pod_pair import PodPair, Rtmp, docker
 from tests.integration.encoder.test_pod_pair import newest, page, programme
-from tests.media import probe
+from tests.support.delivery.storage_server import StorageServer
+from tests.support.delivery.toxiproxy import Toxiproxy
+from tests.support.media import probe
+from tests.support.pod_pair import PodPair, Rtmp, docker
 
 from onair_crds.contract.pod import METRICS_PORT
 from onair_crds.contract.program import ProgramDestination

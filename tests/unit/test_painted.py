@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.media import painted
+from tests.support.media import painted
 
 
 def parity(text: str) -> str:

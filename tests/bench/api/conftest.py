@@ -14,18 +14,18 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from tests.control_plane import free_port
 from tests.integration.api.conftest import api_key, recorded_logs, rights
 from tests.integration.api.conftest import cluster as show_cluster
-from tests.integration.api.facade import Cluster, wait_for
 from tests.integration.conftest import (
-    RedisServer,
     admin,
     control_plane,
     crds,
     kubeconfig,
     redis_server,
 )
+from tests.support.control_plane import free_port
+from tests.support.facade import Cluster, wait_for
+from tests.support.redis_server import RedisServer
 
 __all__ = [
     "admin",

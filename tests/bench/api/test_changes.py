@@ -11,8 +11,8 @@ from pathlib import Path
 
 import httpx
 from tests.bench.api.conftest import LOAD, Program, Replica
-from tests.control_plane import ControlPlane
-from tests.integration.api.facade import Cluster
+from tests.support.control_plane import ControlPlane
+from tests.support.facade import Cluster
 
 PROJECTS = 1000
 CHANGES, PER_S = 1000, 100

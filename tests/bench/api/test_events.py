@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 
 from tests.bench.api.conftest import LOAD, Program, Replica
-from tests.control_plane import free_port
-from tests.integration.api.facade import wait_for
+from tests.support.control_plane import free_port
+from tests.support.facade import wait_for
 from websockets.sync.client import connect
 
 SUBSCRIBERS = 1000

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import httpx
 from tests.bench.api.conftest import LOAD, Program, Replica
-from tests.control_plane import ControlPlane, free_port
-from tests.integration.api.facade import Cluster, wait_for
+from tests.support.control_plane import ControlPlane, free_port
+from tests.support.facade import Cluster, wait_for
 
 CONNECTIONS, SECONDS, ROUNDS = 16, 4, 3
 PATCHES = 300

@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.control_plane import ControlPlane
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.conftest import RedisServer
+from tests.support.control_plane import ControlPlane
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.redis_server import RedisServer
 
 from onair_api import logs
 from onair_api.settings import EventSettings, RedisSettings

@@ -6,7 +6,7 @@ import concurrent.futures
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Show, User, wait_for
+from tests.support.facade import Cluster, Show, User, wait_for
 
 PREFIX = "PROJECT_BROADCAST_PHASE_"
 

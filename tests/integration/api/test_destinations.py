@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
-from tests.integration.api.tokens import invite
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.tokens import invite
 
 Json = dict[str, Any]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.control_plane import ControlPlane
 from tests.integration.api.conftest import grant, new_cluster
-from tests.integration.api.facade import Cluster, Facade, Json, User, wait_for
-from tests.integration.api.operations import CALLS, STREAMED, Call, World
-from tests.integration.api.tokens import assert_error, forged, invite, private_key, refresh
-from tests.integration.conftest import RedisServer
+from tests.support.control_plane import ControlPlane
+from tests.support.facade import Cluster, Facade, Json, User, wait_for
+from tests.support.operations import CALLS, STREAMED, Call, World
+from tests.support.redis_server import RedisServer
+from tests.support.tokens import assert_error, forged, invite, private_key, refresh
 
 from onair_api.auth.roles import Operation
 from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings

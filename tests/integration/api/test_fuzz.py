@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.integration.api.facade import Facade, User
+from tests.support.facade import Facade, User
 
 SECONDS = os.environ.get("ONAIR_FUZZ_S")
 EXTENT = ["--max-time", SECONDS, "--max-examples", "200"] if SECONDS else ["--max-examples", "8"]

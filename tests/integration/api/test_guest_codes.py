@@ -10,9 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from tests.integration.api.event.client import WebSocket
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
-from tests.integration.api.tokens import (
+from tests.support.event_client import WebSocket
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.tokens import (
     assert_error,
     claims_of,
     fields_of,

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User
-from tests.integration.api.tokens import (
+from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.tokens import (
     assert_error,
     claims_of,
     fields_of,

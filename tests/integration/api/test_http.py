@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.api.layouts import scene
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.layouts import scene
 
 from onair_api.auth.roles import Operation
 from onair_api.layout.endpoints import LAYOUT

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User
-from tests.integration.api.tokens import assert_error
+from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.tokens import assert_error
 
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import View

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.api.facade import Facade, User, wait_for
-from tests.integration.api.layouts import Canvas, scene
+from tests.support.facade import Facade, User, wait_for
+from tests.support.layouts import Canvas, scene
 
 Json = dict[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
-from tests.integration.api.layouts import ROOT, Canvas, layout, scene
 from tests.integration.api.test_http import assert_error
 from tests.integration.api.test_layouts import fields
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.layouts import ROOT, Canvas, layout, scene
 
 Json = dict[str, Any]
 

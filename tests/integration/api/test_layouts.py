@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
-from tests.integration.api.layouts import ROOT, layout, scene
 from tests.integration.api.test_http import assert_error
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.layouts import ROOT, layout, scene
 
 Json = dict[str, Any]
 

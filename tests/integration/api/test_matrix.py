@@ -12,17 +12,10 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.integration.api.facade import Cluster, Facade, Show, User
-from tests.integration.api.operations import CALLS, STREAMED, TOKENS, World
-from tests.integration.api.tokens import (
-    assert_error,
-    claims_of,
-    forged,
-    invite,
-    private_key,
-    seen_by,
-)
-from tests.who_may import WHO_MAY
+from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.operations import CALLS, STREAMED, TOKENS, World
+from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, seen_by
+from tests.support.who_may import WHO_MAY
 
 from onair_api.auth.roles import Operation
 from onair_crds.resources.enums import Role

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.control_plane import ControlPlane
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.api.tokens import invite, refresh, refreshed
+from tests.support.control_plane import ControlPlane
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.tokens import invite, refresh, refreshed
 
 from onair_api.settings import CacheSettings
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 import yaml
 from prometheus_client import REGISTRY
-from tests.control_plane import free_port
-from tests.integration.api.facade import Cluster, wait_for
+from tests.support.control_plane import free_port
+from tests.support.facade import Cluster, wait_for
 
 from onair_api.cache.kinds import BY_KIND, COLLECTION
 from onair_api.cache.reflector import Reflector

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
-from tests.integration.api.tokens import assert_error, fields_of, invite
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.tokens import assert_error, fields_of, invite
 
 Json = dict[str, Any]
 

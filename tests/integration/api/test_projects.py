@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, User, wait_for
+from tests.support.facade import Cluster, User, wait_for
 
 Json = dict[str, Any]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.api.tokens import TOKEN, assert_error
-from tests.integration.conftest import RedisServer
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.redis_server import RedisServer
+from tests.support.tokens import TOKEN, assert_error
 
 from onair_api.settings import RateLimitSettings, RedisSettings
 from onair_api.web import rate_limits

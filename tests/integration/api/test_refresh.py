@@ -10,16 +10,8 @@ from typing import Any
 import httpx
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.api.tokens import (
-    assert_error,
-    claims_of,
-    forged,
-    invite,
-    private_key,
-    refresh,
-    refreshed,
-)
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, refresh, refreshed
 
 WEEK_S = 604_800
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
-from tests.integration.api.tokens import assert_error, claims_of, fields_of, forged, private_key
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.tokens import assert_error, claims_of, fields_of, forged, private_key
 
 from onair_crds.contract.ingest import assigned_push, cluster_ingest
 from onair_crds.resources.source import SourceAddress

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.control_plane import ControlPlane, ControlPlaneError, wait_until
-from tests.integration.chart.helm import install
 from tests.integration.conftest import is_served
+from tests.support.control_plane import ControlPlane, ControlPlaneError, wait_until
+from tests.support.helm import install
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from tests.control_plane import ControlPlane, wait_until
-from tests.integration.chart.helm import (
+from tests.support.control_plane import ControlPlane, wait_until
+from tests.support.helm import (
     CHART,
     NAMESPACE,
     RELEASE,

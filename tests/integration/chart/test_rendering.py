@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.integration.chart.helm import CHART, RELEASE, ROOT, SHOWS, Object, helm, named, render, steady
+from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, Object, helm, named, render, steady
 
 GOLDEN = Path(__file__).parent / "golden"
 WORKLOADS = {"Deployment"}

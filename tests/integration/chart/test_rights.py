@@ -6,8 +6,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.control_plane import ControlPlane, Program, free_port, wait_until
-from tests.integration.chart.helm import NAMESPACE, ROOT, SHOWS, Object, kubectl
+from tests.support.control_plane import ControlPlane, Program, free_port, wait_until
+from tests.support.helm import NAMESPACE, ROOT, SHOWS, Object, kubectl
 
 SHOW = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}"
 OPERATOR, API = "onair-operator", "onair-api"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import BaseModel
-from tests.integration.chart.helm import ROOT, HelmError, Object, named, render
+from tests.support.helm import ROOT, HelmError, Object, named, render
 
 from onair_api.settings import Settings
 from onair_operator.settings import OperatorSettings

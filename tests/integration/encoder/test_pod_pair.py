@@ -17,9 +17,9 @@ import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.integration.encoder.pod_pair import POD, PodPair, Rtmp, docker
-from tests.media import probe
-from tests.media.painted import read_frame
+from tests.support.media import probe
+from tests.support.media.painted import read_frame
+from tests.support.pod_pair import POD, PodPair, Rtmp, docker
 
 from onair_crds.contract.pod import METRICS_PORT, SNAPSHOT_KEY
 from onair_crds.contract.program import EncoderStatus, Program, ProgramDestination, ProgramVideo

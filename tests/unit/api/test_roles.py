@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.who_may import WHO_MAY
+from tests.support.who_may import WHO_MAY
 
 from onair_api.auth.identity import GuestControl, Identity
 from onair_api.auth.roles import ISSUES, MAY, Operation, authorize, authorize_issue, may

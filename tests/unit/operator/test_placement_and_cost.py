@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.operator.worlds import SETTINGS, project
+from tests.support.worlds import SETTINGS, project
 
 from onair_crds.resources.project import Location
 from onair_encoder.places import AUTHORITIES

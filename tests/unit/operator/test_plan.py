@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from tests.unit.operator.worlds import (
+from tests.support.worlds import (
     NOW,
     collection,
     delivering,

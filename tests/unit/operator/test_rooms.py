@@ -8,7 +8,7 @@ from typing import Any
 
 import jwt
 import pytest
-from tests.unit.operator.worlds import NOW, SETTINGS, destination, on_air, project
+from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
 
 from onair_crds.contract.program import ProgramRtc
 from onair_operator.observed import Observed

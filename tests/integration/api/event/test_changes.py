@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.integration.api.event.client import HttpStream, WebSocket, events_of
-from tests.integration.api.facade import Cluster, Facade, Json, User
+from tests.support.event_client import HttpStream, WebSocket, events_of
+from tests.support.facade import Cluster, Facade, Json, User
 
 LIVE = "apistream:live:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-from tests.control_plane import ControlPlane
-from tests.integration.api.event.client import HttpStream, SignIn, WebSocket, events_of
-from tests.integration.api.event.seen import PREFIX, compare, new_shows
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.conftest import RedisServer
+from tests.support.control_plane import ControlPlane
+from tests.support.event_client import HttpStream, SignIn, WebSocket, events_of
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.redis_server import RedisServer
+from tests.support.seen import PREFIX, compare, new_shows
 
 from onair_api.settings import EventSettings, RedisSettings
 

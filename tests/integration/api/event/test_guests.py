@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.integration.api.event.client import HttpStream, WebSocket, events_of
-from tests.integration.api.facade import Cluster, Facade, User
-from tests.integration.api.layouts import layout
-from tests.integration.api.tokens import invite, refreshed
+from tests.support.event_client import HttpStream, WebSocket, events_of
+from tests.support.facade import Cluster, Facade, User
+from tests.support.layouts import layout
+from tests.support.tokens import invite, refreshed
 
 from onair_api.auth.roles import MAY, Operation
 from onair_crds.resources.enums import Role

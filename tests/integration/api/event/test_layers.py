@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.integration.api.event.client import WebSocket, events_of
-from tests.integration.api.facade import Facade, Json, User
-from tests.integration.api.layouts import Canvas, layout
+from tests.support.event_client import WebSocket, events_of
+from tests.support.facade import Facade, Json, User
+from tests.support.layouts import Canvas, layout
 
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 WHY = {"requestMetadata": {"why": "drag"}}

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.api.event.client import HttpStream, SignIn, WebSocket
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.conftest import RedisServer
+from tests.support.event_client import HttpStream, SignIn, WebSocket
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.redis_server import RedisServer
 
 from onair_api.settings import EventSettings, RedisSettings
 

@@ -6,8 +6,8 @@ import uuid
 from typing import Any
 
 import pytest
-from tests.integration.api.event.client import HttpStream, SignIn, WebSocket
-from tests.integration.api.facade import Facade, User
+from tests.support.event_client import HttpStream, SignIn, WebSocket
+from tests.support.facade import Facade, User
 
 PUBLISH = "/event/v2/publish"
 

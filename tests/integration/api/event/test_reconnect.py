@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.api.event.client import HttpStream, WebSocket, events_of
-from tests.integration.api.facade import Cluster, Facade, User, wait_for
-from tests.integration.conftest import RedisServer
+from tests.support.event_client import HttpStream, WebSocket, events_of
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.redis_server import RedisServer
 
 from onair_api.settings import EventSettings, RedisSettings
 

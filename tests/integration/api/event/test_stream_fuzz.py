@@ -14,8 +14,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.integration.api.event.client import HttpStream, WebSocket
-from tests.integration.api.facade import Facade, Json, User
+from tests.support.event_client import HttpStream, WebSocket
+from tests.support.facade import Facade, Json, User
 
 EXAMPLES = 150 if "ONAIR_FUZZ_S" not in os.environ else 5000
 SCHEMA = "#/components/schemas/StreamEventsResponse"

@@ -12,10 +12,10 @@ from urllib.parse import urlparse
 
 import pytest
 import yaml
-from tests.control_plane import ControlPlane
-from tests.integration.api.event.client import SignIn, WebSocket
-from tests.integration.api.event.seen import PREFIX, SHOWS, compare, new_shows
-from tests.integration.api.facade import Cluster, Facade, Show, wait_for
+from tests.support.control_plane import ControlPlane
+from tests.support.event_client import SignIn, WebSocket
+from tests.support.facade import Cluster, Facade, Show, wait_for
+from tests.support.seen import PREFIX, SHOWS, compare, new_shows
 
 from onair_api.settings import CacheSettings
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.integration.api.event.client import WebSocket
-from tests.integration.api.facade import Cluster, Facade, Json, User
+from tests.support.event_client import WebSocket
+from tests.support.facade import Cluster, Facade, Json, User
 
 
 def told(stream: WebSocket, count: int) -> list[Json]:

@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.integration.encoder.delivery.far_end import FarEnd, decoded
-from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
-from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
-from tests.integration.encoder.delivery.storage_server import StorageServer
 from tests.integration.encoder.delivery.test_hls import assert_whole, names, text_of, until
-from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.far_end import FarEnd, decoded
+from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
+from tests.support.delivery.livekit_server import LiveKitServer, viewer
+from tests.support.delivery.storage_server import StorageServer
+from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_encoder.publish.hls import publisher as hls

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.encoder.delivery.certificates import Authority
-from tests.integration.encoder.delivery.hls_player import player
-from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
-from tests.integration.encoder.delivery.storage_server import StorageServer
-from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
+from tests.support.delivery.certificates import Authority
+from tests.support.delivery.hls_player import player
+from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
+from tests.support.delivery.storage_server import StorageServer
+from tests.support.delivery.toxiproxy import Toxiproxy
 
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish import tls

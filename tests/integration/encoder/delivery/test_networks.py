@@ -7,15 +7,15 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from tests.control_plane import free_port
-from tests.integration.encoder.delivery.far_end import FarEnd
-from tests.integration.encoder.delivery.live_program import live_program
-from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
 from tests.integration.encoder.delivery.test_rtc import HIGH_PROFILE
 from tests.integration.encoder.delivery.test_rtc import destination as room
-from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
-from tests.integration.encoder.delivery.udp_proxy import UdpProxy
-from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.control_plane import free_port
+from tests.support.delivery.far_end import FarEnd
+from tests.support.delivery.live_program import live_program
+from tests.support.delivery.livekit_server import LiveKitServer, viewer
+from tests.support.delivery.toxiproxy import Toxiproxy
+from tests.support.delivery.udp_proxy import UdpProxy
+from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.publish.rtmp import connection as rtmp_connection

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.encoder.delivery.live_program import HEIGHT, WIDTH, live_program
-from tests.integration.encoder.delivery.livekit_server import LiveKitServer, viewer
+from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
+from tests.support.delivery.livekit_server import LiveKitServer, viewer
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.integration.encoder.delivery.certificates import Authority
-from tests.integration.encoder.delivery.far_end import FarEnd, decoded
-from tests.integration.encoder.delivery.live_program import live_program
-from tests.integration.encoder.delivery.toxiproxy import Toxiproxy
-from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.certificates import Authority
+from tests.support.delivery.far_end import FarEnd, decoded
+from tests.support.delivery.live_program import live_program
+from tests.support.delivery.toxiproxy import Toxiproxy
+from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.publish import tls

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from tests.integration.encoder.delivery.far_end import FarEnd, decoded
-from tests.integration.encoder.delivery.live_program import FRAMERATE, HEIGHT, WIDTH, live_program
-from tests.integration.encoder.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.delivery.far_end import FarEnd, decoded
+from tests.support.delivery.live_program import FRAMERATE, HEIGHT, WIDTH, live_program
+from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
 
 from onair_crds.contract.program import ProgramDestination
 

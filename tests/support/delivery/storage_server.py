@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any, Self
 
-from tests.control_plane import HOST, free_port
-from tests.integration.encoder.delivery.live_program import server_program
+from tests.support.control_plane import HOST, free_port
+from tests.support.delivery.live_program import server_program
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 

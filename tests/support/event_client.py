@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
 import httpx
-from tests.integration.api.facade import DEADLINE_S, Facade, Json, User
+from tests.support.facade import DEADLINE_S, Facade, Json, User
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol

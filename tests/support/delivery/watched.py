@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from tests.integration.encoder.delivery.far_end import Recorded
+from tests.support.delivery.far_end import Recorded
 
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.resources.enums import ConnectState

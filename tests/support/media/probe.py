@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.media import painted
+from tests.support.media import painted
 
 RATE_HZ = 48_000
 WINDOW_S = 10.0

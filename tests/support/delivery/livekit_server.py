@@ -19,9 +19,9 @@ import jwt
 import pytest
 import yaml
 from aiohttp import web
-from tests.control_plane import free_port
-from tests.integration.encoder.delivery.live_program import server_program
-from tests.integration.encoder.delivery.npm_script import npm_script
+from tests.support.control_plane import free_port
+from tests.support.delivery.live_program import server_program
+from tests.support.delivery.npm_script import npm_script
 
 KEY, SECRET = "test", "a secret of the test's own server"
 CLIENT, CLIENT_SHA256 = "2.23.0", "fb646f2260d84f91238d0a2dc10726c456631d6a26c7cafc43cfee5959b4d31d"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.control_plane import ControlPlane, ControlPlaneError, find_binary
+from tests.support.control_plane import ControlPlane, ControlPlaneError, find_binary
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts/onair"
 RELEASE = "onair"
 NAMESPACE = "onair-system"

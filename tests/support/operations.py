@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.integration.api.facade import User
-from tests.integration.api.tokens import invitation
+from tests.support.facade import User
+from tests.support.tokens import invitation
 
 from onair_api.auth.roles import Operation
 

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import httpx
 import yaml
-from tests.control_plane import free_port
-from tests.integration.encoder.delivery.live_program import server_program
+from tests.support.control_plane import free_port
+from tests.support.delivery.live_program import server_program
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import subprocess
 from typing import Any, Self
 
 import httpx
-from tests.control_plane import HOST, free_port
-from tests.integration.encoder.delivery.live_program import server_program
+from tests.support.control_plane import HOST, free_port
+from tests.support.delivery.live_program import server_program
 
 
 class Toxiproxy:

@@ -6,8 +6,8 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from tests.integration.api.event.client import WebSocket
-from tests.integration.api.facade import Cluster, Json, Show, User
+from tests.support.event_client import WebSocket
+from tests.support.facade import Cluster, Json, Show, User
 
 PREFIX = "apistream:live:EVENT_TYPE_PROJECT:*"
 SHOWS = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-from tests.integration.api.facade import Facade, Json, Show, User
+from tests.support.facade import Facade, Json, Show, User
 
 ROOT = "/layout/v2/layouts"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import jwt
-from tests.integration.api.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
 
 Json = dict[str, Any]
 

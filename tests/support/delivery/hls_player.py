@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from aiohttp import web
-from tests.control_plane import free_port
-from tests.integration.encoder.delivery.livekit_server import Viewer, browser_command
-from tests.integration.encoder.delivery.npm_script import npm_script
+from tests.support.control_plane import free_port
+from tests.support.delivery.livekit_server import Viewer, browser_command
+from tests.support.delivery.npm_script import npm_script
 
 VERSION = "1.6.16"
 SHA256 = "442f599c34f103c3355b375a23bdff560592d7117d09a8c847242ea3de2d40e0"
