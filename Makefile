@@ -1,19 +1,24 @@
-# The front door. `make help` lists what it offers; the work is done in dev/.
+# The front door. `make help` lists what it offers; the work is done in dev/onair_dev.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help up env down demo test test-unit test-integration test-e2e fuzz soak bench lint format generate verify \
-        images tools openapi lock picture clean venv
+        images tools openapi lock picture clean venv ready-demo ready-test
 
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 FUZZ_S ?= 600
 SOAK_S ?= 3600
+TEST_SOAK_S ?= 60
 
-# Variables of the local environment for one command
-WITH_ENV = variables="$$($(PYTHON) dev/environment.py)" && eval "$$variables" &&
+# Finds or installs the programs and Python packages of a command, before anything long starts
+READY = PYTHONPATH=dev $(PYTHON) -m onair_dev.bootstrap
+DEV = $(BIN)/python -m onair_dev
+# With the programs that were found or built; --cluster adds the variables of the local cluster
+RUN = $(DEV) run
+PYTEST = $(BIN)/python -m pytest
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
@@ -31,50 +36,48 @@ help: ## Show this list
 
 ##@ Run it
 
-up: ## Tools, images, a local cluster and the chart; seconds when they are there
-	@$(PYTHON) dev/up.py
+up: ready-demo ## Tools, images, a local cluster and the chart; seconds when they are there
+	@$(DEV) up
 
 env: ## Print what a shell needs: eval "$$(make env)"
-	@$(PYTHON) dev/environment.py
+	@$(DEV) env
 
-demo: venv ## Put a show on air and look at the picture (ARGS=--keep leaves it on)
-	@$(PYTHON) dev/up.py --of 6
-	@$(WITH_ENV) $(BIN)/python dev/demo.py $(ARGS)
+demo: ready-demo ## Put a show on air and look at the picture (ARGS=--keep leaves it on)
+	@$(DEV) prepare demo
+	@$(DEV) demo $(ARGS)
 
-down: ## Delete the cluster; images and tools stay
-	@$(PYTHON) dev/cluster.py
+down: venv ## Delete the cluster; images and tools stay
+	@$(DEV) down
 
 ##@ Test it
 
-test: lint verify up ## Everything but the benchmarks
-	@$(PYTHON) dev/tools.py control-plane
-	@$(PYTHON) dev/servers.py
-	@$(WITH_ENV) $(BIN)/pytest tests/unit tests/integration tests/soak tests/e2e $(ARGS)
+test: ready-test lint verify ## Everything but the benchmarks
+	@$(DEV) prepare test
+	@ONAIR_SOAK_S=$(TEST_SOAK_S) $(RUN) --cluster $(PYTEST) tests/unit tests/integration tests/soak tests/e2e $(ARGS)
 
-test-unit: venv ## Pure functions and single programs
-	@$(BIN)/pytest tests/unit $(ARGS)
+test-unit: venv ## Pure functions and single programs; seconds
+	@$(PYTEST) tests/unit $(ARGS)
 
-test-integration: venv ## With a real API server, etcd, Redis and containers, without a cluster
-	@$(PYTHON) dev/up.py --until images --of 2
-	@$(PYTHON) dev/tools.py control-plane
-	@$(PYTHON) dev/servers.py
-	@$(BIN)/pytest tests/integration $(ARGS)
+test-integration: ready-test ## With a real API server, etcd, Redis and containers, without a cluster
+	@$(DEV) prepare integration
+	@$(RUN) $(PYTEST) tests/integration $(ARGS)
 
-test-e2e: venv up ## Shows in the local cluster
-	@$(WITH_ENV) $(BIN)/pytest tests/e2e $(ARGS)
+test-e2e: ready-test ## Shows in the local cluster
+	@$(DEV) prepare test
+	@$(RUN) --cluster $(PYTEST) tests/e2e $(ARGS)
 
-fuzz: venv ## Made-up requests to every operation for FUZZ_S seconds (600)
-	@$(PYTHON) dev/tools.py control-plane
-	@ONAIR_FUZZ_S=$(FUZZ_S) $(BIN)/pytest tests/integration/api/test_fuzz.py tests/integration/api/event/test_stream_fuzz.py $(ARGS)
+fuzz: ready-test ## Generated requests to every operation for FUZZ_S seconds (600)
+	@$(DEV) prepare integration
+	@ONAIR_FUZZ_S=$(FUZZ_S) $(RUN) $(PYTEST) tests/integration/api -m fuzz $(ARGS)
 	@tail -n 25 build/fuzz/output.txt
 
-soak: venv ## A show with four destinations, one of them flapping, for SOAK_S seconds (3600)
-	@$(PYTHON) dev/up.py --until images --of 2
-	@$(PYTHON) dev/servers.py
-	@ONAIR_SOAK_S=$(SOAK_S) $(BIN)/pytest -s tests/soak $(ARGS)
+soak: ready-test ## A show with four destinations, one of them flapping, for SOAK_S seconds (3600)
+	@$(DEV) prepare soak
+	@ONAIR_SOAK_S=$(SOAK_S) $(RUN) $(PYTEST) -s tests/soak $(ARGS)
 
-bench: venv up ## Measure latency, capacity and cost in the local cluster
-	@$(WITH_ENV) $(BIN)/pytest tests/bench $(ARGS)
+bench: ready-test ## Measure latency, capacity and cost in the local cluster
+	@$(DEV) prepare bench
+	@$(RUN) --cluster $(PYTEST) tests/bench $(ARGS)
 
 lint: venv ## ruff, mypy and the direction of imports
 	@$(BIN)/ruff check --quiet
@@ -87,8 +90,8 @@ verify: venv ## Check that generated files and lock files are fresh
 	@mkdir -p build && rm -rf build/verify
 	@$(BIN)/python -m onair_crds generate build/verify/manifests >/dev/null
 	@diff -ru crds/manifests build/verify/manifests || { echo "crds/manifests is stale: run make generate"; exit 1; }
-	@$(BIN)/python dev/chart_docs.py --check
-	@$(PYTHON) dev/lock.py --check
+	@$(DEV) chart --check
+	@$(DEV) lock --check
 	@echo "verify   generated files and lock files are fresh"
 
 ##@ Change it
@@ -99,28 +102,31 @@ format: venv ## Let ruff format and fix what it can
 
 generate: venv ## Write manifests from the models, and what the chart takes from elsewhere
 	@$(BIN)/python -m onair_crds generate crds/manifests
-	@$(BIN)/python dev/chart_docs.py
+	@$(DEV) chart
 
 openapi: ## Write the OpenAPI document of the HTTP interface to standard output
 	@$(MAKE) venv >&2
 	@$(BIN)/python -m onair_api.document
 
 lock: venv ## Pin and hash the Python packages (ARGS=--upgrade for the newest)
-	@$(BIN)/python dev/lock.py $(ARGS)
+	@$(DEV) lock $(ARGS)
 
 picture: venv ## Draw the dashboard for the documentation from what the last soak measured
-	@$(BIN)/python dev/dashboard_picture.py
+	@$(DEV) picture
 
-images: ## Build the images whose inputs changed
-	@$(PYTHON) dev/images.py
+images: ready-demo ## Build the images whose inputs changed
+	@$(DEV) images
 
-tools: ## Find or build kind, helm, kubectl, etcd, kube-apiserver and the servers of tests
-	@$(PYTHON) dev/tools.py
-	@$(PYTHON) dev/servers.py
+tools: ready-test ## Find or build kind, helm, kubectl, etcd, kube-apiserver and the servers of tests
+	@$(DEV) tools
 
-clean: ## Delete the cluster, our images, the local registry and build/; tools stay
-	@$(PYTHON) dev/cluster.py clean
+clean: venv ## Delete the cluster, our images, the local registry and build/; tools stay
+	@$(DEV) clean
 
 venv:
 	@mkdir -p build
-	@$(PYTHON) dev/venv.py
+	@$(READY) venv
+
+ready-demo ready-test:
+	@mkdir -p build
+	@$(READY) $(@:ready-%=%)

@@ -1,19 +1,23 @@
 """MediaMTX as a program: out of its public image where that can be pulled, else built from its module."""
 
-import shutil
 from pathlib import Path
 
-from base_images import pull
-from progress import Failed, Step, run_logged
-from settings import CACHE, ROOT
+from onair_dev.cluster.base_images import pull
+from onair_dev.progress import Step
+from onair_dev.settings import CACHE, ROOT
 
 PUBLIC = "bluenviron/mediamtx:1.20.0"
 COPY = "onair-mediamtx-copy"
 
 
+def path_of(tag: str) -> Path:
+    """Where the program is that was made of the inputs with this tag."""
+    return CACHE / "mediamtx" / tag / "mediamtx"
+
+
 def ensure_program(current: Step, tag: str) -> Path:
-    """Returns the program for the inputs with this tag."""
-    program = CACHE / "mediamtx" / tag / "mediamtx"
+    """The program for the inputs with this tag; copied out of its image or built when it is not there."""
+    program = path_of(tag)
     if program.exists():
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -26,14 +30,10 @@ def ensure_program(current: Step, tag: str) -> Path:
                 f"code=$?; docker rm {COPY}; exit $code",
             ]
         )
-        run_logged(current, "copying MediaMTX out of its image", "mediamtx", ["bash", "-c", script])
+        current.run("copying MediaMTX out of its image", "mediamtx", ["bash", "-c", script])
     else:
-        for needed in ("go", "npm"):
-            if not shutil.which(needed):
-                raise Failed(f"MediaMTX is built with {needed}, which was not found", f"install {needed}")
-        run_logged(
-            current,
-            "building MediaMTX (two minutes)",
+        current.run(
+            "building MediaMTX",
             "mediamtx",
             [ROOT / "images/mediamtx/build", draft],
         )

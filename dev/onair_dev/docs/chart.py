@@ -1,18 +1,18 @@
 """Writes the chart's README.md and values.schema.json from values.yaml, and copies what it carries.
 
 The comment above a key is its documentation; brackets at its end say what is allowed, as `[0..50]`,
-`[one of A, B]` or the name of a definition below. `--check` writes nothing and fails when a file is stale.
+`[one of A, B]` or the name of a definition below.
 """
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+from onair_dev.settings import ROOT
+
 CHART = ROOT / "charts/onair"
 COPIED = {"files/crds": ("crds/manifests", "*.yaml"), "files/demo": ("images/demo", "*.html")}
 """Folder of the chart: where its files come from. Helm cannot read outside of a chart."""
@@ -236,21 +236,28 @@ def wanted() -> dict[Path, str]:
     return files
 
 
-def main() -> None:
-    files = wanted()
+def _stale(files: dict[Path, str]) -> tuple[list[Path], set[Path]]:
+    """Files that are not as they should be, and those that should not be."""
     present = {file for folder in COPIED for file in (CHART / folder).glob("*")}
-    gone = present - files.keys()
     stale = [file for file, content in files.items() if not file.exists() or file.read_text() != content]
-    if "--check" in sys.argv:
-        if names := sorted(str(file.relative_to(ROOT)) for file in [*stale, *gone]):
-            sys.exit(f"{', '.join(names)}: stale, run make generate")
-        return
+    return stale, present - files.keys()
+
+
+def check() -> int:
+    """Writes nothing; 1 when a file is stale."""
+    stale, gone = _stale(wanted())
+    if names := sorted(str(file.relative_to(ROOT)) for file in [*stale, *gone]):
+        print(f"{', '.join(names)}: stale, run make generate")
+    return 1 if stale or gone else 0
+
+
+def write() -> int:
+    """Writes what is stale."""
+    files = wanted()
+    stale, gone = _stale(files)
     for file in stale:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(files[file])
     for file in gone:
         file.unlink()
-
-
-if __name__ == "__main__":
-    main()
+    return 0

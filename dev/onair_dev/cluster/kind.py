@@ -4,19 +4,19 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import registry
-from base_images import NODE_BUILT, ensure_node, write
-from engine import ensure_engine
-from images import Image
-from nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
-from progress import Failed, Step, last_words, output_of, run_logged, step, succeeds
-from settings import CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_PORTS, NODES
-from tools import program
+from onair_dev.cluster import base_images, images, registry
+from onair_dev.cluster.base_images import NODE_BUILT, write
+from onair_dev.cluster.images import Image
+from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
+from onair_dev.commands import output_of, succeeds
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import BUILD, CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_PORTS, NODES
+from onair_dev.tools.cluster_tools import program
 
 MARK = CACHE / f"{CLUSTER}.cluster"
 REVIVE_S = 90
@@ -53,7 +53,7 @@ def delete(current: Step, why: str) -> None:
     MARK.unlink(missing_ok=True)
     KUBECONFIG.unlink(missing_ok=True)
     remove = ["docker", "rm", "--force", "--volumes", *node_names()]
-    run_logged(current, f"deleting the cluster ({why})", "cluster-delete", remove)
+    current.run(f"deleting the cluster ({why})", "cluster-delete", remove)
 
 
 def create(current: Step, node_image: str) -> None:
@@ -74,12 +74,11 @@ def create(current: Step, node_image: str) -> None:
         node_image,
         "--retain",
     ]
-    run_logged(
-        current,
+    current.run(
         "creating the cluster",
         "cluster",
         [*command, "--image", node_image, "--config", wanted, "--kubeconfig", KUBECONFIG, "--wait", "180s"],
-        try_="make down, then again; a taken port can be changed, see `make help`",
+        remedy="make down, then again; a taken port can be changed, see `make help`",
     )
     write(MARK, json.dumps({"id": containers()[0]["id"], "fingerprint": fingerprint(node_image)}))
 
@@ -115,7 +114,7 @@ def revive(current: Step) -> bool:
 def connect(current: Step, node_image: str) -> None:
     """What a start of the containers forgets: routes between the nodes, and the way to the registry."""
     if node_image == NODE_BUILT:
-        run_logged(current, "routes between the nodes", "routes", [KIND_NODE / "routes", CLUSTER], env=ENV)
+        current.run("routes between the nodes", "routes", [KIND_NODE / "routes", CLUSTER], env=ENV)
     registry.ensure_registry(current)
     registry.connect_to("kind")
     folder = f"{CERTS_D}/{registry.HOST}"
@@ -124,18 +123,6 @@ def connect(current: Step, node_image: str) -> None:
         script = f"mkdir -p '{folder}' && echo '{hosts}' > '{folder}/hosts.toml'"
         if not succeeds(["docker", "exec", node, "sh", "-c", script]):
             raise Failed(f"node {node} cannot be told of the registry", "make down, then again")
-
-
-def load(current: Step, images: list[Image]) -> None:
-    """Brings the images onto the nodes where pods run, so that no pod waits for one."""
-    for image in images:
-        registry.push(current, image)
-    current.doing = "pulling the images onto the nodes"
-    workers = [name for name in node_names() if "control-plane" not in name]
-    with ThreadPoolExecutor() as pool:
-        for problem in pool.map(lambda node: pull_all(node, images), workers):
-            if problem:
-                raise Failed(problem, "try again; `docker logs onair-registry` may tell more")
 
 
 def pull_all(node: str, images: list[Image]) -> str:
@@ -160,55 +147,59 @@ def wait_for_system(current: Step) -> None:
         time.sleep(0.5)
 
 
-def cluster_step(label: str, images: list[Image]) -> None:
-    """A cluster that answers and has the images."""
-    with step(label, "cluster") as current:
-        ensure_engine(current)
-        node_image = ensure_node(current)
-        nodes = containers()
-        current.outcome = "there"
-        if nodes and not marked(nodes, node_image):
-            delete(current, "unfinished, or of another shape")
-            nodes = []
-        elif nodes and not revive(current):
-            delete(current, f"it did not come back within {REVIVE_S} s")
-            nodes = []
-        if not nodes:
-            create(current, node_image)
-            current.outcome = ""
-        connect(current, node_image)
-        load(current, images)
-        wait_for_system(current)
-        version = kubectl("get", "nodes", "-o", "jsonpath={.items[0].status.nodeInfo.kubeletVersion}")
-        current.detail = f'kind "{CLUSTER}" ({len(NODES)} nodes, Kubernetes {version.lstrip("v")})'
+def cluster_task(current: Step) -> None:
+    """A cluster that answers."""
+    node_image = base_images.node_image()
+    nodes = containers()
+    current.outcome = "there"
+    if nodes and not marked(nodes, node_image):
+        delete(current, "unfinished, or of another shape")
+        nodes = []
+    elif nodes and not revive(current):
+        delete(current, f"it did not come back within {REVIVE_S} s")
+        nodes = []
+    if not nodes:
+        create(current, node_image)
+        current.outcome = ""
+    connect(current, node_image)
+    wait_for_system(current)
+    version = kubectl("get", "nodes", "-o", "jsonpath={.items[0].status.nodeInfo.kubeletVersion}")
+    current.detail = f'kind "{CLUSTER}" ({len(NODES)} nodes, Kubernetes {version.lstrip("v")})'
 
 
-def down() -> None:
+def push_task(current: Step) -> None:
+    """Our images in the local registry."""
+    registry.ensure_registry(current)
+    for wanted in images.all_images():
+        registry.push(current, wanted)
+    current.detail = f"{registry.HOST}, {len(images.NAMES)} images"
+
+
+def load_task(current: Step) -> None:
+    """Our images on the nodes where pods run, so that no pod waits for one."""
+    current.doing = "pulling the images onto the nodes"
+    workers = [name for name in node_names() if "control-plane" not in name]
+    wanted = images.all_images()
+    with ThreadPoolExecutor() as pool:
+        for problem in pool.map(lambda node: pull_all(node, wanted), workers):
+            if problem:
+                raise Failed(problem, f"try again; `docker logs {registry.CONTAINER}` may tell more")
+    current.detail = f"onto {len(workers)} nodes"
+
+
+def down(current: Step) -> None:
     """Removes the cluster; images, tools and the registry's data stay."""
-    with step("[1/1]", "down") as current:
-        ensure_engine(current)
-        if containers():
-            delete(current, "asked for")
-            current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
-        else:
-            current.detail = f'no cluster "{CLUSTER}"'
-        output_of(["docker", "rm", "--force", registry.CONTAINER])
+    if containers():
+        delete(current, "asked for")
+        current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
+    else:
+        current.detail = f'no cluster "{CLUSTER}"'
+    output_of(["docker", "rm", "--force", registry.CONTAINER])
 
 
-def clean() -> None:
+def clean(current: Step) -> None:
     """Removes the cluster, our images, the registry's data and what the build folder holds."""
-    down()
-    for name in output_of(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"]).split():
-        if name.startswith("onair/"):
-            output_of(["docker", "image", "rm", name])
+    down(current)
+    images.remove_all()
     output_of(["docker", "volume", "rm", registry.VOLUME])
-    output_of(["docker", "image", "prune", "--force"], timeout_s=300)
-    shutil.rmtree(Path("build"), ignore_errors=True)
-
-
-if __name__ == "__main__":
-    with last_words():
-        if "clean" in sys.argv:
-            clean()
-        else:
-            down()
+    shutil.rmtree(BUILD, ignore_errors=True)

@@ -3,9 +3,9 @@
 import base64
 import shlex
 
-from nodes import kubectl
-from progress import Failed, last_words
-from settings import KUBECONFIG, NAMESPACE, url
+from onair_dev.cluster.nodes import kubectl
+from onair_dev.failures import Failed
+from onair_dev.settings import KUBECONFIG, NAMESPACE, url
 
 SECRET = "onair-demo-api-key"  # noqa: S105
 
@@ -22,7 +22,7 @@ def variables() -> dict[str, str]:
     }
 
 
-if __name__ == "__main__":
-    with last_words():
-        for name, value in variables().items():
-            print(f"export {name}={shlex.quote(value)}")
+def export() -> None:
+    """Prints the variables for a shell to evaluate."""
+    for name, value in variables().items():
+        print(f"export {name}={shlex.quote(value)}")

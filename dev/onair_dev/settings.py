@@ -3,11 +3,13 @@
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-LOGS = ROOT / "build/logs"
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+LOGS = BUILD / "logs"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair"
 KIND_NODE = ROOT / "images/kind-node"
 KIND_NODE_OUT = Path(os.environ.get("KIND_NODE_OUT") or CACHE / "kind-node")
+VENV = ROOT / ".venv"
 
 CLUSTER = os.environ.get("ONAIR_CLUSTER", "onair")
 KUBECONFIG = CACHE / f"{CLUSTER}.kubeconfig"
@@ -15,7 +17,7 @@ RELEASE = "onair"
 NAMESPACE = "onair-system"
 
 REGISTRY_PORT = int(os.environ.get("ONAIR_REGISTRY_PORT", "5001"))
-"""Where this machine pushes to; nodes pull from the same name, see registry.py."""
+"""Where this machine pushes to; nodes pull from the same name, see cluster/registry.py."""
 
 NODE_PORTS = {
     30080: int(os.environ.get("ONAIR_API_PORT", "8080")),
@@ -25,6 +27,14 @@ NODE_PORTS = {
     30554: int(os.environ.get("ONAIR_RTSP_PORT", "8554")),
 }
 """NodePort of a service (dev/values.yaml) to the port of 127.0.0.1 where it is reached."""
+
+PORT_VARIABLES = {
+    30080: "ONAIR_API_PORT",
+    30935: "ONAIR_RTMP_PORT",
+    30888: "ONAIR_HLS_PORT",
+    30997: "ONAIR_MEDIAMTX_API_PORT",
+    30554: "ONAIR_RTSP_PORT",
+}
 
 NODES = [
     ("control-plane", {}),
@@ -38,5 +48,5 @@ NODES = [
 
 
 def url() -> str:
-    """Where the HTTP API of the local cluster answers."""
+    """The address of the local cluster's HTTP API."""
     return f"http://localhost:{NODE_PORTS[30080]}"

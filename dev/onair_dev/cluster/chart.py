@@ -6,12 +6,14 @@ import time
 import urllib.error
 import urllib.request
 
-import registry
-from images import Image, files_of
-from nodes import ENV, kubectl, pods_ready
-from progress import Failed, Step, output_of, run_logged, step
-from settings import LOGS, NAMESPACE, RELEASE, ROOT, url
-from tools import program
+from onair_dev.cluster import registry
+from onair_dev.cluster.images import Image, all_images, files_of
+from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
+from onair_dev.commands import output_of
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import LOGS, NAMESPACE, RELEASE, ROOT, url
+from onair_dev.tools.cluster_tools import program
 
 CHART = ROOT / "charts/onair"
 VALUES = ROOT / "dev/values.yaml"
@@ -58,7 +60,7 @@ def install(current: Step, images: list[Image], description: str) -> None:
     unlock(current)
     if (CHART / "crds").is_dir():
         apply = [program("kubectl"), "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds")]
-        run_logged(current, "applying the resource definitions", "crds", apply, env=ENV)
+        current.run("applying the resource definitions", "crds", apply, env=ENV)
     command = [
         program("helm"),
         "upgrade",
@@ -71,13 +73,12 @@ def install(current: Step, images: list[Image], description: str) -> None:
     ]
     options = ["-f", str(VALUES), *settings_for(images), "--description", description]
     try:
-        run_logged(
-            current,
+        current.run(
             "installing the chart",
             "chart",
             [*command, *options, "--wait", "--timeout", f"{READY_TIMEOUT_S}s"],
             env=ENV,
-            try_=f"kubectl get pods -n {NAMESPACE}; build/logs/pods.log has their state and events",
+            remedy=f"kubectl get pods -n {NAMESPACE}; build/logs/pods.log has their state and events",
         )
     except Failed:
         report_pods()
@@ -131,17 +132,17 @@ def answers() -> bool:
     return True
 
 
-def chart_step(label: str, images: list[Image]) -> None:
+def chart_task(current: Step) -> None:
     """Our programs in the cluster, ready."""
-    with step(label, "chart") as current:
-        if not (CHART / "Chart.yaml").exists():
-            raise Failed("charts/onair/Chart.yaml is missing", "get a whole checkout")
-        wanted = fingerprint(images)
-        known = release()
-        if known.get("status") == "deployed" and known.get("description") == wanted:
-            current.outcome = "unchanged"
-        else:
-            install(current, images, wanted)
-        pods = wait_ready(current)
-        wait_for_answer(current)
-        current.detail = f"onair installed, {pods} pods ready"
+    if not (CHART / "Chart.yaml").exists():
+        raise Failed("charts/onair/Chart.yaml is missing", "get a whole checkout")
+    images = all_images()
+    wanted = fingerprint(images)
+    known = release()
+    if known.get("status") == "deployed" and known.get("description") == wanted:
+        current.outcome = "unchanged"
+    else:
+        install(current, images, wanted)
+    pods = wait_ready(current)
+    wait_for_answer(current)
+    current.detail = f"onair installed, {pods} pods ready"

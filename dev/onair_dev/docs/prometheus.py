@@ -16,17 +16,20 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from progress import Failed, Step, last_line, run_logged
 from prometheus_client.core import Metric
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector, CollectorRegistry
-from settings import LOGS
+
+from onair_dev.commands import last_line
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import LOGS
 
 START_S = 20.0
 ANSWER_S = 10.0
@@ -83,7 +86,8 @@ class Scrapes(Collector):
     def openmetrics(self) -> bytes:
         registry = CollectorRegistry(auto_describe=False)
         registry.register(self)
-        return bytes(generate_latest(registry))
+        generate = cast("Callable[[CollectorRegistry], bytes]", generate_latest)
+        return generate(registry)
 
 
 def at_s(file: Path) -> float:
@@ -159,8 +163,15 @@ def prometheus_of(current: Step, scrapes: Scrapes) -> Iterator[Prometheus]:
         samples, blocks, config = folder / "samples.om", folder / "blocks", folder / "prometheus.yml"
         samples.write_bytes(scrapes.openmetrics())
         config.touch()
-        backfill = [paths["promtool"], "tsdb", "create-blocks-from", "openmetrics", samples, blocks]
-        run_logged(current, "backfilling Prometheus", "promtool", backfill)
+        backfill: list[str | Path] = [
+            paths["promtool"],
+            "tsdb",
+            "create-blocks-from",
+            "openmetrics",
+            samples,
+            blocks,
+        ]
+        current.run("backfilling Prometheus", "promtool", backfill)
         port, log = free_port(), LOGS / "prometheus.log"
         command = [paths["prometheus"], f"--config.file={config}", f"--storage.tsdb.path={blocks}"]
         command += [f"--storage.tsdb.retention.time={EVER}", f"--web.listen-address=127.0.0.1:{port}"]

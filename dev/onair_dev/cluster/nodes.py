@@ -8,9 +8,9 @@ import datetime as dt
 import json
 from typing import Any
 
-from progress import output_of
-from settings import CLUSTER, KIND_NODE_OUT, KUBECONFIG
-from tools import program
+from onair_dev.commands import output_of
+from onair_dev.settings import CLUSTER, KIND_NODE_OUT, KUBECONFIG
+from onair_dev.tools.cluster_tools import program
 
 ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}
 

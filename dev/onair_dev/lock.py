@@ -1,8 +1,4 @@
-"""Writes requirements/*.txt: every package pinned and hashed, no index named.
-
-`lock.py` resolves again and keeps what still fits; `lock.py --upgrade` takes the newest;
-`lock.py --check` tells, without a network, whether the files belong to today's pyproject.toml.
-"""
+"""Writes requirements/*.txt: every package pinned and hashed, no index named."""
 
 import hashlib
 import json
@@ -12,10 +8,12 @@ import sys
 import tomllib
 from pathlib import Path
 
-from settings import ROOT
+from onair_dev.settings import ROOT
 
 FOLDER = ROOT / "requirements"
 BUILD = FOLDER / "build.in"
+CARRIERS = ("go", "node")
+"""Packages that carry a program, see programs.py."""
 EXTRAS = ("dev", "operator", "api", "encoder")
 OPTIONS = [
     "--quiet",
@@ -62,25 +60,32 @@ def lock(extra: str, options: list[str]) -> None:
     else:
         options = [*options, f"--constraint={file_of('dev').relative_to(ROOT)}"]
     target = file_of(extra)
+    compile_(target, sources, [*options, f"--extra={extra}"])
+    target.write_text(header(extra) + target.read_text())
+
+
+def compile_(target: Path, sources: list[str], options: list[str]) -> None:
+    """Resolves sources into a file."""
     command = [sys.executable, "-m", "uv", "pip", "compile", *OPTIONS, *options]
-    command += [f"--extra={extra}", f"--output-file={target.relative_to(ROOT)}", *sources]
+    command += [f"--output-file={target.relative_to(ROOT)}", *sources]
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_FIND_LINKS")}
     subprocess.run(command, cwd=ROOT, check=True, env=environment)
-    target.write_text(header(extra) + target.read_text())
     print(f"{target.relative_to(ROOT)}: {target.read_text().count('==')} packages")
 
 
-def main() -> int:
-    """Returns the exit code."""
-    if "--check" in sys.argv:
-        stale = [file_of(extra).name for extra in EXTRAS if not is_fresh(extra)]
-        if stale:
-            print(f"requirements: {', '.join(stale)} stale, pyproject.toml asks for others: run `make lock`")
-        return 1 if stale else 0
+def check() -> int:
+    """Tells, without a network, whether the files belong to today's pyproject.toml; 1 when one is stale."""
+    stale = [file_of(extra).name for extra in EXTRAS if not is_fresh(extra)]
+    if stale:
+        print(f"requirements: {', '.join(stale)} stale, pyproject.toml asks for others: run `make lock`")
+    return 1 if stale else 0
+
+
+def lock_all(*, upgrade: bool) -> int:
+    """Resolves again and keeps what still fits, or takes the newest."""
+    options = ["--upgrade"] if upgrade else []
     for extra in EXTRAS:
-        lock(extra, ["--upgrade"] if "--upgrade" in sys.argv else [])
+        lock(extra, options)
+    for name in CARRIERS:
+        compile_(FOLDER / f"{name}.txt", [str((FOLDER / f"{name}.in").relative_to(ROOT))], options)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from progress import Failed
-from prometheus import Prometheus, Scrapes, Series
+from onair_dev.docs.prometheus import Prometheus, Scrapes, Series
+from onair_dev.failures import Failed
 
-UNITS = {
+UNITS: dict[str, list[tuple[float, str]]] = {
     "short": [(1, ""), (1e3, " K"), (1e6, " Mil")],
     "fps": [(1, " fps")],
     "bps": [(1, " b/s"), (1e3, " kb/s"), (1e6, " Mb/s"), (1e9, " Gb/s")],
@@ -69,7 +69,8 @@ class Answered:
         unit = self.defaults["unit"]
         if unit not in UNITS:
             raise Failed(
-                f"dashboard: {self.title}: unit {unit} cannot be drawn", "add it to dev/dashboard.py"
+                f"dashboard: {self.title}: unit {unit} cannot be drawn",
+                "add it to dev/onair_dev/docs/dashboard.py",
             )
         fitting = [each for each in UNITS[unit] if highest >= each[0]]
         return fitting[-1] if fitting else UNITS[unit][0]

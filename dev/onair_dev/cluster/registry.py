@@ -4,9 +4,11 @@ import time
 import urllib.error
 import urllib.request
 
-from images import Image, ensure_image
-from progress import Failed, Step, output_of, run_logged, succeeds
-from settings import REGISTRY_PORT
+from onair_dev.cluster.images import Image, ensure_image
+from onair_dev.commands import output_of, succeeds
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import REGISTRY_PORT
 
 CONTAINER = "onair-registry"
 VOLUME = "onair-registry"
@@ -26,18 +28,16 @@ def ensure_registry(current: Step) -> None:
         output_of(["docker", "rm", "--force", CONTAINER])
         publish = f"127.0.0.1:{REGISTRY_PORT}:5000"
         create = ["docker", "create", "--name", CONTAINER, "--publish", publish]
-        run_logged(
-            current,
+        current.run(
             "making the registry",
             "registry",
             [*create, "--volume", f"{VOLUME}:/var/lib/registry", wanted.reference],
         )
-    run_logged(
-        current,
+    current.run(
         "starting the registry",
         "registry",
         ["docker", "start", CONTAINER],
-        try_=f"if port {REGISTRY_PORT} is taken, choose another with ONAIR_REGISTRY_PORT",
+        remedy=f"if port {REGISTRY_PORT} is taken, choose another with ONAIR_REGISTRY_PORT",
     )
     deadline = time.monotonic() + START_TIMEOUT_S
     while not answers():
@@ -83,5 +83,5 @@ def push(current: Step, image: Image) -> None:
     target = reference_for_pods(image)
     if not succeeds(["docker", "tag", image.reference, target]):
         raise Failed(f"{image.reference} is not there", "run `make images`")
-    run_logged(current, f"pushing {image.name}", f"push-{image.name}", ["docker", "push", target])
+    current.run(f"pushing {image.name}", f"push-{image.name}", ["docker", "push", target])
     output_of(["docker", "image", "rm", "--no-prune", target])

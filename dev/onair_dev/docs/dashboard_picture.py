@@ -7,18 +7,21 @@ import io
 import itertools
 import math
 from pathlib import Path
+from typing import Any, cast
 
 import matplotlib as mpl
-from dashboard import RATE_INTERVALS, Answered, Dashboard, Line
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.ticker import MaxNLocator
-from progress import Failed, last_words, step
-from prometheus import Scrapes, prometheus_of
-from settings import ROOT
+
+from onair_dev.docs.dashboard import RATE_INTERVALS, Answered, Dashboard, Line
+from onair_dev.docs.prometheus import Scrapes, prometheus_of
+from onair_dev.failures import Failed
+from onair_dev.progress import Progress
+from onair_dev.settings import ROOT
 
 DASHBOARD = ROOT / "charts/onair/files/dashboards/onair-shows.json"
 SCRAPES = ROOT / "build/soak/metrics"
@@ -52,16 +55,16 @@ class Sheet:
         self.figure = Figure((WIDTH / DPI, self.height / DPI), dpi=DPI, facecolor=GROUND)
         self.canvas = FigureCanvasAgg(self.figure)
 
-    def text(self, x: float, y: float, words: str, size: float = 13, **style: object) -> float:
+    def text(self, x: float, y: float, words: str, size: float = 13, **style: Any) -> float:
         """Writes on the line at y; gives the x at which the text ends."""
         drawn = self.figure.text(
             x / WIDTH,
             1 - y / self.height,
             words,
             fontsize=points(size),
-            **{"color": TEXT, "va": "baseline", **style},
+            **cast(Any, {"color": TEXT, "va": "baseline", **style}),
         )
-        return float(drawn.get_window_extent(self.canvas.get_renderer()).x1)
+        return float(drawn.get_window_extent(cast(Any, self.canvas).get_renderer()).x1)
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         place = (x / WIDTH, 1 - (y + height) / self.height, width / WIDTH, height / self.height)
@@ -210,23 +213,23 @@ def save(picture: bytes, path: Path) -> None:
     path.write_bytes(picture)
 
 
-def main() -> None:
-    """Asks Prometheus, then draws."""
+def draw() -> None:
+    """Asks Prometheus, then draws.
+
+    Raises:
+        Failed: there are too few scrapes, Prometheus does not come up, or the picture is too large.
+    """
     scrapes = Scrapes.of(SCRAPES, DISCOVERED)
     if len(scrapes.files) <= 2 * RATE_INTERVALS:
         raise Failed(f"{SCRAPES.relative_to(ROOT)} has no scrapes, or too few", "make soak SOAK_S=120")
-    with step("[1/2]", "queries") as current, prometheus_of(current, scrapes) as prometheus:
-        dashboard = Dashboard(DASHBOARD, prometheus, scrapes)
-        panels = dashboard.answered()
-        lines = sum(len(panel.lines) for panel in panels)
-        current.detail = f"{len(panels)} panels, {lines} series of {len(scrapes.files)} scrapes"
-    with step("[2/2]", "picture") as current:
-        use_font()
-        picture = Drawing(dashboard, panels).sheet.png()
-        save(picture, PICTURE)
-        current.detail = f"{PICTURE.relative_to(ROOT)} · {len(picture) // 1000} kB"
-
-
-if __name__ == "__main__":
-    with last_words():
-        main()
+    with Progress() as progress:
+        with progress.step("queries") as current, prometheus_of(current, scrapes) as prometheus:
+            dashboard = Dashboard(DASHBOARD, prometheus, scrapes)
+            panels = dashboard.answered()
+            lines = sum(len(panel.lines) for panel in panels)
+            current.detail = f"{len(panels)} panels, {lines} series of {len(scrapes.files)} scrapes"
+        with progress.step("picture") as current:
+            use_font()
+            picture = Drawing(dashboard, panels).sheet.png()
+            save(picture, PICTURE)
+            current.detail = f"{PICTURE.relative_to(ROOT)} · {len(picture) // 1000} kB"

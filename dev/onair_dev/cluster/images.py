@@ -8,16 +8,17 @@ import hashlib
 import io
 import os
 import re
-import sys
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from base_images import ensure_base, has_image
-from engine import ensure_engine
-from mediamtx import ensure_program
-from progress import Failed, Step, last_words, output_of, run_logged, step
-from settings import CACHE, ROOT
+from onair_dev.cluster.base_images import has_image
+from onair_dev.commands import output_of
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import CACHE, ROOT
+from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "operator", "mediamtx", "redis")
 KEPT_TAGS = 3
@@ -82,7 +83,6 @@ def image(name: str) -> Image:
 
 def build(current: Step, wanted: Image) -> None:
     """Builds an image from its inputs with the classic builder, which every engine has."""
-    ensure_base(current)
     context = CACHE / f"context-{wanted.name}-{wanted.tag}.tar"
     context.parent.mkdir(parents=True, exist_ok=True)
     context.write_bytes(wanted.context)
@@ -92,14 +92,13 @@ def build(current: Step, wanted: Image) -> None:
     dockerfile = f"images/{wanted.name}/Dockerfile"
     command = ["docker", "build", "--network", "host", "--label", f"dev.onair.image={wanted.name}"]
     try:
-        run_logged(
-            current,
+        current.run(
             f"building {wanted.name}",
             f"image-{wanted.name}",
             [*command, "--force-rm", "-t", wanted.reference, "-f", dockerfile, "-"],
             env={"DOCKER_BUILDKIT": "0", "BUILDKIT_PROGRESS": "plain"},
             stdin=context,
-            try_="read the log; finished layers are kept, so trying again is cheap",
+            remedy="read the log; finished layers are kept, so trying again is cheap",
         )
     finally:
         context.unlink()
@@ -130,18 +129,31 @@ def ensure_image(current: Step, name: str) -> tuple[Image, bool]:
     return wanted, True
 
 
-def images_step(label: str, names: tuple[str, ...] = NAMES) -> list[Image]:
-    """Builds what changed."""
-    with step(label, "images") as current:
-        ensure_engine(current)
-        results = [ensure_image(current, name) for name in names]
-        shown = [f"{wanted.name} {size_of(wanted)}" for wanted, _ in results if wanted.name != "redis"]
-        current.detail = " · ".join(shown)
-        if not any(built for _, built in results):
+def image_task(name: str) -> Callable[[Step], None]:
+    """Builds an image if its inputs have changed."""
+
+    def run(current: Step) -> None:
+        wanted, built = ensure_image(current, name)
+        current.detail = f"{wanted.reference} {size_of(wanted)}"
+        if not built:
             current.outcome = "cached"
-    return [wanted for wanted, _ in results]
+
+    return run
 
 
-if __name__ == "__main__":
-    with last_words():
-        images_step("[1/1]", tuple(sys.argv[1:]) or NAMES)
+def all_images() -> list[Image]:
+    """Those that the chart names, as they are to be now."""
+    return [image(name) for name in NAMES]
+
+
+def was_built(name: str) -> bool:
+    """Whether the engine holds this image, of today's inputs or of earlier ones."""
+    return bool(output_of(["docker", "image", "ls", "--quiet", f"onair/{name}"]).strip())
+
+
+def remove_all() -> None:
+    """Removes every image that this made."""
+    for name in output_of(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"]).split():
+        if name.startswith("onair/"):
+            output_of(["docker", "image", "rm", name])
+    output_of(["docker", "image", "prune", "--force"], timeout_s=300)

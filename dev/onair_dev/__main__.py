@@ -1,0 +1,114 @@
+"""`python -m onair_dev COMMAND`: what `make` calls once `onair_dev.bootstrap` has made the machine ready."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+
+from onair_dev import plans, programs
+from onair_dev.failures import exit_on_failure
+from onair_dev.graph import run_all
+from onair_dev.progress import Progress
+from onair_dev.settings import CACHE, CLUSTER, url
+
+PARTS = {"up": "the local cluster", "images": "our images", "tools": "programs for the cluster and for tests"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="onair_dev", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, what in PARTS.items():
+        commands.add_parser(name, help=f"build {what}, as far as it is not there")
+    prepare = commands.add_parser("prepare", help="build what a part of the tests needs")
+    prepare.add_argument("part", choices=["demo", "test", "integration", "soak", "bench"])
+    commands.add_parser("demo").add_argument("--keep", action="store_true", help="leave the show on the air")
+    run = commands.add_parser("run", help="run a command with our programs and the cluster's variables")
+    run.add_argument("words", nargs=argparse.REMAINDER)
+    for name in ("env", "down", "clean", "picture", "dashboard"):
+        commands.add_parser(name)
+    commands.add_parser("chart").add_argument("--check", action="store_true")
+    lock = commands.add_parser("lock")
+    lock.add_argument("--upgrade", action="store_true")
+    lock.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    os.environ["PATH"] = programs.search_path()
+    with exit_on_failure():
+        perform(options)
+
+
+def perform(options: argparse.Namespace) -> None:
+    """One command. Imports what it needs: most need little."""
+    match options.command:
+        case "up" | "images" | "tools":
+            build(options.command)
+            if options.command == "up":
+                print(f'api docs {url()}/docs     shell  eval "$(make env)"     next  make demo')
+        case "prepare":
+            build(options.part)
+        case "demo":
+            from onair_dev.demo import demo
+
+            demo(keep=options.keep)
+        case "run":
+            with_environment(options.words)
+        case "env":
+            from onair_dev.cluster.environment import export
+
+            export()
+        case "down" | "clean":
+            from onair_dev.cluster import kind
+
+            with Progress() as progress, progress.step(options.command) as current:
+                (kind.down if options.command == "down" else kind.clean)(current)
+        case "picture":
+            from onair_dev.docs.dashboard_picture import draw
+
+            draw()
+        case "chart":
+            from onair_dev.docs import chart
+
+            sys.exit(chart.check() if options.check else chart.write())
+        case "lock":
+            from onair_dev import lock
+
+            sys.exit(lock.check() if options.check else lock.lock_all(upgrade=options.upgrade))
+
+
+def build(what: str) -> None:
+    """Runs the tasks of one command, one such command at a time on a machine."""
+    with only_one():
+        known = plans.facts()
+        tasks = plans.of(what, known)
+        of = len(tasks) + 2 if what == "demo" else len(tasks)
+        run_all(f"make {what}", tasks, of)
+
+
+@contextlib.contextmanager
+def only_one() -> Iterator[None]:
+    """Waits for another `make` that builds the same cluster."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / f"{CLUSTER}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another `make` builds this cluster; waiting for it", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def with_environment(words: list[str]) -> None:
+    """Becomes a command; with the variables of the cluster where the words begin with `--cluster`."""
+    if words[:1] == ["--cluster"]:
+        from onair_dev.cluster.environment import variables
+
+        words = words[1:]
+        os.environ.update(variables())
+    os.execvp(words[0], words)  # noqa: S606 - a command of the Makefile
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The container engine, our images, and the cluster that they run in."""

@@ -1,0 +1,122 @@
+"""Which tasks make a local environment, how they hang together, and about how long each takes cold.
+
+Pure but for `facts`, which looks at what is there.
+"""
+
+from dataclasses import dataclass
+
+from onair_dev.cluster import base_images, chart, images, kind
+from onair_dev.graph import Task
+from onair_dev.preflight import has_cluster
+from onair_dev.tools import cluster_tools, servers
+
+IMAGES = {
+    "encoder": (75.0, ()),
+    "api": (30.0, ()),
+    "operator": (20.0, ("image api",)),
+    "mediamtx": (30.0, ()),
+    "redis": (8.0, ()),
+}
+"""Seconds, and what must come before: the images of the two Python programs share their first layers."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is there already."""
+
+    base: bool = True
+    node_image: bool = True
+    node_pullable: bool = False
+    clients: bool = True
+    node_programs: bool = True
+    control_plane: bool = True
+    servers: bool = True
+    images: frozenset[str] = frozenset(images.NAMES)
+    """Built as they are to be now, or before: most layers of those are kept."""
+    cluster: bool = True
+
+
+def facts() -> Facts:
+    """Looks at the cache and the engine, and asks for the public node image where none is there."""
+    built = frozenset(name for name in images.NAMES if images.was_built(name))
+    node = base_images.has_image(base_images.NODE_BUILT) or base_images.has_image(base_images.NODE_PUBLIC)
+    return Facts(
+        base=base_images.has_image(base_images.BASE),
+        node_image=node,
+        node_pullable=base_images.can_pull(base_images.NODE_PUBLIC),
+        clients=not cluster_tools.absent(cluster_tools.CLIENTS),
+        node_programs=not cluster_tools.unbuilt(cluster_tools.NODE),
+        control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),
+        servers=not servers.absent(),
+        images=built,
+        cluster=has_cluster(),
+    )
+
+
+def clients(known: Facts) -> list[Task]:
+    """kind, helm and kubectl."""
+    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 70)]
+
+
+def image_tasks(known: Facts) -> list[Task]:
+    """The base, and each of our images on top of it."""
+    tasks = [Task("base image", base_images.base_task, (), 0 if known.base else 22)]
+    for name, (cold_s, after) in IMAGES.items():
+        estimate = 0 if name in known.images else cold_s
+        tasks.append(Task(f"image {name}", images.image_task(name), ("base image", *after), estimate))
+    return tasks
+
+
+def node_tasks(known: Facts) -> list[Task]:
+    """A node image for kind: pulled, or built of programs and a system."""
+    if known.node_pullable:
+        return [Task("node image", base_images.node_image_task, (), 0 if known.node_image else 60)]
+    programs_s, system_s, image_s = (0, 0, 0) if known.node_image else (270, 8, 25)
+    return [
+        # After the clients, which are built with the same tools: compilers side by side gain nothing.
+        Task("node programs", cluster_tools.node_programs_task, ("clients",), programs_s),
+        Task("node system", base_images.node_os_task, ("base image",), system_s),
+        Task("node image", base_images.node_image_task, ("node programs", "node system"), image_s),
+    ]
+
+
+def environment(known: Facts) -> list[Task]:
+    """Everything up to the installed chart."""
+    built = tuple(f"image {name}" for name in IMAGES)
+    cold = not known.cluster
+    return [
+        *clients(known),
+        *image_tasks(known),
+        *node_tasks(known),
+        Task("push", kind.push_task, built, 25 if cold else 0),
+        Task("cluster", kind.cluster_task, ("clients", "node image", "base image"), 35 if cold else 3),
+        Task("load", kind.load_task, ("push", "cluster"), 20 if cold else 0),
+        Task("chart", chart.chart_task, ("load",), 8),
+    ]
+
+
+def test_programs(known: Facts) -> list[Task]:
+    """What tests start besides the cluster: a control plane and the servers that shows are delivered to."""
+    after = ("node programs",) if not known.node_pullable else ("clients",)
+    return [
+        Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 150),
+        Task("servers", servers.servers_task, ("clients",), 0 if known.servers else 200),
+    ]
+
+
+def of(what: str, known: Facts) -> list[Task]:
+    """The tasks of a command."""
+    match what:
+        case "images":
+            return image_tasks(known)
+        case "tools":
+            return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
+        case "integration" | "soak":
+            # MediaMTX comes with its image.
+            return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
+        case "test" | "bench":
+            return [*environment(known), *test_programs(known)]
+        case "up" | "demo":
+            return environment(known)
+        case _:
+            raise ValueError(what)

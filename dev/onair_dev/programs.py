@@ -1,0 +1,148 @@
+"""The one list of programs that `dev/` and `tests/` start, and how each is found or installed.
+
+The standard library alone: this runs before anything is installed.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from onair_dev.commands import output_of
+from onair_dev.settings import CACHE, KIND_NODE_OUT, VENV
+
+BUILT = KIND_NODE_OUT / "bin"
+WHEELS = CACHE / "wheels"
+
+
+class Origin(Enum):
+    """How a program comes to a machine that does not have it."""
+
+    GIVEN = "named by the README"
+    SYSTEM = "part of every Linux distribution"
+    PACKAGE = "a package of the distribution"
+    WHEEL = "a Python package, unpacked into the cache"
+    MODULE = "built with Go from a module that is pinned here, into the cache"
+    PYTHON = "installed into .venv"
+    OPTIONAL = "used where it is there; nothing waits for it"
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    origin: Origin
+    package: str = ""
+    """PACKAGE: what Debian calls the package."""
+    commands: frozenset[str] = frozenset({"demo", "test"})
+    """Commands that need it."""
+    version: "tuple[str, ...]" = ("--version",)
+    """Arguments that make it print its version and end with 0."""
+    oldest: "tuple[int, int] | None" = None
+    folders: "tuple[Path, ...]" = ()
+    """Where else it may be, before PATH."""
+
+
+TEST = frozenset({"test"})
+NONE: "frozenset[str]" = frozenset()
+
+
+def _wheel(name: str, folder: str) -> Path:
+    return WHEELS / name / folder
+
+
+PROGRAMS = (
+    Program("python3", Origin.GIVEN, oldest=(3, 11)),
+    Program("make", Origin.GIVEN),
+    Program("bash", Origin.SYSTEM),
+    *(
+        Program(name, Origin.SYSTEM)
+        for name in ("awk", "cat", "cp", "env", "mount", "nice", "sed", "setpriv", "setsid", "sh", "sleep")
+    ),
+    *(Program(name, Origin.SYSTEM) for name in ("tar", "true", "umount", "xargs")),
+    Program("docker", Origin.PACKAGE, "docker.io"),
+    Program("mmdebstrap", Origin.PACKAGE, "mmdebstrap", version=("--version",)),
+    Program("ffmpeg", Origin.PACKAGE, "ffmpeg", version=("-version",)),
+    Program("ffprobe", Origin.PACKAGE, "ffmpeg", version=("-version",)),
+    Program("redis-server", Origin.PACKAGE, "redis-server", TEST),
+    Program("go", Origin.WHEEL, version=("version",), oldest=(1, 26), folders=(_wheel("go", "go/bin"),)),
+    Program("npm", Origin.WHEEL, folders=(_wheel("node", "bin"),)),
+    Program("kind", Origin.MODULE, version=("version", "-q"), folders=(BUILT,)),
+    Program("helm", Origin.MODULE, version=("version", "--short"), folders=(BUILT,)),
+    Program("kubectl", Origin.MODULE, version=("version", "--client", "-o", "yaml"), folders=(BUILT,)),
+    Program("etcd", Origin.MODULE, commands=TEST, folders=(BUILT,)),
+    Program("kube-apiserver", Origin.MODULE, commands=TEST, folders=(BUILT,)),
+    Program("mediamtx", Origin.MODULE),
+    Program("livekit-server", Origin.MODULE, commands=TEST),
+    Program("toxiproxy-server", Origin.MODULE, commands=TEST),
+    Program("versitygw", Origin.MODULE, commands=TEST),
+    *(
+        Program(name, Origin.PYTHON, commands=TEST)
+        for name in ("lint-imports", "mypy", "pytest", "ruff", "st", "uv")
+    ),
+    Program("chromium", Origin.OPTIONAL, commands=NONE),
+    Program("prometheus", Origin.OPTIONAL, commands=NONE),
+    Program("promtool", Origin.OPTIONAL, commands=NONE),
+)
+BY_NAME = {program.name: program for program in PROGRAMS}
+
+
+def find(name: str) -> "Path | None":
+    """The program, in its own folders, in `$KUBEBUILDER_ASSETS` or in PATH, that runs and is not too old."""
+    program = BY_NAME[name]
+    folders = list(program.folders)
+    if assets := os.environ.get("KUBEBUILDER_ASSETS"):
+        folders.append(Path(assets))
+    candidates = [folder / name for folder in folders if os.access(folder / name, os.X_OK)]
+    if found := shutil.which(name):
+        candidates.append(Path(found))
+    return next((path for path in candidates if runs(program, path)), None)
+
+
+def runs(program: Program, path: Path) -> bool:
+    """Whether this file prints a version that is not too old; SYSTEM ones are taken as they are."""
+    if program.origin is Origin.SYSTEM:
+        return True
+    printed = output_of([path, *program.version], timeout_s=20, env={"PATH": search_path()})
+    if not printed:
+        return False
+    if program.oldest is None:
+        return True
+    version = re.search(r"(\d+)\.(\d+)", printed)
+    return version is not None and (int(version[1]), int(version[2])) >= program.oldest
+
+
+def search_path() -> str:
+    """PATH behind the folders of what was installed into the cache: ours first, as it is pinned."""
+    folders = [folder for program in PROGRAMS for folder in program.folders if folder.is_dir()]
+    folders.append(VENV / "bin")
+    known = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(dict.fromkeys([*map(str, folders), *known]))
+
+
+def missing(command: str, origins: Iterable[Origin]) -> "list[Program]":
+    """Programs of these origins that a command needs and that are not here."""
+    wanted = set(origins)
+    return [
+        program
+        for program in PROGRAMS
+        if command in program.commands and program.origin in wanted and find(program.name) is None
+    ]
+
+
+def packages_of(programs: Iterable[Program]) -> "list[str]":
+    """Debian's packages that bring these programs, each once."""
+    return list(dict.fromkeys(program.package for program in programs if program.package))
+
+
+def names_of(programs: Iterable[Program]) -> str:
+    """For a sentence: `go 1.26, ffmpeg`."""
+    return ", ".join(_spoken(programs))
+
+
+def _spoken(programs: Iterable[Program]) -> "Iterator[str]":
+    for program in programs:
+        oldest = f" {'.'.join(map(str, program.oldest))}" if program.oldest else ""
+        yield f"{program.name}{oldest}"

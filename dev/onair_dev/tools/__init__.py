@@ -1,0 +1,1 @@
+"""Programs that no package manager brings: built once from their modules, kept in the cache."""

@@ -1,0 +1,90 @@
+"""kind, helm, kubectl and the control plane's programs: this machine's, or built from their modules."""
+
+import functools
+import re
+
+from onair_dev import programs
+from onair_dev.commands import output_of
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import KIND_NODE, KIND_NODE_OUT
+
+CLIENTS = ("kind", "helm", "kubectl")
+CONTROL_PLANE = ("etcd", "kube-apiserver")
+NODE = (
+    *("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet", "kubeadm"),
+    *("kubectl", "etcd", "coredns", "pause"),
+)
+"""Programs of a node image."""
+
+
+def build(current: Step, names: tuple[str, ...]) -> None:
+    """Builds programs; those that are in the cache already stay.
+
+    Raises:
+        Failed: a build did not succeed.
+    """
+    current.run(
+        f"building {', '.join(names)}",
+        f"tools-{names[0]}",
+        [KIND_NODE / "build", "programs"],
+        env={"KIND_NODE_OUT": str(KIND_NODE_OUT), "PROGRAMS": " ".join(names)},
+        remedy="read the log; a build continues where it stopped",
+    )
+
+
+def absent(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the programs that are neither in the cache nor on this machine."""
+    return tuple(name for name in names if not programs.find(name))
+
+
+def unbuilt(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the programs that are not in the cache."""
+    return tuple(name for name in names if not (programs.BUILT / name).exists())
+
+
+@functools.cache
+def program(name: str) -> str:
+    """The path of a program that was found or built before.
+
+    Raises:
+        Failed: there is none.
+    """
+    path = programs.find(name)
+    if path is None:
+        raise Failed(f"{name} was not found", "run `make tools`")
+    return str(path)
+
+
+def version_of(name: str) -> str:
+    """Such as `1.34`, for people."""
+    text = output_of([program(name), *programs.BY_NAME[name].version])
+    found = re.search(r"v?(\d+\.\d+)", text)
+    return found[1] if found else "?"
+
+
+def clients_task(current: Step) -> None:
+    """What a local cluster is handled with."""
+    if missing := absent(CLIENTS):
+        build(current, missing)
+    else:
+        current.outcome = "found"
+    current.detail = " · ".join(f"{name} {version_of(name)}" for name in CLIENTS)
+
+
+def control_plane_task(current: Step) -> None:
+    """What integration tests start: etcd and the API server."""
+    if missing := absent(CONTROL_PLANE):
+        build(current, missing)
+    else:
+        current.outcome = "found"
+    current.detail = " · ".join(CONTROL_PLANE)
+
+
+def node_programs_task(current: Step) -> None:
+    """What a node image is made of."""
+    if missing := unbuilt(NODE):
+        build(current, missing)
+    else:
+        current.outcome = "built before"
+    current.detail = "Kubernetes, etcd, CoreDNS"

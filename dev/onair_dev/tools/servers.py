@@ -1,0 +1,72 @@
+"""The servers that tests deliver to, as programs in the cache, built from their modules."""
+
+from pathlib import Path
+
+from onair_dev.failures import Failed
+from onair_dev.progress import Step
+from onair_dev.settings import CACHE, ROOT
+
+MODULES = ROOT / "images/servers"
+PACKAGES = {
+    "livekit-server": "github.com/livekit/livekit-server/cmd/server",
+    "toxiproxy-server": "github.com/Shopify/toxiproxy/v2/cmd/server",
+    "versitygw": "github.com/versity/versitygw/cmd/versitygw",
+}
+BUILT = CACHE / "servers"
+
+
+def version_of(name: str) -> str:
+    """As its module pins it."""
+    module = PACKAGES[name].partition("/cmd/")[0]
+    for line in (MODULES / name / "go.mod").read_text().splitlines():
+        words = line.split()
+        if module in words:
+            return words[words.index(module) + 1]
+    raise Failed(f"images/servers/{name}/go.mod does not name {module}")
+
+
+def path_of(name: str) -> Path:
+    """Where the program is, once it was built."""
+    return BUILT / version_of(name) / name
+
+
+def absent() -> list[str]:
+    """Servers that are not in the cache."""
+    return [name for name in PACKAGES if not path_of(name).exists()]
+
+
+def ensure(current: Step, name: str) -> Path:
+    """The program; built when it is not in the cache."""
+    program = path_of(name)
+    if program.exists():
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    draft = program.with_suffix(".new")
+    build: list[str | Path] = [
+        "go",
+        "build",
+        "-buildvcs=false",
+        "-trimpath",
+        "-ldflags",
+        "-s -w",
+        "-o",
+        draft,
+        PACKAGES[name],
+    ]
+    current.run(
+        f"building {name}",
+        name,
+        ["env", "-C", MODULES / name, "CGO_ENABLED=0", *build],
+        remedy="read the log; a build continues where it stopped",
+    )
+    draft.rename(program)
+    return program
+
+
+def servers_task(current: Step) -> None:
+    """All of them."""
+    if not absent():
+        current.outcome = "built before"
+    for name in PACKAGES:
+        ensure(current, name)
+    current.detail = " · ".join(f"{name} {version_of(name).lstrip('v')}" for name in PACKAGES)
