@@ -13,7 +13,7 @@ import uvicorn
 
 from onair_api import logs
 from onair_api.application import create_app
-from onair_api.event.protocols import HttpConnection, WebSocketConnection
+from onair_api.event.stream.connections import HttpConnection, WebSocketConnection
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_crds.kube.client import KubeClient

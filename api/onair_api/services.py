@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from onair_api.auth.signing_keys import SigningKeys
     from onair_api.auth.tokens import Tokens
     from onair_api.cache.cluster import Cluster
-    from onair_api.event.publisher import Publisher
+    from onair_api.event.custom.publisher import Publisher
     from onair_api.event.service import Events
-    from onair_api.event.streams import Streams
+    from onair_api.event.stream.streams import Streams
     from onair_api.layout.layers import Layers
     from onair_api.layout.service import Layouts
     from onair_api.live.broadcast.service import Broadcasts

@@ -11,9 +11,9 @@ from starlette.types import Receive, Scope, Send
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
 from onair_api.errors import Code
-from onair_api.event.http_stream import http_stream
-from onair_api.event.requests import publication_of
-from onair_api.event.websocket import websocket_stream
+from onair_api.event.stream.http_stream import http_stream
+from onair_api.event.stream.requests import publication_of
+from onair_api.event.stream.websocket import websocket_stream
 from onair_api.services import services_of
 from onair_api.web.body import read_object
 from onair_api.web.documented import operation

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from onair_api.event.reach import CUSTOM_FAMILY, Key
-from onair_api.event.scope import Target
+from onair_api.access.audiences import CUSTOM_FAMILY, Key
+from onair_api.access.target import Target
 
 
 class Position(NamedTuple):

@@ -9,14 +9,14 @@ from typing import Any
 import structlog
 
 from onair_api.cache.cluster import Cluster
-from onair_api.event.bus import Bus
-from onair_api.event.changes import Changes
-from onair_api.event.departures import Departures
+from onair_api.event.changes.announcer import Changes
+from onair_api.event.changes.event_details import BatchNotes
+from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.publisher import Publisher
 from onair_api.event.event import Event
-from onair_api.event.notes import BatchNotes
-from onair_api.event.publisher import Publisher
-from onair_api.event.ring import Ring
-from onair_api.event.streams import Streams
+from onair_api.event.replay.buffer import Ring
+from onair_api.event.replay.session_store import Departures
+from onair_api.event.stream.streams import Streams
 from onair_api.live.project.record import Readers
 from onair_api.settings import Settings
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from onair_api.access.layouts import owned_layout
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
-from onair_api.layout.access import owned_layout
 from onair_api.layout.batch import BatchRequest, batch_request
 from onair_api.layout.notes import BatchNotes
 from onair_api.layout.record import Record, layer_fields, layers_of

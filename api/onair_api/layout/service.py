@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from onair_api.access.layouts import owned_layout, project_of, visible_projects
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import LAYOUT
 from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.layout.access import owned_layout, project_of, visible_projects
 from onair_api.layout.record import LAYOUT_MESSAGE, answered, canvas, layout_fields
 from onair_api.layout.request import RoundingReading
 from onair_api.layout.stored import is_scene

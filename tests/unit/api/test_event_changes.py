@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT
 from onair_api.cache.view import View
-from onair_api.event.changes import KINDS, Changes
+from onair_api.event.changes.announcer import KINDS, Changes
+from onair_api.event.changes.event_details import BatchNotes
 from onair_api.event.event import Event
-from onair_api.event.notes import BatchNotes
-from onair_api.event.ring import Ring
+from onair_api.event.replay.buffer import Ring
 from onair_api.live.project.record import Readers
 from onair_api.live.source.record import SourceRecords
 from onair_api.writes.request_note import RequestNote

@@ -8,10 +8,10 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onair_api.access.target import Target
 from onair_api.event.event import Event, Format, Position
-from onair_api.event.outbox import Backlog
-from onair_api.event.ring import Ring
-from onair_api.event.scope import Target
+from onair_api.event.replay.buffer import Ring
+from onair_api.event.stream.backlog import Backlog
 
 
 def event(number: int, source: str = "s", size: int = 10) -> Event:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_api.event.scope import Target, reaches
+from onair_api.access.target import Target, reaches
 
 LAYOUTS = {"l1": "p1", "l2": "p1", "l3": "p2", "l4": "p3"}
 PROJECTS = {"p1": "c1", "p2": "c1", "p3": "c2"}

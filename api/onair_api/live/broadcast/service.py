@@ -8,6 +8,7 @@ from typing import Any
 
 import structlog
 
+from onair_api.access.ownership import owned_project
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
@@ -15,7 +16,6 @@ from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders
-from onair_api.live.ownership import owned_project
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
 from onair_crds.resources.enums import BroadcastPhase

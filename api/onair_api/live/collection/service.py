@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.access.ownership import owned_collection
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, PROJECT, SOURCE
 from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound
 from onair_api.live.broadcast.service import on_air
-from onair_api.live.ownership import owned_collection
 from onair_api.live.project.record import Readers, project_record
 from onair_api.live.project.service import Projects
 from onair_api.live.source.service import Sources

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.access.ownership import owned_destination, owned_project
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import DESTINATION
@@ -12,7 +13,6 @@ from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.destination.record import DESTINATION_MESSAGE, destination_record
 from onair_api.live.destination.secret_versions import SecretVersions
-from onair_api.live.ownership import owned_destination, owned_project
 from onair_api.settings import LimitSettings
 from onair_api.wire.mask import merged
 from onair_api.wire.reading import Reading

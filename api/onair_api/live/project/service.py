@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.access.ownership import owned_collection, owned_project
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import DESTINATION, LAYOUT, PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
-from onair_api.live.ownership import owned_collection, owned_project
 from onair_api.live.project.record import PROJECT_MESSAGE, Readers, project_record
 from onair_api.settings import LimitSettings
 from onair_api.wire.mask import merged

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from onair_api.access.ownership import owned_project, source_of
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound, Violation
 from onair_api.live.broadcast.service import on_air
-from onair_api.live.ownership import owned_project, source_of
 from onair_api.live.project.record import Readers, project_record
 from onair_api.live.source.service import IN_USE, without_source
 from onair_api.settings import LimitSettings

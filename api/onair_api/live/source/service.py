@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from onair_api.access.ownership import owned_collection, source_of
 from onair_api.auth.caller import Caller
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.cache.cluster import Cluster
@@ -13,7 +14,6 @@ from onair_api.cache.kinds import PROJECT, SOURCE
 from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound, PermissionDenied
 from onair_api.live.broadcast.service import on_air
-from onair_api.live.ownership import owned_collection, source_of
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
 from onair_api.live.source.stream_keys import StreamKeys, is_pushed
 from onair_api.settings import LimitSettings

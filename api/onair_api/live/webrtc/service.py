@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.access.ownership import owned_project
 from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import FailedPrecondition, InvalidArgument, Violation
-from onair_api.live.ownership import owned_project
 
 MAX_DISPLAY_NAME = 256
 NO_ROOMS = "this installation has no server for hosted WebRTC rooms"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from onair_api.access.target import Target
 from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_api.cache.view import Entry
-from onair_api.event.scope import Target
 
 GONE_KEPT = 20_000
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from onair_api.access.ownership import owned_project
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound, PermissionDenied
-from onair_api.live.ownership import owned_project
 
 
 async def project_of(cluster: Cluster, identity: Identity, project_id: str) -> Entry:

@@ -10,7 +10,7 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from onair_api.event.resume import Departure
+from onair_api.event.replay.closed_session import Departure
 
 log = structlog.get_logger()
 

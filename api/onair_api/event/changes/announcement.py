@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from onair_api.event.scope import Target
+from onair_api.access.target import Target
 
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 ADD, REMOVE, STATE, BATCH = "add", "remove", "state", "batch"

@@ -11,7 +11,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from onair_api.cache.view import Entry
-from onair_api.event.bus import Bus
+from onair_api.event.custom.bus import Bus
 from onair_crds.contract.labels import REQUEST_ANNOTATION
 
 log = structlog.get_logger()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import uuid
 
+from onair_api.access.audiences import Key, guests_key, owner_key, project_key, user_key
+from onair_api.access.target import Target
+from onair_api.access.visibility import place_of
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import PermissionDenied
-from onair_api.event.bus import Bus, away
+from onair_api.event.custom.bus import Bus, away
 from onair_api.event.event import Event, Position, dumps
-from onair_api.event.reach import Key, guests_key, owner_key, project_key, user_key
-from onair_api.event.requests import Publication
-from onair_api.event.scope import Target
-from onair_api.event.visibility import place_of
+from onair_api.event.stream.requests import Publication
 
 
 class Publisher:

@@ -14,17 +14,17 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from onair_api.access.audiences import LAYOUT_FAMILY, LIVE_FAMILY, owner_key, project_key
 from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_api.cache.view import Entry
+from onair_api.event.changes.announcement import DELETE, Told
+from onair_api.event.changes.event_details import BatchNotes, Note, note_of
+from onair_api.event.changes.layout import layout_changes
+from onair_api.event.changes.live import live_changes
+from onair_api.event.changes.parents import PARENT, Lineage
+from onair_api.event.custom.publisher import audiences_of
 from onair_api.event.event import Event, Position, dumps
-from onair_api.event.layout_changes import layout_changes
-from onair_api.event.lineage import PARENT, Lineage
-from onair_api.event.live_changes import live_changes
-from onair_api.event.notes import BatchNotes, Note, note_of
-from onair_api.event.publisher import audiences_of
-from onair_api.event.reach import LAYOUT_FAMILY, LIVE_FAMILY, owner_key, project_key
-from onair_api.event.ring import Ring
-from onair_api.event.told import DELETE, Told
+from onair_api.event.replay.buffer import Ring
 from onair_api.live.project.record import Readers
 from onair_api.web.boundary import log_unexpected
 from onair_crds.shapes import Document

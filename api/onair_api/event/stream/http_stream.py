@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.roles import Operation, authorize
-from onair_api.event.credentials import session_id_of, token_of
 from onair_api.event.event import Event, Format
-from onair_api.event.outbox import Backlog
-from onair_api.event.protocols import connection_of
-from onair_api.event.requests import Asked, asked_by_query
+from onair_api.event.stream.backlog import Backlog
+from onair_api.event.stream.connections import connection_of
+from onair_api.event.stream.handshake import session_id_of, token_of
+from onair_api.event.stream.requests import Asked, asked_by_query
 from onair_api.services import Services, services_of
 from onair_api.settings import EventSettings
 from onair_api.web.boundary import HEAD

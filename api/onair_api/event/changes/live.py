@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.access.target import Target
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.cache.view import Entry
-from onair_api.event.difference import changed_paths
-from onair_api.event.scope import Target
-from onair_api.event.told import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Told
+from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Told
+from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.broadcast.run import present_run
 from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination

@@ -21,11 +21,11 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from onair_api.errors import Unavailable
-from onair_api.event import scripts
+from onair_api.event.custom import scripts
+from onair_api.event.custom.redis_link import RedisLink
+from onair_api.event.custom.redis_message import packed, unpacked
 from onair_api.event.event import Event, Position
-from onair_api.event.redis_link import RedisLink
-from onair_api.event.ring import Ring
-from onair_api.event.wire import packed, unpacked
+from onair_api.event.replay.buffer import Ring
 from onair_api.metrics import REDIS_CONNECTED
 from onair_api.settings import EventSettings
 

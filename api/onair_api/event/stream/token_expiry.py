@@ -7,7 +7,7 @@ import time
 
 from onair_api.errors import Unauthenticated
 from onair_api.event.event import dumps
-from onair_api.event.session import Session, farewell
+from onair_api.event.stream.session import Session, farewell
 
 
 def announce_end(session: Session, expires: float, lead_s: float) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.access.target import Target
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry, View
-from onair_api.event.scope import Target
-from onair_api.event.told import BATCH, CREATE, DELETE, UPDATE, Told
+from onair_api.event.changes.announcement import BATCH, CREATE, DELETE, UPDATE, Told
 from onair_api.layout.record import layer_record, layers_of, layout_record
 
 Record = dict[str, Any]

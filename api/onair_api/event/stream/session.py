@@ -5,14 +5,14 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from onair_api.access.audiences import Reach
+from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import Code, RpcError
 from onair_api.event.event import Event, Format, dumps, message
-from onair_api.event.outbox import Outbox
-from onair_api.event.reach import Reach
-from onair_api.event.resume import Resume
-from onair_api.event.scope import Target
-from onair_api.event.subscriptions import Subscription
+from onair_api.event.replay.closed_session import Resume
+from onair_api.event.stream.backlog import Outbox
+from onair_api.event.stream.subscriptions import Subscription
 
 
 class Session:

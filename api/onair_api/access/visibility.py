@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, NotFound, Violation
-from onair_api.event.scope import Target
 
 
 @dataclass(frozen=True)

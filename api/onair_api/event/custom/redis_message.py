@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import orjson
 
+from onair_api.access.audiences import CUSTOM_FAMILY
+from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
-from onair_api.event.reach import CUSTOM_FAMILY
-from onair_api.event.scope import Target
 
 
 def packed(event: Event) -> bytes:

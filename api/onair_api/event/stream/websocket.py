@@ -11,12 +11,12 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.roles import Operation, authorize
 from onair_api.errors import Internal, ResourceExhausted, RpcError
-from onair_api.event.credentials import SUBPROTOCOL, session_id_of, token_of, told_on_stream
 from onair_api.event.event import Event, Format
-from onair_api.event.outbox import Backlog
-from onair_api.event.protocols import WebSocketConnection, connection_of
-from onair_api.event.requests import BadRequest, asked, asked_by_query
-from onair_api.event.session import Session, farewell
+from onair_api.event.stream.backlog import Backlog
+from onair_api.event.stream.connections import WebSocketConnection, connection_of
+from onair_api.event.stream.handshake import SUBPROTOCOL, session_id_of, token_of, told_on_stream
+from onair_api.event.stream.requests import BadRequest, asked, asked_by_query
+from onair_api.event.stream.session import Session, farewell
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.services import Services
 from onair_api.settings import EventSettings

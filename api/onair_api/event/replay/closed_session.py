@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
-from onair_api.event.scope import Target
-from onair_api.event.subscriptions import Subscription
+from onair_api.event.stream.subscriptions import Subscription
 
 
 @dataclass(slots=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 
+from onair_api.access.audiences import LAYOUT_FAMILY
 from onair_api.errors import DataLoss
-from onair_api.event.bus import Bus
-from onair_api.event.changes import KINDS
-from onair_api.event.departures import Departures
+from onair_api.event.changes.announcer import KINDS
+from onair_api.event.custom.bus import Bus
 from onair_api.event.event import Event, Position
-from onair_api.event.reach import LAYOUT_FAMILY
-from onair_api.event.resume import Departure, Resume
-from onair_api.event.ring import Ring
-from onair_api.event.session import Session
-from onair_api.event.subscriptions import Subscription
+from onair_api.event.replay.buffer import Ring
+from onair_api.event.replay.closed_session import Departure, Resume
+from onair_api.event.replay.session_store import Departures
+from onair_api.event.stream.session import Session
+from onair_api.event.stream.subscriptions import Subscription
 
 
 class Reconnects:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from onair_api.access.audiences import LAYOUT_FAMILY, Key
+from onair_api.access.target import Target, reaches
 from onair_api.event.event import Event
 from onair_api.event.names import pattern
-from onair_api.event.reach import LAYOUT_FAMILY, Key
-from onair_api.event.scope import Target, reaches
 from onair_api.metrics import STREAM_SUBSCRIPTIONS
 
 if TYPE_CHECKING:
-    from onair_api.event.session import Session
+    from onair_api.event.stream.session import Session
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,25 +10,25 @@ from collections.abc import Callable
 
 import structlog
 
+from onair_api.access.audiences import reach_of
+from onair_api.access.target import Target
+from onair_api.access.visibility import owner_of, place_of
 from onair_api.auth.identity import Identity
 from onair_api.auth.roles import Operation, authorize
 from onair_api.auth.tokens import Verified
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import ResourceExhausted, RpcError
-from onair_api.event.bus import Bus
-from onair_api.event.departures import Departures
-from onair_api.event.endings import announce_end, end_revoked, tell_to_reconnect
+from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.publisher import Publisher
 from onair_api.event.event import Event, dumps
-from onair_api.event.outbox import Outbox
-from onair_api.event.publisher import Publisher
-from onair_api.event.reach import reach_of
-from onair_api.event.reconnects import Reconnects
-from onair_api.event.requests import Asked, ping_of, publication_of, subscription_of
-from onair_api.event.ring import Ring
-from onair_api.event.scope import Target
-from onair_api.event.session import Session
-from onair_api.event.subscriptions import Subscription, Subscriptions
-from onair_api.event.visibility import owner_of, place_of
+from onair_api.event.replay.buffer import Ring
+from onair_api.event.replay.replayer import Reconnects
+from onair_api.event.replay.session_store import Departures
+from onair_api.event.stream.backlog import Outbox
+from onair_api.event.stream.requests import Asked, ping_of, publication_of, subscription_of
+from onair_api.event.stream.session import Session
+from onair_api.event.stream.subscriptions import Subscription, Subscriptions
+from onair_api.event.stream.token_expiry import announce_end, end_revoked, tell_to_reconnect
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SESSIONS
 from onair_api.settings import Settings
