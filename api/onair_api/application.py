@@ -13,8 +13,8 @@ from fastapi import FastAPI
 from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.expiry import Sweeper
 from onair_api.auth.guest_codes import GuestCodes
+from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.revocation import RevokedTokens
-from onair_api.auth.service import Authentication
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
@@ -22,28 +22,29 @@ from onair_api.cache.kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
 from onair_api.event.endpoints import add_websocket
 from onair_api.event.endpoints import router as event
 from onair_api.event.service import Events
-from onair_api.layout.layers import Layers
+from onair_api.http import openapi, pages
+from onair_api.http import responses as answers
+from onair_api.http.compression import Compression
+from onair_api.http.cors import Cors
+from onair_api.http.request_log import RequestLog
+from onair_api.layout.layer.service import Layers
 from onair_api.layout.router import ROUTERS as LAYOUT
 from onair_api.layout.service import Layouts
+from onair_api.live.authentication.service import Authentication
 from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
 from onair_api.live.project.record import Readers
 from onair_api.live.project.service import Projects
+from onair_api.live.project.sources import ProjectSources
+from onair_api.live.room.service import Rooms
 from onair_api.live.router import ROUTERS as LIVE
-from onair_api.live.source.project_sources import ProjectSources
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
 from onair_api.live.source.stream_keys import StreamKeys
-from onair_api.live.webrtc.service import Rooms
 from onair_api.services import Services
 from onair_api.settings import Settings
-from onair_api.web import answers, openapi, pages
-from onair_api.web.boundary import Boundary
-from onair_api.web.compression import Compression
-from onair_api.web.cors import Cors
-from onair_api.web.rate_limits import RateLimits
 from onair_api.writes.credentials import Credentials
 from onair_api.writes.writer import Writer
 from onair_crds.kube.client import KubeClient
@@ -73,7 +74,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     pages.install(app)
     openapi.install(app, settings)
     app.add_middleware(Compression)
-    app.add_middleware(Boundary)
+    app.add_middleware(RequestLog)
     # Around all: a browser is to see an error's text, too
     app.add_middleware(Cors, api=app, settings=settings.cors)
     return app

@@ -2,7 +2,7 @@
 
 The table is `operations.md`, "Errors". Everything else is turned into one of
 these in one place: the API server's answers in `kubernetes_errors`, what
-nobody expected in `web/boundary`.
+nobody expected in `http/request_log`.
 """
 
 from __future__ import annotations

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from onair_api.auth.api_keys import ApiKeys
     from onair_api.auth.expiry import Sweeper
     from onair_api.auth.guest_codes import GuestCodes
-    from onair_api.auth.service import Authentication
+    from onair_api.auth.rate_limits import RateLimits
     from onair_api.auth.signing_keys import SigningKeys
     from onair_api.auth.tokens import Tokens
     from onair_api.cache.cluster import Cluster
     from onair_api.event.custom.publisher import Publisher
     from onair_api.event.service import Events
     from onair_api.event.stream.streams import Streams
-    from onair_api.layout.layers import Layers
+    from onair_api.layout.layer.service import Layers
     from onair_api.layout.service import Layouts
+    from onair_api.live.authentication.service import Authentication
     from onair_api.live.broadcast.service import Broadcasts
     from onair_api.live.collection.service import Collections
     from onair_api.live.destination.service import Destinations
     from onair_api.live.project.service import Projects
-    from onair_api.live.source.project_sources import ProjectSources
+    from onair_api.live.project.sources import ProjectSources
+    from onair_api.live.room.service import Rooms
     from onair_api.live.source.service import Sources
-    from onair_api.live.webrtc.service import Rooms
-    from onair_api.web.rate_limits import RateLimits
 
 
 @dataclass(frozen=True)

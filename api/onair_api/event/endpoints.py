@@ -14,9 +14,9 @@ from onair_api.errors import Code
 from onair_api.event.stream.http_stream import http_stream
 from onair_api.event.stream.requests import publication_of
 from onair_api.event.stream.websocket import websocket_stream
+from onair_api.http.body import read_object
+from onair_api.http.documented import operation
 from onair_api.services import services_of
-from onair_api.web.body import read_object
-from onair_api.web.documented import operation
 
 router = APIRouter(prefix="/event/v2", tags=["events"])
 

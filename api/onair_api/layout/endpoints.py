@@ -9,11 +9,11 @@ from starlette.responses import Response
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
 from onair_api.errors import Code
+from onair_api.http.body import read_object
+from onair_api.http.documented import operation
+from onair_api.http.query import choice
+from onair_api.http.responses import Json
 from onair_api.services import services_of
-from onair_api.web.answers import Json
-from onair_api.web.body import read_object
-from onair_api.web.documented import operation
-from onair_api.web.query import choice
 from onair_crds.resources.enums import LayoutType
 
 router = APIRouter(prefix="/layout/v2/layouts", tags=["layouts"])

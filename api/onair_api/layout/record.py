@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.cache.view import Entry
-from onair_api.layout.batch import BatchRequest
-from onair_api.layout.request import LAYER_MESSAGE, NULLABLE, LayerRequest
-from onair_api.layout.stored import layers_of_spec
-from onair_api.layout.tree import Layer, Layers
+from onair_api.layout.layer.batch import BatchRequest
+from onair_api.layout.layer.request import LAYER_MESSAGE, NULLABLE, LayerRequest
+from onair_api.layout.layer.stored import layers_of_spec
+from onair_api.layout.layer.tree import Layer, Layers
+from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
-from onair_api.wire.writing import write_message
 from onair_crds.resources.layout import LayoutSpec
 from onair_crds.resources.rendering import Rendering
 
@@ -49,10 +49,10 @@ def layout_fields(entry: Entry, project: Entry | None = None) -> Record:
     spec = entry.spec
     if project is not None and not {"collectionId", "width", "height"} <= spec.keys():
         spec = {"collectionId": project.spec.get("collectionId"), **canvas(project), **spec}
-        return {"id": entry.name, **write_message(LAYOUT_MESSAGE, spec)}
+        return {"id": entry.name, **encode_message(LAYOUT_MESSAGE, spec)}
     record: Record | None = entry.records.get("layout")
     if record is None:
-        record = entry.records["layout"] = {"id": entry.name, **write_message(LAYOUT_MESSAGE, spec)}
+        record = entry.records["layout"] = {"id": entry.name, **encode_message(LAYOUT_MESSAGE, spec)}
     return record
 
 
@@ -68,7 +68,7 @@ def canvas(project: Entry) -> dict[str, int]:
 
 def layer_fields(layout_id: str, layer: Layer, animation: list[Record] | None = None) -> Record:
     """A layer as reads show it, or with the animations of the request that is answered."""
-    written = write_message(LAYER_MESSAGE, layer)
+    written = encode_message(LAYER_MESSAGE, layer)
     record = {"id": layer["id"], "layoutId": layout_id, **dict.fromkeys(NULLABLE), **written}
     if not isinstance(record["data"], dict):  # a manifest may hold anything
         record["data"] = {}

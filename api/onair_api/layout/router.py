@@ -5,6 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from onair_api.layout.endpoints import router as layouts
-from onair_api.layout.layer_endpoints import router as layers
+from onair_api.layout.layer.endpoints import router as layers
 
 ROUTERS: tuple[APIRouter, ...] = (layers, layouts)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.layout.batch import MAX_BATCH
+from onair_api.layout.layer.batch import MAX_BATCH
+from onair_api.layout.layer.request import ANIMATED_MESSAGE, LAYER_MESSAGE, NULLABLE
 from onair_api.layout.record import LAYOUT_MESSAGE
-from onair_api.layout.request import ANIMATED_MESSAGE, LAYER_MESSAGE, NULLABLE
 from onair_api.wire.message import Message
 from onair_api.wire.schema import Schemas, field_schema
 from onair_crds.resources.enums import RequestAnimationMode

@@ -11,10 +11,10 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import LAYOUT
 from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
+from onair_api.layout.layer.request import RoundingDecoder
+from onair_api.layout.layer.stored import is_scene
+from onair_api.layout.layer.tree import ROOT
 from onair_api.layout.record import LAYOUT_MESSAGE, answered, canvas, layout_fields
-from onair_api.layout.request import RoundingReading
-from onair_api.layout.stored import is_scene
-from onair_api.layout.tree import ROOT
 from onair_api.settings import LimitSettings
 from onair_api.wire.validation import check
 from onair_api.writes.identifiers import new_id
@@ -104,11 +104,11 @@ class Layouts:
         Raises:
             InvalidArgument: names every wrong field.
         """
-        reading = RoundingReading(METADATA_BYTES)
-        values = reading.message(LAYOUT_MESSAGE, body)
+        decoder = RoundingDecoder(METADATA_BYTES)
+        values = decoder.message(LAYOUT_MESSAGE, body)
         if not isinstance(values.get("metadata", {}), dict):
-            reading.violations.append(Violation("metadata", "must be an object"))
-        check(LayoutSpec, values, reading.violations)
+            decoder.violations.append(Violation("metadata", "must be an object"))
+        check(LayoutSpec, values, decoder.violations)
         return values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.auth.schemas import token_schemas
+from onair_api.live.authentication.schemas import token_schemas
 from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE
 from onair_api.live.project.record import PROJECT_MESSAGE, TRIGGER_MESSAGE

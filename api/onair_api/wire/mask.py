@@ -11,8 +11,8 @@ import copy
 from typing import Any
 
 from onair_api.errors import InvalidArgument, Violation
+from onair_api.wire.decode import ABSENT, Decoder, given
 from onair_api.wire.message import Kind, Message, WireField, spelling
-from onair_api.wire.reading import ABSENT, Reading, given
 
 Path = tuple[WireField, ...]
 
@@ -71,13 +71,13 @@ def leaf_paths(message: Message, body: dict[str, Any], above: Path = ()) -> list
     return paths
 
 
-def merged(message: Message, spec: dict[str, Any], body: dict[str, Any], reading: Reading) -> dict[str, Any]:
-    """A copy of `spec` with the named fields of `body` applied; what is wrong is noted in `reading`."""
+def merged(message: Message, spec: dict[str, Any], body: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
+    """A copy of `spec` with the named fields of `body` applied; what is wrong is noted in `decoder`."""
     paths, named = mask_paths(message, body)
     result = copy.deepcopy(spec)
     selected: dict[tuple[str, ...], set[str]] = {}
     for path in sorted(paths, key=len):
-        present = _apply(result, path, body, reading, replace=named)
+        present = _apply(result, path, body, decoder, replace=named)
         _note_selected(message, path, selected, present=present)
     for place, members in selected.items():
         _drop_others(message, result, place, members)
@@ -85,7 +85,7 @@ def merged(message: Message, spec: dict[str, Any], body: dict[str, Any], reading
 
 
 def _apply(
-    spec: dict[str, Any], path: Path, body: dict[str, Any], reading: Reading, *, replace: bool
+    spec: dict[str, Any], path: Path, body: dict[str, Any], decoder: Decoder, *, replace: bool
 ) -> bool:
     """Sets or clears one path; says whether the body has a value for it."""
     target = path[-1]
@@ -94,10 +94,10 @@ def _apply(
         if value is None or value is ABSENT:
             break
         if not isinstance(value, dict):
-            reading.violations.append(Violation(dotted(path[:depth]), "must be an object"))
+            decoder.violations.append(Violation(dotted(path[:depth]), "must be an object"))
             return True
         value = given(field, value)
-    converted = reading.field(target, value, dotted(path))
+    converted = decoder.field(target, value, dotted(path))
     if converted is ABSENT:
         _clear(spec, path)
         return False

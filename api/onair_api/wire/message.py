@@ -3,7 +3,7 @@
 The interface and the resources differ in a few regular ways, all known here:
 enumerations have a wire form, a secret is inline over HTTP and a reference in
 the resource, and some fields have a default that the resource leaves out.
-Reading, writing, masks and the OpenAPI schemas walk this tree, so none of
+Decoding, encoding, masks and the OpenAPI schemas walk this tree, so none of
 them knows a resource by name.
 """
 

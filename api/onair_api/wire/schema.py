@@ -1,11 +1,11 @@
-"""OpenAPI schemas of what HTTP shows, from the same tree that reading and writing walk."""
+"""OpenAPI schemas of what HTTP shows, from the same tree that decoding and encoding walk."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from onair_api.wire.encode import encode_field
 from onair_api.wire.message import Kind, Message, WireField
-from onair_api.wire.writing import write_field
 from onair_crds.resources.enums import WireEnum
 
 Schemas = dict[str, dict[str, Any]]
@@ -91,4 +91,4 @@ def enumeration(enum: type[WireEnum]) -> dict[str, Any]:
 
 
 def _default(field: WireField) -> dict[str, Any]:
-    return {} if field.default is None else {"default": write_field(field, None)}
+    return {} if field.default is None else {"default": encode_field(field, None)}

@@ -18,7 +18,7 @@ def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violatio
     """Judges a whole spec.
 
     Args:
-        found: what reading the request has found already; it comes first, and
+        found: what decoding the request found already; it comes first, and
             where it speaks of a field, or of one inside, the model is not asked.
 
     Raises:

@@ -15,8 +15,8 @@ from tests.support.facade import Cluster, Facade, User, wait_for
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import TOKEN, assert_error
 
+from onair_api.auth import rate_limits
 from onair_api.settings import RateLimitSettings, RedisSettings
-from onair_api.web import rate_limits
 
 WINDOW_S = 5
 PER_TOKEN, PER_SERVICE = 40, 400

@@ -12,9 +12,9 @@ from tests.unit.api.test_tokens import ANNA, DAY_MS, START, World, claims_of
 
 from onair_api.auth.guest_codes import secret_name, with_token
 from onair_api.auth.identity import GuestControl, Identity
-from onair_api.auth.requests import guest_request, is_http_url
 from onair_api.auth.tokens import TokenKind, Verified
 from onair_api.errors import InvalidArgument, Unauthenticated
+from onair_api.live.authentication.requests import guest_request, is_http_url
 from onair_api.settings import IngestSettings, TokenSettings
 from onair_crds.contract.ingest import Ingest, assigned_push, cluster_ingest
 from onair_crds.resources.enums import Role

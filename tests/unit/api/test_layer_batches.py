@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onair_api.errors import RpcError
-from onair_api.layout.tree import Create, Delete, Operation, Update, applied
+from onair_api.layout.layer.tree import Create, Delete, Operation, Update, applied
 
 NAMES = ["root", "a", "b", "c", "d", "e"]
 NEW = ["n0", "n1", "n2"]

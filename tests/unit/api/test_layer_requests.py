@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onair_api.errors import InvalidArgument, RpcError
-from onair_api.layout.batch import batch_request
+from onair_api.layout.layer.batch import batch_request
+from onair_api.layout.layer.stored import consistent
+from onair_api.layout.layer.tree import Layers, applied
 from onair_api.layout.record import batch_answer, noted
-from onair_api.layout.stored import consistent
-from onair_api.layout.tree import Layers, applied
 from onair_api.settings import LimitSettings
 
 LIMITS = LimitSettings()

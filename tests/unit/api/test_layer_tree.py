@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
-from onair_api.layout.stored import consistent
-from onair_api.layout.tree import Create, Delete, Layers, Operation, Update, applied
+from onair_api.layout.layer.stored import consistent
+from onair_api.layout.layer.tree import Create, Delete, Layers, Operation, Update, applied
 from onair_crds.resources.layout import MAX_LAYERS
 
 

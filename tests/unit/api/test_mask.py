@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from onair_api.errors import InvalidArgument
 from onair_api.live.destination.record import DESTINATION_MESSAGE
 from onair_api.live.project.record import PROJECT_MESSAGE
+from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import dotted, leaf_paths, mask_paths, merged, resolve
 from onair_api.wire.message import Kind, Message
-from onair_api.wire.reading import Reading
 
 Spec = dict[str, Any]
 
@@ -29,7 +29,7 @@ STORED: Spec = {
 
 
 def apply(spec: Spec, body: Spec, message: Message = PROJECT_MESSAGE) -> Spec:
-    reading = Reading(1_000_000)
+    reading = Decoder(1_000_000)
     result = merged(message, spec, body, reading)
     assert not reading.violations, reading.violations
     return result
@@ -78,7 +78,7 @@ def test_a_path_is_found_in_every_spelling(mask: str, path: str) -> None:
 )
 def test_a_path_that_names_no_field_is_an_error(mask: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        merged(PROJECT_MESSAGE, STORED, {"updateMask": mask}, Reading(1000))
+        merged(PROJECT_MESSAGE, STORED, {"updateMask": mask}, Decoder(1000))
     assert [v.field for v in caught.value.violations] == ["updateMask"]
 
 
@@ -240,7 +240,7 @@ def test_a_secret_stays_unless_the_mask_names_it(body: Spec, expected: Any) -> N
 
 
 def test_a_wrong_type_on_the_way_to_a_named_field_is_told_of_the_field_that_has_it() -> None:
-    reading = Reading(1000)
+    reading = Decoder(1000)
     merged(
         PROJECT_MESSAGE, STORED, {"updateMask": "rendering.video.width", "rendering": {"video": 5}}, reading
     )
@@ -292,7 +292,7 @@ def test_a_merge_never_fails_and_never_touches_what_is_not_named(body: Spec, mas
     if mask is not None:
         body["updateMask"] = ",".join(mask)
     before = copy.deepcopy(STORED)
-    result = merged(PROJECT_MESSAGE, STORED, body, Reading(1_000_000))
+    result = merged(PROJECT_MESSAGE, STORED, body, Decoder(1_000_000))
     assert before == STORED, "the stored spec is not changed in place"
     assert result["broadcast"] == STORED["broadcast"]
     assert result["collectionId"] == "c"
@@ -304,8 +304,8 @@ def test_a_merge_never_fails_and_never_touches_what_is_not_named(body: Spec, mas
 @PATIENT
 @given(body=BODIES)
 def test_merging_the_same_body_twice_is_merging_it_once(body: Spec) -> None:
-    once = merged(PROJECT_MESSAGE, STORED, body, Reading(1_000_000))
-    assert merged(PROJECT_MESSAGE, once, body, Reading(1_000_000)) == once
+    once = merged(PROJECT_MESSAGE, STORED, body, Decoder(1_000_000))
+    assert merged(PROJECT_MESSAGE, once, body, Decoder(1_000_000)) == once
 
 
 @PATIENT
@@ -315,10 +315,10 @@ def test_disjoint_masks_commute(body: Spec) -> None:
     other = {**body, "updateMask": "rendering.quality,encoding,maxDuration"}
     limits = 1_000_000
     first = merged(
-        PROJECT_MESSAGE, merged(PROJECT_MESSAGE, STORED, one, Reading(limits)), other, Reading(limits)
+        PROJECT_MESSAGE, merged(PROJECT_MESSAGE, STORED, one, Decoder(limits)), other, Decoder(limits)
     )
     second = merged(
-        PROJECT_MESSAGE, merged(PROJECT_MESSAGE, STORED, other, Reading(limits)), one, Reading(limits)
+        PROJECT_MESSAGE, merged(PROJECT_MESSAGE, STORED, other, Decoder(limits)), one, Decoder(limits)
     )
     assert first == second
 

@@ -15,13 +15,13 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from onair_api.auth.api_keys import ApiKeys, Service
 from onair_api.auth.identity import ALL_SCOPES, SCOPE_CREATE, Identity
-from onair_api.auth.requests import backend_request
-from onair_api.auth.service import backend_identity
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import API_KEY, SIGNING_KEY
 from onair_api.errors import InvalidArgument, PermissionDenied, Unauthenticated
+from onair_api.live.authentication.requests import backend_request
+from onair_api.live.authentication.service import backend_identity
 from onair_api.settings import MAX_TOKEN_DURATION_MS, Settings, TokenSettings
 from onair_crds.resources.enums import Role
 

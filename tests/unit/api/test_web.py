@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.application import create_app
+from onair_api.http.body import is_deeper_than
+from onair_api.http.cors import allowed_headers
+from onair_api.http.request_log import RequestLog
 from onair_api.settings import CorsSettings, LimitSettings, Settings
-from onair_api.web.body import is_deeper_than
-from onair_api.web.boundary import Boundary
-from onair_api.web.cors import allowed_headers
 
 
 def client(app: Any) -> httpx.AsyncClient:
@@ -93,7 +93,7 @@ async def test_what_nobody_expected_is_answered_without_its_text(capsys: pytest.
     async def fail() -> None:
         raise RuntimeError("the stream key is hush-hush")
 
-    broken.add_middleware(Boundary)
+    broken.add_middleware(RequestLog)
     async with client(broken) as http:
         answer = await http.get("/broken")
     assert (answer.status_code, answer.json()["code"]) == (500, 13)

@@ -12,9 +12,9 @@ from onair_api.live.destination.record import DESTINATION_MESSAGE
 from onair_api.live.project.record import PROJECT_MESSAGE
 from onair_api.live.schemas import live_schemas
 from onair_api.live.source.record import SOURCE_MESSAGE
-from onair_api.wire.reading import Reading
+from onair_api.wire.decode import Decoder
+from onair_api.wire.encode import encode_message
 from onair_api.wire.validation import check
-from onair_api.wire.writing import write_message
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.resources.project import ProjectSpec
 
@@ -22,7 +22,7 @@ Spec = dict[str, Any]
 
 
 def read(body: Spec, message: Any = PROJECT_MESSAGE) -> tuple[Spec, list[tuple[str, str]]]:
-    reading = Reading(1000)
+    reading = Decoder(1000)
     return reading.message(message, body), [tuple(v) for v in reading.violations]
 
 
@@ -86,7 +86,7 @@ def test_a_wrong_value_is_noted_with_its_path(body: Spec, field: str) -> None:
 
 
 def test_what_is_left_out_is_written_as_the_rules_say() -> None:
-    written = write_message(PROJECT_MESSAGE, {})
+    written = encode_message(PROJECT_MESSAGE, {})
     assert written["metadata"] == {}
     assert "webrtc" not in written
     assert "location" not in written
@@ -155,12 +155,12 @@ def test_what_is_left_out_is_written_as_the_rules_say() -> None:
     ],
 )
 def test_writing(message: Any, spec: Spec, wire: Spec) -> None:
-    assert write_message(message, spec) == wire
+    assert encode_message(message, spec) == wire
 
 
 def test_a_bitrate_is_written_as_a_string_and_read_back() -> None:
     spec = {"encoding": {"video": {"rateControl": {"targetBitrate": 4_000_000}}}}
-    written = write_message(PROJECT_MESSAGE, spec)
+    written = encode_message(PROJECT_MESSAGE, spec)
     assert written["encoding"]["video"]["rateControl"]["targetBitrate"] == "4000000"
     again, violations = read(written)
     assert not violations
@@ -168,7 +168,7 @@ def test_a_bitrate_is_written_as_a_string_and_read_back() -> None:
 
 
 def test_what_a_newer_version_stored_is_shown_as_unspecified() -> None:
-    written = write_message(PROJECT_MESSAGE, {"rendering": {"quality": "Ultra"}})
+    written = encode_message(PROJECT_MESSAGE, {"rendering": {"quality": "Ultra"}})
     assert written["rendering"]["quality"] == "RENDERING_QUALITY_UNSPECIFIED"
 
 

@@ -25,8 +25,8 @@ from onair_api.event.changes.parents import PARENT, Lineage
 from onair_api.event.custom.publisher import audiences_of
 from onair_api.event.event import Event, Position, dumps
 from onair_api.event.replay.buffer import Ring
+from onair_api.http.request_log import log_unexpected
 from onair_api.live.project.record import Readers
-from onair_api.web.boundary import log_unexpected
 from onair_crds.shapes import Document
 
 KINDS = (COLLECTION, PROJECT, SOURCE, DESTINATION, LAYOUT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.wire.decode import joined
+from onair_api.wire.encode import encode_field
 from onair_api.wire.message import Kind, Message
-from onair_api.wire.reading import joined
-from onair_api.wire.writing import write_field
 
 
 def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> list[str]:
@@ -31,6 +31,6 @@ def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> 
                 continue
             below = changed_paths(field.message, old, new, name)
             found += below or ([name] if (old is None) != (new is None) else [])
-        elif write_field(field, old) != write_field(field, new):
+        elif encode_field(field, old) != encode_field(field, new):
             found.append(name)
     return found

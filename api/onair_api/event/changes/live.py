@@ -14,7 +14,7 @@ from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
 from onair_api.live.project.record import PROJECT_MESSAGE, Readers, public_project
 from onair_api.live.source.record import SOURCE_MESSAGE
-from onair_api.wire.writing import write_message
+from onair_api.wire.encode import encode_message
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ConnectState
 
 Record = dict[str, Any]
@@ -71,7 +71,7 @@ def _record(entry: Entry, target: Target, readers: Readers) -> Record:
     """As HTTP shows it to those who may not see secrets. A collection is shown without what it owns."""
     match entry.kind:
         case "Collection":
-            written = write_message(COLLECTION_MESSAGE, entry.spec)
+            written = encode_message(COLLECTION_MESSAGE, entry.spec)
             return {"collectionId": entry.name, **written, "projects": [], "sources": []}
         case "Project":
             return public_project(readers, entry)

@@ -18,9 +18,9 @@ from onair_api.event.stream.backlog import Backlog
 from onair_api.event.stream.connections import connection_of
 from onair_api.event.stream.handshake import session_id_of, token_of
 from onair_api.event.stream.requests import Asked, asked_by_query
+from onair_api.http.request_log import HEAD
 from onair_api.services import Services, services_of
 from onair_api.settings import EventSettings
-from onair_api.web.boundary import HEAD
 
 WRITE_BYTES = 65_536
 MEDIA_TYPES = {Format.NDJSON: "application/x-ndjson", Format.SSE: "text/event-stream"}

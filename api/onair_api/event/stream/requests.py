@@ -12,8 +12,8 @@ from onair_api.access.target import Target
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.event.event import dumps
 from onair_api.event.names import MAX_ALTERNATIVES, MAX_NAME, MAX_PATTERN
+from onair_api.http.body import is_deeper_than
 from onair_api.settings import EventSettings, LimitSettings
-from onair_api.web.body import is_deeper_than
 from onair_api.writes.request_note import request_metadata
 
 MAX_ID = 253

@@ -17,10 +17,10 @@ from onair_api.event.stream.connections import WebSocketConnection, connection_o
 from onair_api.event.stream.handshake import SUBPROTOCOL, session_id_of, token_of, told_on_stream
 from onair_api.event.stream.requests import BadRequest, asked, asked_by_query
 from onair_api.event.stream.session import Session, farewell
+from onair_api.http.request_log import log_unexpected
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.services import Services
 from onair_api.settings import EventSettings
-from onair_api.web.boundary import log_unexpected
 from onair_crds.kube.errors import ApiError
 
 WRITE_BYTES = 65_536

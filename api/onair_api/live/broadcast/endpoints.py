@@ -11,10 +11,10 @@ from starlette.responses import Response
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
 from onair_api.errors import Code, InvalidArgument, Violation
+from onair_api.http.documented import operation
+from onair_api.http.query import flag
+from onair_api.http.responses import Json
 from onair_api.services import services_of
-from onair_api.web.answers import Json
-from onair_api.web.documented import operation
-from onair_api.web.query import flag
 from onair_api.wire.schema import enumeration
 from onair_crds.resources.enums import ImageFormat
 

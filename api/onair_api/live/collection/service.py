@@ -15,11 +15,11 @@ from onair_api.live.project.record import Readers, project_record
 from onair_api.live.project.service import Projects
 from onair_api.live.source.service import Sources
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import Decoder
+from onair_api.wire.encode import encode_message
 from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
-from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
-from onair_api.wire.writing import write_message
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
 from onair_crds.resources.collection import CollectionSpec
@@ -51,11 +51,11 @@ class Collections:
 
     async def create(self, caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
         note = caller.note(body, self._limits.request_metadata_bytes)
-        reading = Reading(self._limits.metadata_bytes)
+        decoder = Decoder(self._limits.metadata_bytes)
         service_id, service_user_id = caller.identity.owner
         owner = {"serviceId": service_id, "serviceUserId": service_user_id}
-        spec = {"owner": owner, **reading.message(COLLECTION_MESSAGE, body)}
-        check(CollectionSpec, spec, reading.violations)
+        spec = {"owner": owner, **decoder.message(COLLECTION_MESSAGE, body)}
+        check(CollectionSpec, spec, decoder.violations)
         entry = await self._writer.create(COLLECTION, spec, note)
         return {"collection": await self._record(caller, entry)}
 
@@ -70,9 +70,9 @@ class Collections:
         note = caller.note(body, self._limits.request_metadata_bytes)
 
         async def change(entry: Entry) -> dict[str, Any]:
-            reading = Reading(self._limits.metadata_bytes)
-            spec = merged(COLLECTION_MESSAGE, entry.spec, body, reading)
-            check(CollectionSpec, spec, reading.violations)
+            decoder = Decoder(self._limits.metadata_bytes)
+            spec = merged(COLLECTION_MESSAGE, entry.spec, body, decoder)
+            check(CollectionSpec, spec, decoder.violations)
             return spec
 
         _, after = await self._writer.update(COLLECTION, collection.name, change, note)
@@ -114,7 +114,7 @@ class Collections:
         view = self._cluster.view
         record: dict[str, Any] | None = entry.records.get("wire")
         if record is None:
-            written = write_message(COLLECTION_MESSAGE, entry.spec)
+            written = encode_message(COLLECTION_MESSAGE, entry.spec)
             record = entry.records["wire"] = {"collectionId": entry.name, **written}
         secrets = caller.identity.sees_secrets
         return {

@@ -6,8 +6,8 @@ from typing import Any
 
 from onair_api.cache.view import Entry
 from onair_api.live.destination import passphrase
+from onair_api.wire.encode import encode_message
 from onair_api.wire.message import Message, WireField, message_of
-from onair_api.wire.writing import write_message
 from onair_api.writes.credentials import Credentials
 from onair_crds.resources.destination import DestinationSpec
 
@@ -37,7 +37,7 @@ def public_destination(entry: Entry, collection_id: str) -> dict[str, Any]:
     """The record without secrets."""
     record: dict[str, Any] | None = entry.records.get(collection_id)
     if record is None:
-        written = write_message(DESTINATION_MESSAGE, entry.spec)
+        written = encode_message(DESTINATION_MESSAGE, entry.spec)
         record = entry.records[collection_id] = {
             "collectionId": collection_id,
             "projectId": entry.spec.get("projectId"),

@@ -14,8 +14,8 @@ from onair_api.live.broadcast.service import on_air
 from onair_api.live.destination.record import DESTINATION_MESSAGE, destination_record
 from onair_api.live.destination.secret_versions import SecretVersions
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import merged
-from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.writes.credentials import Credentials
 from onair_api.writes.identifiers import new_id
@@ -41,12 +41,12 @@ class Destinations:
     ) -> dict[str, Any]:
         project = await owned_project(self._cluster, caller.identity, collection_id, project_id)
         note = caller.note(body, self._limits.request_metadata_bytes)
-        reading = Reading(self._limits.metadata_bytes)
-        spec = {"projectId": project.name, **reading.message(DESTINATION_MESSAGE, body)}
+        decoder = Decoder(self._limits.metadata_bytes)
+        spec = {"projectId": project.name, **decoder.message(DESTINATION_MESSAGE, body)}
         name = new_id()
         async with SecretVersions(self._credentials, name) as versions:
-            versions.take(spec, {}, reading.violations)
-            check(DestinationSpec, spec, reading.violations)
+            versions.take(spec, {}, decoder.violations)
+            check(DestinationSpec, spec, decoder.violations)
             await versions.store(spec)
             entry = await self._writer.create(DESTINATION, spec, note, owner=project, name=name)
             versions.keep(entry.spec)
@@ -73,11 +73,11 @@ class Destinations:
         async with SecretVersions(self._credentials, destination.name) as versions:
 
             async def change(entry: Entry) -> dict[str, Any]:
-                reading = Reading(self._limits.metadata_bytes)
+                decoder = Decoder(self._limits.metadata_bytes)
                 present = await versions.present(entry.spec)
-                spec = merged(DESTINATION_MESSAGE, versions.as_read(entry.spec, present), body, reading)
-                versions.take(spec, present, reading.violations)
-                check(DestinationSpec, spec, reading.violations)
+                spec = merged(DESTINATION_MESSAGE, versions.as_read(entry.spec, present), body, decoder)
+                versions.take(spec, present, decoder.violations)
+                check(DestinationSpec, spec, decoder.violations)
                 await versions.store(spec)
                 return spec
 

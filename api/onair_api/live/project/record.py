@@ -12,8 +12,8 @@ from onair_api.cache.kinds import DESTINATION, SOURCE
 from onair_api.cache.view import Entry, View
 from onair_api.live.destination.record import destination_record, public_destination
 from onair_api.live.source.record import SourceRecords
+from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
-from onair_api.wire.writing import write_message
 from onair_api.writes.credentials import Credentials
 from onair_crds.resources.composition import SceneComposition
 from onair_crds.resources.project import ProjectSpec, SourceTrigger
@@ -73,8 +73,8 @@ def _own_record(entry: Entry) -> dict[str, Any]:
 
 def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
     spec = entry.spec
-    written = write_message(PROJECT_MESSAGE, spec)
-    written.setdefault("composition", {"scene": write_message(message_of(SceneComposition), {})})
+    written = encode_message(PROJECT_MESSAGE, spec)
+    written.setdefault("composition", {"scene": encode_message(message_of(SceneComposition), {})})
     rate_control = written["encoding"]["video"]["rateControl"]
     rate_control.setdefault("targetBitrate", str(_target_bitrate_bps(spec)))
     return {
@@ -82,7 +82,7 @@ def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
         "projectId": entry.name,
         **written,
         "triggers": [
-            {"source": {"sourceId": each["sourceId"], **write_message(TRIGGER_MESSAGE, each["trigger"])}}
+            {"source": {"sourceId": each["sourceId"], **encode_message(TRIGGER_MESSAGE, each["trigger"])}}
             for each in spec.get("sources") or []
             if each.get("trigger")
         ],

@@ -13,8 +13,8 @@ from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
 from onair_api.live.project.record import PROJECT_MESSAGE, Readers, project_record
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import merged
-from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
@@ -36,9 +36,9 @@ class Projects:
     async def create(self, caller: Caller, collection_id: str, body: dict[str, Any]) -> dict[str, Any]:
         collection = await owned_collection(self._cluster, caller.identity, collection_id)
         note = caller.note(body, self._limits.request_metadata_bytes)
-        reading = Reading(self._limits.metadata_bytes)
-        spec = {"collectionId": collection.name, **reading.message(PROJECT_MESSAGE, body)}
-        check(ProjectSpec, spec, reading.violations)
+        decoder = Decoder(self._limits.metadata_bytes)
+        spec = {"collectionId": collection.name, **decoder.message(PROJECT_MESSAGE, body)}
+        check(ProjectSpec, spec, decoder.violations)
         entry = await self._writer.create(PROJECT, spec, note, owner=collection)
         return {"project": await self._record(caller, entry)}
 
@@ -58,9 +58,9 @@ class Projects:
         note = caller.note(body, self._limits.request_metadata_bytes)
 
         async def change(entry: Entry) -> dict[str, Any]:
-            reading = Reading(self._limits.metadata_bytes)
-            spec = merged(PROJECT_MESSAGE, entry.spec, body, reading)
-            check(ProjectSpec, spec, reading.violations)
+            decoder = Decoder(self._limits.metadata_bytes)
+            spec = merged(PROJECT_MESSAGE, entry.spec, body, decoder)
+            check(ProjectSpec, spec, decoder.violations)
             return spec
 
         before, after = await self._writer.update(PROJECT, project.name, change, note)

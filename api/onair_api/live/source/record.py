@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from onair_api.cache.view import Entry
 from onair_api.live.source.stream_keys import StreamKeys
+from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
-from onair_api.wire.writing import write_message
 from onair_crds.contract.ingest import AssignedPush, Ingest, assigned_push, participant_id
 from onair_crds.resources.source import SourceAddress, SourceSpec
 
@@ -45,7 +45,7 @@ class SourceRecords:
         return {**record, "address": address}
 
     def _public(self, entry: Entry) -> dict[str, Any]:
-        written = write_message(SOURCE_MESSAGE, entry.spec)
+        written = encode_message(SOURCE_MESSAGE, entry.spec)
         address = written.setdefault("address", {})
         address.get("rtmpPull", {}).pop("url", None)
         if assigned := self._assigned(entry, None):

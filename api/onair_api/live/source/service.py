@@ -17,8 +17,8 @@ from onair_api.live.broadcast.service import on_air
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
 from onair_api.live.source.stream_keys import StreamKeys, is_pushed
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import merged
-from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
@@ -58,9 +58,9 @@ class Sources:
         if SCOPE_CREATE not in caller.identity.scopes:
             raise PermissionDenied(f"the scope {SCOPE_CREATE} is needed to create a source")
         note = caller.note(body, self._limits.request_metadata_bytes)
-        reading = Reading(self._limits.metadata_bytes)
-        spec = {"collectionId": collection.name, **reading.message(SOURCE_MESSAGE, body)}
-        check(SourceSpec, spec, reading.violations)
+        decoder = Decoder(self._limits.metadata_bytes)
+        spec = {"collectionId": collection.name, **decoder.message(SOURCE_MESSAGE, body)}
+        check(SourceSpec, spec, decoder.violations)
         name = new_id()
         if is_pushed(spec):
             await self._keys.assign(name)
@@ -83,9 +83,9 @@ class Sources:
         note = caller.note(body, self._limits.request_metadata_bytes)
 
         async def change(entry: Entry) -> dict[str, Any]:
-            reading = Reading(self._limits.metadata_bytes)
-            spec = merged(SOURCE_MESSAGE, entry.spec, body, reading)
-            check(SourceSpec, spec, reading.violations)
+            decoder = Decoder(self._limits.metadata_bytes)
+            spec = merged(SOURCE_MESSAGE, entry.spec, body, decoder)
+            check(SourceSpec, spec, decoder.violations)
             if is_pushed(spec):
                 await self._keys.assign(entry.name)
             return spec

@@ -15,9 +15,9 @@ from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import Readers, project_record
 from onair_api.live.source.service import IN_USE, without_source
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
-from onair_api.wire.reading import Reading
 from onair_api.wire.validation import check
 from onair_api.writes.writer import Writer
 from onair_crds.resources.project import ProjectSource, ProjectSpec
@@ -59,9 +59,9 @@ class ProjectSources:
         async def change(entry: Entry) -> dict[str, Any]:
             spec = copy.deepcopy(entry.spec)
             item = _present(spec, source_id)
-            reading = _reading(body, source_id, self._limits)
-            changed = merged(PROJECT_SOURCE_MESSAGE, item, body, reading)
-            check(ProjectSource, changed, reading.violations)
+            decoder = _decoder(body, source_id, self._limits)
+            changed = merged(PROJECT_SOURCE_MESSAGE, item, body, decoder)
+            check(ProjectSource, changed, decoder.violations)
             item.clear()
             item.update(changed)
             return spec
@@ -94,23 +94,23 @@ class ProjectSources:
         }
 
     def _given(self, body: dict[str, Any], source_id: str) -> dict[str, Any]:
-        reading = _reading(body, source_id, self._limits)
-        item = reading.message(PROJECT_SOURCE_MESSAGE, body)
-        check(ProjectSource, {"sourceId": source_id, **item}, reading.violations)
+        decoder = _decoder(body, source_id, self._limits)
+        item = decoder.message(PROJECT_SOURCE_MESSAGE, body)
+        check(ProjectSource, {"sourceId": source_id, **item}, decoder.violations)
         return item
 
 
-def _reading(body: dict[str, Any], source_id: str, limits: LimitSettings) -> Reading:
+def _decoder(body: dict[str, Any], source_id: str, limits: LimitSettings) -> Decoder:
     """What a body says, and whether it speaks of the source of the path."""
-    reading = Reading(limits.metadata_bytes)
+    decoder = Decoder(limits.metadata_bytes)
     trigger = body.get("trigger")
     if isinstance(trigger, dict):
         named = trigger.get("sourceId", trigger.get("source_id"))
         if named is not None and named != source_id:
-            reading.violations.append(
+            decoder.violations.append(
                 Violation("trigger.sourceId", "must be the source of the path, or be left out")
             )
-    return reading
+    return decoder
 
 
 def _find(items: list[dict[str, Any]], source_id: str) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
-from onair_api.wire.reading import joined
+from onair_api.wire.decode import joined
 from onair_crds.resources.layout import MAX_LAYERS
 
 Layer = dict[str, Any]

@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
+from onair_api.http.body import read_object
+from onair_api.http.documented import operation
+from onair_api.http.responses import Json
 from onair_api.services import services_of
-from onair_api.web.answers import Json
-from onair_api.web.body import read_object
-from onair_api.web.documented import operation
 
 router = APIRouter(prefix="/layout/v2/layouts/{layoutId}/layers", tags=["layers"])
 

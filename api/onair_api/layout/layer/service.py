@@ -7,16 +7,11 @@ from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
-from onair_api.layout.batch import BatchRequest, batch_request
+from onair_api.layout.layer.batch import BatchRequest, batch_request
+from onair_api.layout.layer.request import LayerRequest, create_request, delete_request, update_request
+from onair_api.layout.layer.writes import LayerWrites, Waiting
 from onair_api.layout.notes import BatchNotes
 from onair_api.layout.record import Record, layer_fields, layers_of
-from onair_api.layout.request import (
-    LayerRequest,
-    create_request,
-    delete_request,
-    update_request,
-)
-from onair_api.layout.writes import LayerWrites, Waiting
 from onair_api.settings import LimitSettings
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote

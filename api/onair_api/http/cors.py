@@ -6,8 +6,8 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from onair_api.http.allowed_methods import allowed_methods
 from onair_api.settings import CorsSettings
-from onair_api.web.routes import allowed_methods
 
 ALLOWED_HEADERS = (
     "Authorization",

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_snake
 from onair_api.auth.tokens import TokenKind
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
-from onair_api.wire.reading import INTEGER_TEXT
+from onair_api.wire.decode import INTEGER_TEXT
 from onair_crds.resources.base import MAX_ID, MAX_URL
 from onair_crds.resources.enums import Role
 

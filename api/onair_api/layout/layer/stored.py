@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.layout.tree import Layer, Layers, children_of, is_root, reached
+from onair_api.layout.layer.tree import Layer, Layers, children_of, is_root, reached
 from onair_crds.resources.enums import LayoutType
 
 

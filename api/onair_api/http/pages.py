@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from onair_api.http.responses import Json
 from onair_api.services import services_of
-from onair_api.web.answers import Json
 
 ASSETS = Path(fastapi_offline.__file__).parent / "static"
 

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from onair_api.wire.decode import ABSENT
 from onair_api.wire.message import Kind, Message, WireField
-from onair_api.wire.reading import ABSENT
 
 
-def write_message(message: Message, document: dict[str, Any]) -> dict[str, Any]:
+def encode_message(message: Message, document: dict[str, Any]) -> dict[str, Any]:
     """An object with its defaults: arrays and booleans always, unset optional fields never, no secrets."""
     result = {}
     for field in message.fields.values():
         if field.secret:
             continue
-        value = write_field(field, document.get(field.name))
+        value = encode_field(field, document.get(field.name))
         if value is not ABSENT:
             result[field.name] = value
     return result
 
 
-def write_field(field: WireField, value: Any) -> Any:
+def encode_field(field: WireField, value: Any) -> Any:
     """One value in its wire form, or ABSENT."""
     if value is None:
         value = field.default
     match field.kind:
         case Kind.LIST:
-            return [write_field(field.item, item) for item in value or []] if field.item else []
+            return [encode_field(field.item, item) for item in value or []] if field.item else []
         case Kind.ANY:
             return {} if value is None else value
         case Kind.BOOLEAN:
@@ -35,7 +35,7 @@ def write_field(field: WireField, value: Any) -> Any:
         return ABSENT
     match field.kind:
         case Kind.MESSAGE if field.message is not None and isinstance(value, dict):
-            return write_message(field.message, value)
+            return encode_message(field.message, value)
         case Kind.ENUM if field.enum is not None:
             return wire_enum(field, value)
         case Kind.INTEGER if field.as_string:

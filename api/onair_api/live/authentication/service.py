@@ -7,13 +7,13 @@ from typing import Any
 from onair_api.access.ownership import owned_project
 from onair_api.auth.api_keys import ApiKeys, Service
 from onair_api.auth.identity import SCOPE_CREATE, GuestControl, Identity
-from onair_api.auth.requests import BackendRequest, GuestRequest, backend_request
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.roles import authorize_issue
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import REDEEMED, Issued, TokenKind, Tokens, Verified
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated
+from onair_api.live.authentication.requests import BackendRequest, GuestRequest, backend_request
 from onair_api.settings import TokenSettings
 from onair_api.writes.identifiers import new_id
 from onair_crds.resources.enums import Role

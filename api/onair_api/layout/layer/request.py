@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.layout.animation import Animated
-from onair_api.layout.tree import Create, Delete, Layer, Operation, Update
+from onair_api.layout.layer.animation import Animated
+from onair_api.layout.layer.tree import Create, Delete, Layer, Operation, Update
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import ABSENT, Decoder, joined
 from onair_api.wire.message import message_of
-from onair_api.wire.reading import ABSENT, Reading, joined
 from onair_api.wire.validation import violations
 from onair_api.writes import request_note
 from onair_crds.resources.layout import Layer as LayerModel
@@ -42,7 +42,7 @@ OBJECTS = ("data", "metadata")
 KEYS = ("create", "update", "delete")
 
 
-class RoundingReading(Reading):
+class RoundingDecoder(Decoder):
     """Reads as every other, but takes fractions for integers: half a pixel is rounded up."""
 
     def _integer(self, value: Any, path: str) -> Any:
@@ -128,14 +128,14 @@ def _values(
     Args:
         given_by_path: required fields that the body need not have.
     """
-    reading = RoundingReading(limits.metadata_bytes)
-    values = reading.message(LAYER_MESSAGE, body)
+    decoder = RoundingDecoder(limits.metadata_bytes)
+    values = decoder.message(LAYER_MESSAGE, body)
     cleared = frozenset(name for name in NULLABLE if name in body and body[name] is None)
     for name in OBJECTS:
         if not isinstance(values.get(name, {}), dict):
-            reading.violations.append(Violation(name, "must be an object"))
-    found = violations(LayerModel, {**given_by_path, **values}, reading.violations)
-    animating = RoundingReading(limits.metadata_bytes)
+            decoder.violations.append(Violation(name, "must be an object"))
+    found = violations(LayerModel, {**given_by_path, **values}, decoder.violations)
+    animating = RoundingDecoder(limits.metadata_bytes)
     animated = animating.message(ANIMATED_MESSAGE, body)
     found += violations(Animated, animated, animating.violations)
     wrong += [Violation(joined(path, each.field), each.description) for each in found]

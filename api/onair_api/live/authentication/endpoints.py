@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from onair_api.auth.api_keys import Service
 from onair_api.auth.caller import verified_of
-from onair_api.auth.requests import guest_request
 from onair_api.auth.roles import Operation
 from onair_api.errors import Code
+from onair_api.http.body import read_object
+from onair_api.http.documented import API_KEY, operation
+from onair_api.http.responses import Json
+from onair_api.live.authentication.requests import guest_request
 from onair_api.services import services_of
-from onair_api.web.answers import Json
-from onair_api.web.body import read_object
-from onair_api.web.documented import API_KEY, operation
 
 router = APIRouter(prefix="/live/v2/authentication", tags=["authentication"])
 

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from onair_api.errors import MethodNotAllowed, NotFound, RpcError
+from onair_api.http.allowed_methods import allowed_methods
 from onair_api.kubernetes_errors import rpc_error
-from onair_api.web.routes import allowed_methods
 from onair_crds.kube.errors import ApiError
 
 
@@ -27,7 +27,7 @@ class Json(Response):
             return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def error_answer(error: RpcError, headers: dict[str, str] | None = None) -> Json:
+def error_response(error: RpcError, headers: dict[str, str] | None = None) -> Json:
     return Json(error.body(), error.code.http_status, {**error.headers, **(headers or {})})
 
 
@@ -36,20 +36,22 @@ def install(app: FastAPI) -> None:
 
     async def on_rpc_error(request: Request, error: Exception) -> Response:
         return (
-            error_answer(error) if isinstance(error, RpcError) else error_answer(RpcError("internal error"))
+            error_response(error)
+            if isinstance(error, RpcError)
+            else error_response(RpcError("internal error"))
         )
 
     async def on_api_error(request: Request, error: Exception) -> Response:
         answer = rpc_error(error) if isinstance(error, ApiError) else RpcError("internal error")
         request.state.cause = error
-        return error_answer(answer)
+        return error_response(answer)
 
     async def on_http_exception(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if status == 405:
             allowed = ", ".join(allowed_methods(app, request.scope))
-            return error_answer(MethodNotAllowed("the path does not offer this method"), {"Allow": allowed})
-        return error_answer(NotFound("there is nothing at this path"))
+            return error_response(MethodNotAllowed("the path does not offer this method"), {"Allow": allowed})
+        return error_response(NotFound("there is nothing at this path"))
 
     app.add_exception_handler(RpcError, on_rpc_error)
     app.add_exception_handler(ApiError, on_api_error)

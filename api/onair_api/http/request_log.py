@@ -37,7 +37,7 @@ SECRET_PARAMETERS = frozenset({"code"})
 """Path parameters that let in whoever knows them: in no log line."""
 
 
-class Boundary:
+class RequestLog:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._counters: dict[tuple[str, str, int], Any] = {}

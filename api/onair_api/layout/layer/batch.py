@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.layout.request import (
+from onair_api.layout.layer.request import (
     KEYS,
     LayerRequest,
     NewId,
@@ -17,9 +17,9 @@ from onair_api.layout.request import (
     request_metadata,
     update_layer,
 )
-from onair_api.layout.tree import Create, Delete, Update
+from onair_api.layout.layer.tree import Create, Delete, Update
 from onair_api.settings import LimitSettings
-from onair_api.wire.reading import joined
+from onair_api.wire.decode import joined
 from onair_crds.resources.enums import RequestAnimationMode
 
 MAX_BATCH = 1000

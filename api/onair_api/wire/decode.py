@@ -30,7 +30,7 @@ ABSENT: Final = Absent()
 """A field that is not there, is null, or has the zero value of its enumeration: all mean the default."""
 
 
-class Reading:
+class Decoder:
     """Converts values; `violations` holds what could not be."""
 
     def __init__(self, metadata_bytes: int) -> None:

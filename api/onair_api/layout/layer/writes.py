@@ -17,11 +17,11 @@ from onair_api.auth.identity import Identity
 from onair_api.cache.kinds import LAYOUT
 from onair_api.cache.view import Entry
 from onair_api.errors import RpcError
-from onair_api.layout.batch import BatchRequest
+from onair_api.layout.layer.batch import BatchRequest
+from onair_api.layout.layer.stored import is_scene
+from onair_api.layout.layer.tree import Update, applied
 from onair_api.layout.notes import BatchNotes
 from onair_api.layout.record import Record, batch_answer, layers_of, noted, result
-from onair_api.layout.stored import is_scene
-from onair_api.layout.tree import Update, applied
 from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
 
