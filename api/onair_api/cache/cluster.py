@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 import structlog
 
 from onair_api.cache.kinds import BY_KIND, WATCHED
-from onair_api.cache.reflector import Listener, Reflector
-from onair_api.cache.view import Entry, View
-from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS
+from onair_api.cache.view import View
+from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS, WATCH_EVENTS, WATCH_RESTARTS
 from onair_api.settings import Settings
 from onair_crds.kube.apis import Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.reflector import Listener, Reflector, Target
+from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
 
@@ -25,11 +26,21 @@ NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 @dataclass(frozen=True)
 class Freshness:
-    """Whether reads are worth their name, and why not."""
+    """Whether reads are as fresh as the API server, and why not."""
 
     ready: bool
     waiting_for: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)
+
+
+class WatchMetrics:
+    """Counts what the reflectors do (`onair_crds.kube.reflector.Metrics`)."""
+
+    def watch_event(self, kind: str, type_: str) -> None:
+        WATCH_EVENTS.labels(kind, type_).inc()
+
+    def watch_restarted(self, kind: str, reason: str) -> None:
+        WATCH_RESTARTS.labels(kind, reason).inc()
 
 
 class Cluster:
@@ -38,7 +49,14 @@ class Cluster:
         self.view = View()
         self._settings = settings
         self._reflectors = [
-            Reflector(client, self.view, each, self.namespace(each.kind), settings.cache) for each in WATCHED
+            Reflector(
+                client,
+                self.view,
+                Target(each.kind, each.api, self.namespace(each.kind), each.query),
+                settings.cache,
+                WatchMetrics(),
+            )
+            for each in WATCHED
         ]
         self._tasks: list[asyncio.Task[None]] = []
         for each in self._reflectors:
@@ -46,7 +64,7 @@ class Cluster:
             CACHE_OBJECTS.labels(each.kind).set_function(functools.partial(self.view.size, each.kind))
 
     def listen(self, listener: Listener) -> None:
-        """Tells what the watches say; before `start`."""
+        """Notifies of what the watches report; to be called before `start`."""
         for each in self._reflectors:
             each.listener = listener
 
@@ -89,10 +107,10 @@ class Cluster:
         return BY_KIND[kind].api
 
     async def get(self, kind: str, name: str) -> Entry | None:
-        """An object. What the view lacks is asked of the API server: another replica may just have made it.
+        """An object. What the view lacks is fetched: another replica may just have created it.
 
         Raises:
-            ApiError: the API server did not answer.
+            ApiError: the API server is unavailable.
         """
         entry = self.view.get(kind, name)
         if entry is not None or not NAME.fullmatch(name):

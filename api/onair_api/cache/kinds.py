@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from onair_crds.contract.labels import (
     API_KEY_TYPE,
@@ -15,6 +14,7 @@ from onair_crds.contract.labels import (
     SIGNING_KEY_TYPE,
 )
 from onair_crds.kube.apis import CUSTOM, SECRETS, Api
+from onair_crds.kube.store import IndexKey, Kinds
 from onair_crds.shapes import Document
 
 COLLECTION = "Collection"
@@ -28,7 +28,8 @@ API_KEY = "ApiKey"
 REVOKED_TOKEN = "RevokedToken"  # noqa: S105 - the name of a kind
 GUEST_CODE = "GuestCode"
 
-IndexKey = tuple[str, ...]
+PARENT = "parent"
+"""The index of every kind: what an object belongs to."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +38,17 @@ class Watched:
 
     kind: str
     api: Api
-    index: Callable[[Document], IndexKey]
+    parent: Callable[[Document], IndexKey]
     """What the object belongs to; `View.children` finds it by this."""
     in_release_namespace: bool = False
     query: dict[str, str] = field(default_factory=dict)
 
 
-def _by(*path: str) -> Callable[[Document], IndexKey]:
-    def index(document: Document) -> IndexKey:
-        value: Any = document.get("spec")
-        for name in path:
-            value = value.get(name) if isinstance(value, dict) else None
-        return (str(value),)
+def _by(field_name: str) -> Callable[[Document], IndexKey]:
+    def parent(document: Document) -> IndexKey:
+        return (str((document.get("spec") or {}).get(field_name)),)
 
-    return index
+    return parent
 
 
 def _owner(document: Document) -> IndexKey:
@@ -58,7 +56,7 @@ def _owner(document: Document) -> IndexKey:
     return str(owner.get("serviceId")), str(owner.get("serviceUserId"))
 
 
-def _alone(document: Document) -> IndexKey:
+def _none(document: Document) -> IndexKey:
     return ()
 
 
@@ -71,10 +69,10 @@ def _secrets(
     type_: str,
     *,
     in_release_namespace: bool,
-    index: Callable[[Document], IndexKey] = _alone,
+    parent: Callable[[Document], IndexKey] = _none,
 ) -> Watched:
     query = {"fieldSelector": f"type={type_}"}
-    return Watched(kind, SECRETS, index, in_release_namespace, query)
+    return Watched(kind, SECRETS, parent, in_release_namespace, query)
 
 
 WATCHED = (
@@ -87,7 +85,15 @@ WATCHED = (
     _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, in_release_namespace=True),
     _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
     _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, in_release_namespace=False),
-    _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, index=_guest_code_label),
+    _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, parent=_guest_code_label),
 )
 
 BY_KIND = {each.kind: each for each in WATCHED}
+
+
+def _by_parent(watched: Watched) -> Callable[[Document], tuple[IndexKey]]:
+    return lambda document: (watched.parent(document),)
+
+
+KINDS: Kinds = {each.kind: {PARENT: _by_parent(each)} for each in WATCHED}
+"""The store's kinds and their index."""

@@ -22,6 +22,8 @@ from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.shapes import Document, JsonPatch
 
 REQUEST_TIMEOUT_S = 10.0
+PAGE = 500
+"""Objects in one response to a list: decoding a large one would block the event loop."""
 
 
 class KubeClient:
@@ -57,8 +59,14 @@ class KubeClient:
         return await self._request("GET", api.path(namespace, name))
 
     async def list(self, api: Api, namespace: str | None, **query: str) -> Document:
-        """The whole list document: `items` and `metadata.resourceVersion`."""
-        return await self._request("GET", api.path(namespace), query=query)
+        """The whole list document, fetched in pages: `items` and `metadata.resourceVersion`."""
+        items: list[Document] = []
+        while True:
+            page = await self._request("GET", api.path(namespace), query={"limit": str(PAGE), **query})
+            items += page["items"]
+            if not (following := page["metadata"].get("continue")):
+                return {**page, "items": items}
+            query["continue"] = following
 
     async def create(self, api: Api, namespace: str | None, document: Document) -> Document:
         return await self._request("POST", api.path(namespace), document)

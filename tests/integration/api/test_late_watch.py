@@ -21,7 +21,7 @@ def show(anna: User, cluster: Cluster, facade: Facade, monkeypatch: pytest.Monke
     anna.ok("PUT", f"{show.path}/source/{made}", {})
     reflectors = facade.services.cluster._reflectors
     watch = next(each for each in reflectors if each.kind == PROJECT)
-    monkeypatch.setattr(watch, "_view", View())
+    monkeypatch.setattr(watch, "_store", View())
     cluster.patch("projects", show.id, RUNNING)
     return show
 

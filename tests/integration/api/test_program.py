@@ -1,8 +1,7 @@
-"""`python -m onair_api` as the container runs it, and its watch after a long absence."""
+"""`python -m onair_api` as the container runs it."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -12,15 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from prometheus_client import REGISTRY
 from tests.support.control_plane import free_port
 from tests.support.facade import Cluster, wait_for
-
-from onair_api.cache.kinds import BY_KIND, COLLECTION
-from onair_api.cache.reflector import Reflector
-from onair_api.cache.view import View
-from onair_api.settings import CacheSettings
-from onair_crds.kube.client import KubeClient
 
 
 @pytest.fixture
@@ -59,43 +51,3 @@ def test_the_program_serves_and_ends_in_order(config: Path, rights: Path) -> Non
     assert b'"api.started"' in output
     assert b'"api.stopped"' in output
     assert b"Traceback" not in output
-
-
-def restarts(reason: str) -> float:
-    labels = {"kind": COLLECTION, "reason": reason}
-    return REGISTRY.get_sample_value("onair_api_watch_restarts_total", labels) or 0
-
-
-async def test_a_watch_that_is_too_old_lists_again_and_drops_what_is_gone(
-    kubeconfig: Path, cluster: Cluster
-) -> None:
-    spec = {"owner": {"serviceId": "s", "serviceUserId": "u"}}
-    cluster.apply("Collection", "collections", "there", spec)
-    view = View()
-    ghost = {"metadata": {"name": "ghost", "uid": "ghost", "resourceVersion": "1"}, "spec": spec}
-    view.put(COLLECTION, ghost)
-    settings = CacheSettings(backoff_initial_s=0.01)
-    before = restarts("gone")
-    async with await KubeClient.connect(str(kubeconfig)) as client:
-        reflector = Reflector(client, view, BY_KIND[COLLECTION], cluster.shows, settings)
-        reflector._version = "1"
-        task = asyncio.create_task(reflector.run())
-        await asyncio.wait_for(reflector.synced.wait(), 10)
-        task.cancel()
-    assert view.get(COLLECTION, "there") is not None
-    assert view.get(COLLECTION, "ghost") is None
-    assert restarts("gone") > before
-
-
-async def test_a_watch_that_falls_silent_is_given_up(kubeconfig: Path, cluster: Cluster) -> None:
-    """Nothing is sent on a quiet watch for a minute; a shorter patience shows what a dead peer causes."""
-    before = restarts("broken")
-    settings = CacheSettings(inactivity_s=1, backoff_initial_s=0.01)
-    async with await KubeClient.connect(str(kubeconfig)) as client:
-        reflector = Reflector(client, View(), BY_KIND[COLLECTION], cluster.shows, settings)
-        task = asyncio.create_task(reflector.run())
-        async with asyncio.timeout(10):
-            while restarts("broken") == before:  # noqa: ASYNC110 - a counter cannot wake anybody
-                await asyncio.sleep(0.02)
-        assert not task.done()
-        task.cancel()

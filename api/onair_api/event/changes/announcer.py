@@ -55,7 +55,7 @@ class Change:
 
 
 class Changes:
-    """Hears what the reflectors heard (`cache.reflector.Listener`) and delivers events of it."""
+    """Hears what the reflectors heard (`onair_crds.kube.reflector.Listener`) and delivers events of it."""
 
     def __init__(
         self, readers: Readers, prefix: str, notes: BatchNotes, ring: Ring, deliver: Callable[[Event], None]

@@ -1,20 +1,19 @@
-"""Keeps one kind of the view like the API server's: list, watch, and again when a watch ends or breaks."""
+"""Keeps one kind of a store equal to the API server's: list, watch, and again when a watch ends or breaks."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import structlog
 
-from onair_api.cache.kinds import Watched
-from onair_api.cache.view import View
-from onair_api.metrics import WATCH_EVENTS, WATCH_RESTARTS
-from onair_api.settings import CacheSettings
+from onair_crds.kube.apis import Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
 
 log = structlog.get_logger()
@@ -23,30 +22,83 @@ GONE = 410
 SHORTEST_WATCH_S = 0.5
 
 
+@dataclass(frozen=True)
+class Target:
+    """What is listed and watched: a kind of the store, where it lives, and which of its objects."""
+
+    kind: str
+    api: Api
+    namespace: str | None
+    query: dict[str, str] = field(default_factory=dict)
+
+
 class Listener(Protocol):
-    """Hears what the API server says, and nothing of this replica's own writes."""
+    """Notified of what the API server says, and of nothing that this process wrote itself."""
 
     def listed(self, kind: str, documents: list[Document], version: int) -> None:
-        """All objects of a kind at a resourceVersion: at first, and when a watch could not go on."""
+        """All objects of a kind at a resourceVersion: at first, and when a watch could not be resumed."""
 
     def changed(self, kind: str, document: Document, *, deleted: bool) -> None:
-        """One object as a watch told of it."""
+        """One object as a watch reported it."""
+
+
+class Metrics(Protocol):
+    """Counts what reflectors do."""
+
+    def watch_event(self, kind: str, type_: str) -> None:
+        """An event of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
+
+    def watch_restarted(self, kind: str, reason: str) -> None:
+        """A watch or list ended by an error: `gone` when it was too old to be resumed, else `broken`."""
+
+
+class Timing(Protocol):
+    """Timeouts of a reflector, in seconds."""
+
+    @property
+    def watch_timeout_s(self) -> int: ...
+    @property
+    def inactivity_s(self) -> float: ...
+    @property
+    def backoff_initial_s(self) -> float: ...
+    @property
+    def backoff_max_s(self) -> float: ...
+
+
+class Listing(NamedTuple):
+    """A whole list, and what it changed in the store."""
+
+    documents: list[Document]
+    version: int
+    changes: list[Change]
+
+
+async def relist(client: KubeClient, store: Store, target: Target) -> Listing:
+    """Lists a kind and makes the store equal to it.
+
+    Raises:
+        ApiError: the list failed; the store is as before.
+    """
+    listed = await client.list(target.api, target.namespace, **target.query)
+    version = int(listed["metadata"]["resourceVersion"])
+    documents: list[Document] = listed["items"]
+    return Listing(documents, version, store.replace_all(target.kind, documents, version))
 
 
 class Reflector:
-    """One list and watch. `run` never returns; `synced` and `age_s` say what it is worth."""
+    """One list and watch. `run` never returns; `synced` and `age_s` say how far the store can be trusted."""
 
     def __init__(
-        self, client: KubeClient, view: View, watched: Watched, namespace: str, settings: CacheSettings
+        self, client: KubeClient, store: Store, target: Target, timing: Timing, metrics: Metrics
     ) -> None:
         self.listener: Listener | None = None
-        self.kind = watched.kind
+        self.kind = target.kind
         self.synced = asyncio.Event()
         self._client = client
-        self._view = view
-        self._watched = watched
-        self._namespace = namespace
-        self._settings = settings
+        self._store = store
+        self._target = target
+        self._timing = timing
+        self._metrics = metrics
         self._version: str | None = None
         self._failures = 0
         self._connected = False
@@ -54,7 +106,7 @@ class Reflector:
 
     @property
     def age_s(self) -> float:
-        """Seconds since the view was known to follow the API server; 0 while a watch is open."""
+        """Seconds since the store was known to follow the API server; 0 while a watch is open."""
         return 0.0 if self._connected else time.monotonic() - self._last_contact
 
     async def run(self) -> None:
@@ -67,26 +119,24 @@ class Reflector:
                 await self._recover(error)
 
     async def _list(self) -> None:
-        listed = await self._client.list(self._watched.api, self._namespace, **self._watched.query)
-        version = str(listed["metadata"]["resourceVersion"])
-        self._view.replace_all(self.kind, listed["items"], int(version))
+        listing = await relist(self._client, self._store, self._target)
         if self.listener:
-            self.listener.listed(self.kind, listed["items"], int(version))
-        self._version = version
+            self.listener.listed(self.kind, listing.documents, listing.version)
+        self._version = str(listing.version)
         self._contact()
         if not self.synced.is_set():
             self.synced.set()
-            log.info("cache.filled", kind=self.kind, objects=len(listed["items"]))
+            log.info("cache.filled", kind=self.kind, objects=len(listing.documents))
 
     async def _watch(self, version: str) -> None:
         query = {
-            **self._watched.query,
+            **self._target.query,
             "resourceVersion": version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(self._jittered_timeout_s()),
         }
         stream = self._client.stream(
-            self._watched.api, self._namespace, timeout_s=self._settings.inactivity_s, **query
+            self._target.api, self._target.namespace, timeout_s=self._timing.inactivity_s, **query
         )
         started = time.monotonic()
         try:
@@ -104,28 +154,28 @@ class Reflector:
     def _take(self, event: Document) -> None:
         document = event["object"]
         type_ = str(event["type"])
-        WATCH_EVENTS.labels(self.kind, type_).inc()
+        self._metrics.watch_event(self.kind, type_)
         if type_ == "ERROR":
             code = int(document.get("code") or 500)
             raise ApiError(code, str(document.get("reason", "")), str(document.get("message", "")))
         self._version = document["metadata"]["resourceVersion"]
         if type_ == "DELETED":
-            self._view.remove(self.kind, document["metadata"]["name"], document["metadata"]["uid"])
+            self._store.remove(self.kind, document["metadata"]["name"], document["metadata"]["uid"])
         elif type_ in ("ADDED", "MODIFIED"):
-            self._view.put(self.kind, document)
+            self._store.update(self.kind, document)
         if self.listener and type_ in ("ADDED", "MODIFIED", "DELETED"):
             self.listener.changed(self.kind, document, deleted=type_ == "DELETED")
 
     async def _recover(self, error: ApiError | ValueError) -> None:
         status = error.status if isinstance(error, ApiError) else 0
-        WATCH_RESTARTS.labels(self.kind, "gone" if status == GONE else "broken").inc()
+        self._metrics.watch_restarted(self.kind, "gone" if status == GONE else "broken")
         if status == GONE or isinstance(error, ValueError):
             self._version = None
         if status == GONE and self._failures == 0:
             self._failures = 1
             return
         ceiling = min(
-            self._settings.backoff_initial_s * 2 ** min(self._failures, 16), self._settings.backoff_max_s
+            self._timing.backoff_initial_s * 2 ** min(self._failures, 16), self._timing.backoff_max_s
         )
         if self._failures in (0, 4) or not self._failures % 30:
             log.warning("cache.watch_broken", kind=self.kind, status=status, error=str(error)[:200])
@@ -136,4 +186,4 @@ class Reflector:
         self._last_contact = time.monotonic()
 
     def _jittered_timeout_s(self) -> int:
-        return round(self._settings.watch_timeout_s * random.uniform(0.9, 1.0))  # noqa: S311
+        return round(self._timing.watch_timeout_s * random.uniform(0.9, 1.0))  # noqa: S311

@@ -1,0 +1,177 @@
+"""The newest known version of every watched object, in memory.
+
+Lists, watches, reads and responses to writes all feed it, in any order:
+resourceVersion counts up over all objects of one API server, so the newer
+document stays. A uid never comes back, so an object that was seen to be deleted
+is ignored ever after, whatever arrives late.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from onair_crds.contract.labels import CREATED_ANNOTATION
+from onair_crds.resources.base import Resource
+from onair_crds.shapes import Document
+
+MAX_TOMBSTONES = 50_000
+
+IndexKey = tuple[str, ...]
+Index = Callable[[Document], Iterable[IndexKey]]
+"""The keys that an object is found by: none, one or several."""
+Kinds = Mapping[str, Mapping[str, Index]]
+"""The kinds that a store holds, and the indices of each by name."""
+Listener = Callable[[], None]
+R = TypeVar("R", bound=Resource)
+
+
+class Entry:
+    """One version of one object. `records` keeps what was derived from it, as long as it is the newest."""
+
+    __slots__ = ("created", "document", "kind", "name", "records", "uid", "version")
+
+    def __init__(self, kind: str, document: Document) -> None:
+        metadata = document["metadata"]
+        self.kind = kind
+        self.name: str = metadata["name"]
+        self.uid: str = metadata["uid"]
+        self.version = int(metadata["resourceVersion"])
+        self.document = document
+        self.created = creation_order(metadata)
+        self.records: dict[Any, Any] = {}
+
+    @property
+    def metadata(self) -> Document:
+        return self.document["metadata"]  # type: ignore[no-any-return]
+
+    @property
+    def spec(self) -> Document:
+        return self.document.get("spec") or {}
+
+    @property
+    def status(self) -> Document:
+        return self.document.get("status") or {}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.metadata.get("labels") or {}
+
+    @property
+    def deleting(self) -> bool:
+        return "deletionTimestamp" in self.metadata
+
+    def model(self, model: type[R]) -> R:
+        """The object as its resource model, parsed at the first call.
+
+        Raises:
+            ValidationError: the object is not as the model says.
+        """
+        parsed: R | None = self.records.get(model)
+        if parsed is None:
+            parsed = self.records[model] = model.model_validate(self.document)
+        return parsed
+
+
+class Change(NamedTuple):
+    """What an update did to one object; `before` or `after` is None where there was or is none."""
+
+    before: Entry | None
+    after: Entry | None
+
+    @property
+    def entry(self) -> Entry:
+        """The object as it is, or as it was last."""
+        entry = self.after or self.before
+        if entry is None:
+            raise ValueError("a change of nothing")
+        return entry
+
+
+def creation_order(metadata: Document) -> tuple[str, str]:
+    """Sorts objects oldest first; RFC 3339 UTC sorts as text once all have a fraction."""
+    annotations = metadata.get("annotations") or {}
+    created = str(annotations.get(CREATED_ANNOTATION) or metadata.get("creationTimestamp") or "")
+    return (created if "." in created else created.replace("Z", ".000000Z")), metadata["name"]
+
+
+class Store:
+    """Objects of the declared kinds, by name and by index. An entry may be of an object under deletion."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self._kinds = kinds
+        self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind in kinds}
+        self._indexed: dict[tuple[str, str], dict[IndexKey, dict[str, Entry]]] = {
+            (kind, index): defaultdict(dict) for kind, indices in kinds.items() for index in indices
+        }
+        self._tombstones: OrderedDict[str, None] = OrderedDict()
+        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+
+    def entry(self, kind: str, name: str) -> Entry | None:
+        return self._entries[kind].get(name)
+
+    def entries(self, kind: str) -> list[Entry]:
+        """All objects of a kind, in no order."""
+        return list(self._entries[kind].values())
+
+    def select(self, kind: str, index: str, *key: str) -> list[Entry]:
+        """The objects that an index finds by this key, sorted by name."""
+        found = self._indexed[kind, index].get(key)
+        return [found[name] for name in sorted(found)] if found else []
+
+    def size(self, kind: str) -> int:
+        return len(self._entries[kind])
+
+    def on_change(self, kind: str, listener: Listener) -> None:
+        """Calls `listener` after every change of any object of a kind."""
+        self._listeners[kind].append(listener)
+
+    def update(self, kind: str, document: Document) -> Change | None:
+        """Takes one version of an object; None where it is no news."""
+        entry = Entry(kind, document)
+        known = self._entries[kind].get(entry.name)
+        if entry.uid in self._tombstones or (known and known.version >= entry.version):
+            return None
+        if known:
+            self._unlink(known)
+        self._entries[kind][entry.name] = entry
+        for name, index in self._kinds[kind].items():
+            for key in index(document):
+                self._indexed[kind, name][key][entry.name] = entry
+        self._notify(kind)
+        return Change(known, entry)
+
+    def remove(self, kind: str, name: str, uid: str) -> Change | None:
+        """Drops a deleted object for good; None where it was not known."""
+        self._tombstones[uid] = None
+        if len(self._tombstones) > MAX_TOMBSTONES:
+            self._tombstones.popitem(last=False)
+        known = self._entries[kind].get(name)
+        if known is None or known.uid != uid:
+            return None
+        del self._entries[kind][name]
+        self._unlink(known)
+        self._notify(kind)
+        return Change(known, None)
+
+    def replace_all(self, kind: str, documents: list[Document], version: int) -> list[Change]:
+        """Takes a whole list at its resourceVersion; drops what it lacks, unless that is newer."""
+        updates = [self.update(kind, document) for document in documents]
+        alive = {document["metadata"]["uid"] for document in documents}
+        missing = [e for e in self._entries[kind].values() if e.uid not in alive and e.version <= version]
+        removals = [self.remove(kind, entry.name, entry.uid) for entry in missing]
+        return [change for change in (*updates, *removals) if change]
+
+    def _unlink(self, entry: Entry) -> None:
+        for name, index in self._kinds[entry.kind].items():
+            indexed = self._indexed[entry.kind, name]
+            for key in index(entry.document):
+                siblings = indexed[key]
+                siblings.pop(entry.name, None)
+                if not siblings:
+                    del indexed[key]
+
+    def _notify(self, kind: str) -> None:
+        for listener in self._listeners[kind]:
+            listener()

@@ -1,0 +1,126 @@
+"""Reflectors on a real API server: lists in pages, watches that are too old, watches that fall silent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from onair_crds.kube import client as kube_client
+from onair_crds.kube.apis import CUSTOM
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.reflector import Reflector, Target, relist
+from onair_crds.kube.store import Store
+from onair_crds.resources.collection import Collection
+
+COLLECTION = "Collection"
+SPEC = {"owner": {"serviceId": "s", "serviceUserId": "u"}}
+
+
+@dataclass(frozen=True)
+class Timing:
+    watch_timeout_s: int = 290
+    inactivity_s: float = 150.0
+    backoff_initial_s: float = 0.01
+    backoff_max_s: float = 1.0
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.restarts: Counter[str] = Counter()
+        self.events: Counter[str] = Counter()
+
+    def watch_event(self, kind: str, type_: str) -> None:
+        self.events[type_] += 1
+
+    def watch_restarted(self, kind: str, reason: str) -> None:
+        self.restarts[reason] += 1
+
+
+@pytest.fixture
+async def client(crds: None, kubeconfig: Path) -> AsyncIterator[KubeClient]:
+    async with await KubeClient.connect(str(kubeconfig)) as client:
+        yield client
+
+
+@pytest.fixture
+def target(namespace: str) -> Target:
+    return Target(COLLECTION, CUSTOM[COLLECTION], namespace)
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store({COLLECTION: {}})
+
+
+async def create(client: KubeClient, target: Target, name: str) -> None:
+    await client.create(target.api, target.namespace, Collection.document(name, SPEC))
+
+
+@asynccontextmanager
+async def running(reflector: Reflector) -> AsyncIterator[None]:
+    task = asyncio.create_task(reflector.run())
+    try:
+        yield
+        assert not task.done()
+    finally:
+        task.cancel()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - a counter cannot wake anybody
+            await asyncio.sleep(0.02)
+
+
+async def test_a_list_of_several_pages_is_taken_whole(
+    client: KubeClient, target: Target, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kube_client, "PAGE", 2)
+    for number in range(5):
+        await create(client, target, f"c-{number}")
+    listing = await relist(client, store, target)
+    assert [entry.name for entry in store.entries(COLLECTION)] == [f"c-{number}" for number in range(5)]
+    assert len(listing.changes) == len(listing.documents) == 5
+    assert (await relist(client, store, target)).changes == []
+
+
+async def test_a_reflector_follows_what_changes(client: KubeClient, target: Target, store: Store) -> None:
+    reflector = Reflector(client, store, target, Timing(), Metrics())
+    async with running(reflector):
+        await asyncio.wait_for(reflector.synced.wait(), 10)
+        await create(client, target, "new")
+        await until(lambda: store.entry(COLLECTION, "new") is not None)
+        assert reflector.age_s == 0
+        await client.delete(target.api, target.namespace, "new")
+        await until(lambda: store.entry(COLLECTION, "new") is None)
+
+
+async def test_a_watch_that_is_too_old_lists_again_and_drops_what_is_gone(
+    client: KubeClient, target: Target, store: Store
+) -> None:
+    await create(client, target, "there")
+    store.update(COLLECTION, {"metadata": {"name": "ghost", "uid": "ghost", "resourceVersion": "1"}})
+    metrics = Metrics()
+    reflector = Reflector(client, store, target, Timing(), metrics)
+    reflector._version = "1"
+    async with running(reflector):
+        await asyncio.wait_for(reflector.synced.wait(), 10)
+    assert store.entry(COLLECTION, "there")
+    assert store.entry(COLLECTION, "ghost") is None
+    assert metrics.restarts["gone"] == 1
+
+
+async def test_a_watch_that_falls_silent_is_given_up(
+    client: KubeClient, target: Target, store: Store
+) -> None:
+    """Nothing is sent on a quiet watch for a minute; a shorter timeout shows what a dead peer causes."""
+    metrics = Metrics()
+    reflector = Reflector(client, store, target, Timing(inactivity_s=1), metrics)
+    async with running(reflector):
+        await until(lambda: metrics.restarts["broken"] > 0)

@@ -1,0 +1,50 @@
+"""What the facade reads: nothing that is being deleted, children oldest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onair_api.cache.kinds import PROJECT
+from onair_api.cache.view import View
+
+
+def project(name: str, version: int, **metadata: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": str(version), **metadata},
+        "spec": {"collectionId": "c"},
+    }
+
+
+def test_the_newest_version_is_given_back_whatever_comes_first() -> None:
+    view = View()
+    for version, newest in ((10, 10), (9, 10), (11, 11)):
+        entry = view.put(PROJECT, project("a", version))
+        assert entry
+        assert entry.version == newest
+
+
+def test_a_deleted_object_is_not_given_back() -> None:
+    view = View()
+    view.put(PROJECT, project("a", 5))
+    view.remove(PROJECT, "a", "uid-a")
+    assert view.put(PROJECT, project("a", 6)) is None
+
+
+def test_an_object_that_is_being_deleted_is_not_seen() -> None:
+    view = View()
+    view.put(PROJECT, project("a", 5, deletionTimestamp="2026-01-01T00:00:00Z"))
+    assert view.get(PROJECT, "a") is None
+    assert view.children(PROJECT, "c") == []
+
+
+def test_children_come_oldest_first_by_the_finer_time() -> None:
+    view = View()
+    times = {
+        "c": {"creationTimestamp": "2026-01-01T00:00:01Z"},
+        "b": {"annotations": {"onair.dev/created": "2026-01-01T00:00:00.000002Z"}},
+        "a": {"annotations": {"onair.dev/created": "2026-01-01T00:00:00.000010Z"}},
+        "d": {"creationTimestamp": "2026-01-01T00:00:00Z"},
+    }
+    for number, (name, metadata) in enumerate(times.items()):
+        view.put(PROJECT, project(name, number + 1, **metadata))
+    assert [e.name for e in view.children(PROJECT, "c")] == ["d", "b", "a", "c"]
