@@ -16,7 +16,7 @@ BROWSER_UID = 1000
 ENCODER_UID = 1001
 SHARED_GID = 2000
 AUTHORITIES = "/etc/onair/authorities"
-"""Where the agent looks for them (onair_encoder.places)."""
+"""Where the agent looks for them (onair_encoder.paths)."""
 
 
 def encoder_pod(

@@ -12,12 +12,12 @@ def main() -> None:
     loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     match sys.argv[1:]:
         case ["browser"]:
-            from onair_encoder.browser_container import run
+            from onair_encoder.browser.container import run
         case ["encoder"]:
-            from onair_encoder.encoder_container import run
+            from onair_encoder.encode.container import run
         case ["agent"]:
             from onair_crds.runtime.event_loop import Loop
-            from onair_encoder.agent_process import run
+            from onair_encoder.agent.process import run
 
             # It is woken for every packet.
             loop = Loop

@@ -8,8 +8,8 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from onair_encoder.fan_out import FanOut
-from onair_encoder.flv import FlvReader
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import FlvReader
 
 WIDTH, HEIGHT, FRAMERATE, GOP = 320, 180, 30, 30
 

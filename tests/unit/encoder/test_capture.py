@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
-from onair_encoder import program_file
-from onair_encoder.capture import ffmpeg_command
-from onair_encoder.chromium import in_words
+from onair_encoder.agent import program_file
+from onair_encoder.browser.chromium import in_words
+from onair_encoder.encode.command import ffmpeg_command
 
 PROGRAM = Program(
     project="show",

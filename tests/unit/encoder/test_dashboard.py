@@ -8,8 +8,8 @@ from pathlib import Path
 
 from prometheus_client import generate_latest
 
-from onair_encoder.agent import Agent
-from onair_encoder.metrics import registry_of
+from onair_encoder.agent.agent import Agent
+from onair_encoder.agent.metrics import registry_of
 
 DASHBOARD = Path(__file__).parents[3] / "charts/onair/files/dashboards/onair-shows.json"
 

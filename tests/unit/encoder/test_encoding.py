@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onair_encoder.encoding import Encoding, EncodingListener
+from onair_encoder.encode.progress import Encoding, EncodingListener
 
 BEGIN = [
     "[info] Input #0, x11grab, from ':0':",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.flv import AUDIO, VIDEO, Packet
+from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.hls import segmenter
 from onair_encoder.publish.hls.bucket import Patience, _address, lost_by
 from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments

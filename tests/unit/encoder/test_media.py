@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from onair_encoder.fan_out import FanOut
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, FlvError, FlvReader, Packet
-from onair_encoder.timeline import Timeline
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvError, FlvReader, Packet
+from onair_encoder.media.timeline import Timeline
 
 KEY, DELTA = b"\x17\x01\0\0\0key", b"\x27\x01\0\0\0delta"
 AVC_HEADER, AAC_HEADER, SOUND = b"\x17\x00\0\0\0avcc", b"\xaf\x00\x11\x90", b"\xaf\x01sound"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from onair_encoder import encoder_container, supervise
-from onair_encoder.encoder_container import Pipeline
-from onair_encoder.supervise import Child
+from onair_encoder.encode import container as encoder_container
+from onair_encoder.encode.container import Pipeline
+from onair_encoder.process import supervise
+from onair_encoder.process.supervise import Child
 
 IGNORES_SIGINT = "trap '' INT; sleep 0.4; exec sleep {}"
 

@@ -10,14 +10,14 @@ import pytest
 from pydantic import SecretStr
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.media import amf
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.rtc import pipe
 from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
-from onair_encoder.publish.rtc.flow import PictureFlow, Rejoining
-from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected
+from onair_encoder.publish.rtc.livekit_errors import connect_failed, disconnected
 from onair_encoder.publish.rtc.media import Shape, access_unit, parameter_sets, shape_of
-from onair_encoder.publish.rtc.publisher import HELD_S, MAX_UNSENT_BYTES, PipeFeed
-from onair_encoder.publish.rtmp import amf
+from onair_encoder.publish.rtc.output import HELD_S, MAX_UNSENT_BYTES, PipeFeed
+from onair_encoder.publish.rtc.video_flow import PictureFlow, Rejoining
 
 SPS, PPS = b"\x67\x64\x00\x1e", b"\x68\xee"
 HEADER = Packet(

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_crds.contract.program import ProgramDestination
-from onair_encoder.fan_out import FanOut
+from onair_encoder.media import amf
+from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish import publisher as publisher_module
 from onair_encoder.publish.backoff import Backoff
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.rtmp import amf
 from onair_encoder.publish.rtmp.chunks import ChunkReader, message_chunks
 from onair_encoder.publish.rtmp.connection import RtmpAddress
-from onair_encoder.publish.words import Lost, in_words
+from onair_encoder.publish.session_error import SessionError, network_error
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=40),
@@ -87,7 +87,7 @@ def test_a_key_is_in_no_text() -> None:
     "url", ["rtmp:///live", "rtmp://a.example", "rtmp://a.example:99999/live/k", "http://a/b"]
 )
 def test_unusable_addresses_say_why(url: str) -> None:
-    with pytest.raises(Lost, match="the url"):
+    with pytest.raises(SessionError, match="the url"):
         RtmpAddress.of(url, None)
 
 
@@ -105,7 +105,7 @@ def test_unusable_addresses_say_why(url: str) -> None:
     ],
 )
 def test_errors_are_told_in_words(error: Exception, words: str) -> None:
-    assert words in str(in_words(error, "a.example", "a.example:1935"))
+    assert words in str(network_error(error, "a.example", "a.example:1935"))
 
 
 def test_back_off_grows_to_its_limit_and_starts_anew() -> None:
@@ -128,7 +128,7 @@ class Refused(Publisher):
     async def session(self) -> None:
         self.attempts.append(asyncio.get_running_loop().time())
         await asyncio.sleep(0.03)
-        raise Lost("no answer")
+        raise SessionError("no answer")
 
 
 async def test_attempts_without_a_session_do_not_start_the_back_off_anew(

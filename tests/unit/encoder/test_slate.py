@@ -8,10 +8,10 @@ from itertools import islice, pairwise
 import pytest
 
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
-from onair_encoder.fan_out import FanOut
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_encoder.slate import Slate, gop_frames, slate_command
-from onair_encoder.switch import PATIENCE_S, Switch
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.media.slate import Slate, gop_frames, slate_command
+from onair_encoder.media.switch import PATIENCE_S, Switch
 
 KEY, DELTA = b"\x17\x01\0\0\0key", b"\x27\x01\0\0\0delta"
 AVC_HEADER, AAC_HEADER, SOUND = b"\x17\x00\0\0\0avcc", b"\xaf\x00\x11\x90", b"\xaf\x01sound"

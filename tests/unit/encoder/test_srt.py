@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_encoder.flv import AUDIO, VIDEO, Packet
+from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.feed import Feed
 from onair_encoder.publish.mpeg_ts import CELL, TransportStream
+from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
-from onair_encoder.publish.srt.reject import refusal
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.srt.refusals import refusal
 
 SPS, PPS = b"\x67sps", b"\x68pps"
 AVC = Packet(VIDEO, 0, b"\x17\0\0\0\0\x01\x42\xc0\x1e\xff\xe1\0\x04" + SPS + b"\x01\0\x04" + PPS)
@@ -151,7 +151,7 @@ def test_addresses(url: str, key: str | None, expected: tuple[str, str, int, int
     ],
 )
 def test_unusable_addresses_say_why(url: str, words: str) -> None:
-    with pytest.raises(Lost, match=words) as lost:
+    with pytest.raises(SessionError, match=words) as lost:
         SrtAddress.of(url, None)
     assert lost.value.permanent
     assert "0123456789" not in str(lost.value)
@@ -159,7 +159,7 @@ def test_unusable_addresses_say_why(url: str, words: str) -> None:
 
 def test_a_stream_id_and_a_passphrase_are_in_no_text() -> None:
     assert "s3cret" not in repr(SrtAddress.of("srt://a.example:1?streamid=s3cret", None))
-    with pytest.raises(Lost) as lost:
+    with pytest.raises(SessionError) as lost:
         checked_passphrase("s3cret")
     assert "s3cret" not in str(lost.value)
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.worlds import SETTINGS, project
 
 from onair_crds.resources.project import Location
-from onair_encoder.places import AUTHORITIES
+from onair_encoder.paths import AUTHORITIES
 from onair_operator.cost import cost_of
 from onair_operator.placement import distance_km, node_affinity, regions_by_distance
 from onair_operator.pods import encoder_pod

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from onair_crds.contract.program import DestinationState, ProgramDestination
-from onair_encoder.fan_out import FanOut
 from onair_encoder.logs import log
+from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.kinds import KINDS
 from onair_encoder.publish.publisher import Counters, Publisher
 

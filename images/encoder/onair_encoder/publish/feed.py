@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from onair_encoder.flv import SCRIPT, VIDEO, Packet
-from onair_encoder.publish.rtmp import amf
+from onair_encoder.media import amf
+from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
 
 Size = tuple[object, object]
 

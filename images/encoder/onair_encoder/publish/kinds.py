@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onair_encoder.publish.hls.publisher import HlsPublisher
+from onair_encoder.publish.hls.output import HlsPublisher
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.rtc.publisher import RtcPublisher
-from onair_encoder.publish.rtmp.publisher import RtmpPublisher
-from onair_encoder.publish.srt.publisher import SrtPublisher
+from onair_encoder.publish.rtc.output import RtcPublisher
+from onair_encoder.publish.rtmp.output import RtmpPublisher
+from onair_encoder.publish.srt.output import SrtPublisher
 
 KINDS: dict[str, type[Publisher]] = {
     "RTMP": RtmpPublisher,

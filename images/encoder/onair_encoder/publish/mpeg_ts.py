@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, cycle, islice
 
-from onair_encoder.flv import AUDIO, VIDEO, Packet
+from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 
 CELL = 188
 """Bytes of one transport packet."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import ConnectState
-from onair_encoder.fan_out import FanOut
 from onair_encoder.logs import log
+from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.backoff import LONGEST_S, Backoff
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 STEADY_S = 10.0
 """A session that was connected for so long starts the back-off anew."""
@@ -83,7 +83,7 @@ class Publisher(ABC):
         Calls `connected()` once media is known to flow. When cancelled it closes at once.
 
         Raises:
-            Lost: it could not be had, or ended.
+            SessionError: it could not be had, or ended.
         """
 
     async def _run(self) -> None:
@@ -91,14 +91,14 @@ class Publisher(ABC):
         while not self._stop.is_set():
             self._steady_since = None
             self.state = self.state.model_copy(update={"attempts": self.state.attempts + 1})
-            lost: Lost | None = None
+            lost: SessionError | None = None
             try:
                 await self.session()
-            except Lost as error:
+            except SessionError as error:
                 lost = error
             except Exception as error:  # noqa: BLE001  a destination costs no other one anything
                 log("destination.failed", id=self.state.id, error=type(error).__name__)
-                lost = Lost(f"internal error ({type(error).__name__})")
+                lost = SessionError(f"internal error ({type(error).__name__})")
             if self._stop.is_set():
                 break
             if lost is None:

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from onair_encoder.logs import log
-from onair_encoder.places import AUTHORITIES
+from onair_encoder.paths import AUTHORITIES
 
 _one_at_a_time = threading.Lock()
 Stamp = tuple[tuple[str, int], ...]

@@ -14,7 +14,7 @@ from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
-from onair_encoder.publish.hls import publisher as hls
+from onair_encoder.publish.hls import output as hls
 
 
 def encoders() -> list[bytes]:

@@ -23,9 +23,9 @@ from tests.support.delivery.toxiproxy import Toxiproxy
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish import tls
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.hls import publisher as hls
+from onair_encoder.publish.hls import output as hls
 from onair_encoder.publish.hls import spool as spools
-from onair_encoder.publish.hls.publisher import HlsPublisher
+from onair_encoder.publish.hls.output import HlsPublisher
 from onair_encoder.publish.hls.spool import Budget
 
 AWAY_S = 30.0

@@ -19,11 +19,11 @@ from tests.support.delivery.livekit_server import LiveKitServer, viewer
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
-from onair_encoder.fan_out import FanOut
-from onair_encoder.flv import VIDEO, Packet
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import VIDEO, Packet
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.rtc.media import access_unit, parameter_sets
-from onair_encoder.publish.rtc.publisher import RoomProcess, RtcPublisher
+from onair_encoder.publish.rtc.output import RoomProcess, RtcPublisher
 
 IDENTITY = "programme"
 HIGH_PROFILE = ["-preset", "veryfast", "-profile:v", "high"]

@@ -18,9 +18,9 @@ import aiohttp
 from awscrt import auth, http
 
 from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.session_error import SessionError, network_error
+from onair_encoder.publish.tcp_progress import unacknowledged
 from onair_encoder.publish.tls import client_context
-from onair_encoder.publish.unacknowledged import unacknowledged
-from onair_encoder.publish.words import Lost, in_words
 
 CHUNK = 64 * 1024
 CONNECT_TIMEOUT_S = 5.0
@@ -58,23 +58,23 @@ _TRANSIENT = {
 }
 
 
-def lost_by(status: int, code: str, storage: ProgramStorage, server: str) -> Lost:
+def lost_by(status: int, code: str, storage: ProgramStorage, server: str) -> SessionError:
     """What an answer of the storage means."""
     known = {"bucket": storage.bucket, "region": storage.region, "server": server}
     if code in _PERMANENT:
-        return Lost(_PERMANENT[code].format(**known), permanent=True)
+        return SessionError(_PERMANENT[code].format(**known), permanent=True)
     if code in _TRANSIENT:
-        return Lost(_TRANSIENT[code].format(**known))
+        return SessionError(_TRANSIENT[code].format(**known))
     if status in (401, 403):
-        return Lost(_PERMANENT["AccessDenied"].format(**known), permanent=True)
+        return SessionError(_PERMANENT["AccessDenied"].format(**known), permanent=True)
     if status in (301, 307):
-        return Lost(_PERMANENT["PermanentRedirect"].format(**known), permanent=True)
+        return SessionError(_PERMANENT["PermanentRedirect"].format(**known), permanent=True)
     if status == 507:
-        return Lost(_TRANSIENT["QuotaExceeded"])
-    return Lost(f"{server} answered {status}{f' {code}' if code else ''}")
+        return SessionError(_TRANSIENT["QuotaExceeded"])
+    return SessionError(f"{server} answered {status}{f' {code}' if code else ''}")
 
 
-class NotReadable(Lost):
+class NotReadable(SessionError):
     """What is asked for may not be read, or is not there: storages do not tell the two apart."""
 
 
@@ -115,7 +115,7 @@ class Bucket:
         """Stores an object.
 
         Raises:
-            Lost: it is not known to be stored.
+            SessionError: it is not known to be stored.
         """
         headers = {"content-type": content_type, "cache-control": cache_control}
         if self.storage.acl:
@@ -128,7 +128,7 @@ class Bucket:
 
         Raises:
             NotReadable: the credentials do not allow it.
-            Lost: nobody knows.
+            SessionError: nobody knows.
         """
         async with self._ask("GET", key, {}) as answer:
             if answer.status == 200:
@@ -143,7 +143,7 @@ class Bucket:
         """Removes an object, if it is there.
 
         Raises:
-            Lost: it may still be there.
+            SessionError: it may still be there.
         """
         async with self._ask("DELETE", key, {}) as answer:
             if answer.status != 404:
@@ -194,27 +194,27 @@ class Bucket:
             )
             answer = await progress.watch(request, self._timeout_s, server)
         except aiohttp.ClientConnectorCertificateError as error:
-            raise in_words(error.certificate_error, _host(server), server) from error
+            raise network_error(error.certificate_error, _host(server), server) from error
         except aiohttp.ClientConnectorError as error:
-            raise in_words(error.os_error, _host(server), server) from error
+            raise network_error(error.os_error, _host(server), server) from error
         except aiohttp.ServerTimeoutError as error:
-            raise Lost(f"no answer from {server}") from error
+            raise SessionError(f"no answer from {server}") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise Lost(f"{server} broke the connection off") from error
+            raise SessionError(f"{server} broke the connection off") from error
         try:
             async with asyncio.timeout(max(1.0, self._timeout_s())):
                 yield answer
         except TimeoutError as error:
-            raise Lost(f"stalled: {server} did not end its answer") from error
+            raise SessionError(f"stalled: {server} did not end its answer") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise Lost(f"{server} broke the connection off") from error
+            raise SessionError(f"{server} broke the connection off") from error
         finally:
             answer.release()
 
     async def _signed(self, method: str, path: str, headers: dict[str, str], digest: str) -> dict[str, str]:
         """All headers, with the signature of AWS (version 4)."""
         if self._credentials is None:
-            raise Lost("the access key or its secret is empty", permanent=True)
+            raise SessionError("the access key or its secret is empty", permanent=True)
         request = http.HttpRequest(method, path, http.HttpHeaders([("host", self.server), *headers.items()]))
         config = auth.AwsSigningConfig(
             algorithm=auth.AwsSigningAlgorithm.V4,
@@ -315,7 +315,7 @@ class Progress:
         """The answer's head.
 
         Raises:
-            Lost: no bytes for longer than the time-out, or no answer for longer than the patience.
+            SessionError: no bytes for longer than the time-out, or no answer for longer than the patience.
         """
         try:
             while True:
@@ -330,12 +330,12 @@ class Progress:
                 limit_s = max(timeout_s(), LEAST_S)
                 if self._sending:
                     if still_s > limit_s:
-                        raise Lost(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
+                        raise SessionError(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
                     continue
                 limit_s = self._patience.limit_s(limit_s)
                 if still_s > limit_s:
                     self._patience.exhausted(limit_s)
-                    raise Lost(f"stalled: {server} gave no answer for {limit_s * 1000:.0f} ms")
+                    raise SessionError(f"stalled: {server} gave no answer for {limit_s * 1000:.0f} ms")
         finally:
             if not request.done():
                 request.cancel()

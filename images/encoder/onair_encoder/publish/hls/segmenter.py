@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onair_encoder.flv import VIDEO, Packet
+from onair_encoder.media.flv import VIDEO, Packet
 from onair_encoder.publish.mpeg_ts import TransportStream
 
 TOLERANCE_MS = 20

@@ -10,16 +10,16 @@ from livekit import rtc
 from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.publish.rtc.livekit_words import connect_failed, disconnected, server_of
+from onair_encoder.publish.rtc.livekit_errors import connect_failed, disconnected, server_of
 from onair_encoder.publish.rtc.media import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_encoder.publish.rtc.pipe import Progress
-from onair_encoder.publish.rtc.providers import Frame, Picture, Room
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.rtc.room import Frame, Picture, Room
+from onair_encoder.publish.session_error import SessionError
 
 CONNECT_TIMEOUT_S = 2.5
 """Of one attempt; the library makes four."""
 PUBLISH_TIMEOUT_S = 5.0
-NOT_A_PUBLISHER = Lost("the room does not let this identity publish", permanent=True)
+NOT_A_PUBLISHER = SessionError("the room does not let this identity publish", permanent=True)
 HEADROOM = 2.0
 """Announced over the programme's rate: libwebrtc begins at 0.9 of it and paces by its estimate."""
 LEAST_ANNOUNCED_BPS = 2_000_000
@@ -65,7 +65,7 @@ class LiveKitRoom(Room):
         except rtc.participant.PublishTrackError:
             raise NOT_A_PUBLISHER from None
         except TimeoutError:
-            raise Lost(f"no answer from {server_of(self.rtc.url)} to the tracks") from None
+            raise SessionError(f"no answer from {server_of(self.rtc.url)} to the tracks") from None
 
     async def _publish_video(self, picture: Picture) -> None:
         if self._source and picture.bitrate_bps * 1.1 <= self._announced_bps:

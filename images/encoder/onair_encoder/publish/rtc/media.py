@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import av
 
-from onair_encoder.flv import Packet
-from onair_encoder.publish.rtmp import amf
+from onair_encoder.media import amf
+from onair_encoder.media.flv import Packet
 
 SAMPLE_RATE_HZ = 48_000
 CHANNELS = 2

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.flv import Packet
+from onair_encoder.media.flv import Packet
 
 _HEAD = struct.Struct(">BQI")
 _SETTINGS = 0

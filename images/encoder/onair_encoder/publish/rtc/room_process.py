@@ -14,13 +14,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
-from onair_encoder.publish.rtc.flow import PictureFlow
 from onair_encoder.publish.rtc.media import Shape, Sound, access_unit, parameter_sets, shape_of
 from onair_encoder.publish.rtc.pipe import Gone, Joined, Message, line_of, read_packets, read_settings
-from onair_encoder.publish.rtc.providers import Frame, Picture, Room, room_of
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.rtc.room import Frame, Picture, Room, room_of
+from onair_encoder.publish.rtc.video_flow import PictureFlow
+from onair_encoder.publish.session_error import SessionError
 
 FIRST_PROGRESS_S, PROGRESS_S = 0.05, 0.25
 CHUNK_US = 10_000
@@ -57,7 +57,7 @@ class Feeder:
     async def take(self, packet: Packet) -> None:
         """
         Raises:
-            Lost: the room does not take the programme.
+            SessionError: the room does not take the programme.
         """
         now_us = time.monotonic_ns() // 1000
         if packet.type == SCRIPT:
@@ -147,13 +147,13 @@ async def _tell_progress(room: Room, feeder: Feeder) -> None:
 async def _serve(reader: asyncio.StreamReader) -> None:
     """
     Raises:
-        Lost: the session could not be had, or has ended.
+        SessionError: the session could not be had, or has ended.
     """
     room = room_of(await read_settings(reader))
     try:
         await asyncio.wait_for(room.join(), JOIN_S)
     except TimeoutError:
-        raise Lost("no answer from the server") from None
+        raise SessionError("no answer from the server") from None
     _say(Joined())
     feeder = Feeder(room)
     work = [
@@ -179,7 +179,7 @@ async def run() -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     try:
         await _serve(reader)
-    except Lost as lost:
+    except SessionError as lost:
         _say(Gone(str(lost), lost.permanent))
     except Exception as error:  # noqa: BLE001  what a library says may hold the token
         _say(Gone(f"internal error ({type(error).__name__})"))

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from onair_encoder.flv import AUDIO, SCRIPT, Packet
-from onair_encoder.publish.rtmp import amf, chunks
+from onair_encoder.media import amf
+from onair_encoder.media.flv import AUDIO, SCRIPT, Packet
+from onair_encoder.publish.rtmp import chunks
 from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
+from onair_encoder.publish.session_error import SessionError, network_error
+from onair_encoder.publish.tcp_progress import unacknowledged
 from onair_encoder.publish.tls import client_context
-from onair_encoder.publish.unacknowledged import unacknowledged
-from onair_encoder.publish.words import Lost, in_words
 
 _HANDSHAKE = 1536
 _TCP_INFO_BYTES, _TCP_INFO_RTT, _TCP_INFO_ACKED = 128, 68, 120
@@ -54,7 +55,7 @@ class RtmpAddress:
         """From a url and a key; without a key the last part of the url's path is one.
 
         Raises:
-            Lost: the url has no host or no application.
+            SessionError: the url has no host or no application.
         """
         parts = urlsplit(url)
         path = parts.path.strip("/")
@@ -63,13 +64,13 @@ class RtmpAddress:
         if parts.query:
             key = f"{key}?{parts.query}"
         if not parts.hostname or parts.scheme not in DEFAULT_PORTS:
-            raise Lost("the url has no server", permanent=True)
+            raise SessionError("the url has no server", permanent=True)
         if not key:
-            raise Lost("the url has no stream key", permanent=True)
+            raise SessionError("the url has no stream key", permanent=True)
         try:
             port = parts.port or DEFAULT_PORTS[parts.scheme]
         except ValueError as error:
-            raise Lost("the url's port is not a number up to 65535", permanent=True) from error
+            raise SessionError("the url's port is not a number up to 65535", permanent=True) from error
         return cls(parts.scheme, parts.hostname, port, path, key)
 
     @property
@@ -106,7 +107,7 @@ class RtmpConnection:
         self._marks: deque[tuple[int, int]] = deque()
         """Bytes written before a key frame, and its time."""
         self.written = 0
-        self.closed: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
         """Done with the reason when the peer ends the session."""
         self._chunks = ChunkReader()
         self._answers: asyncio.Queue[list[Any]] = asyncio.Queue()
@@ -123,15 +124,15 @@ class RtmpConnection:
         """Connects and asks to publish; returns when the server has agreed.
 
         Raises:
-            Lost: with the reason in words.
+            SessionError: with the reason in words.
         """
         try:
             await self._connect()
             await self._shake_hands()
         except asyncio.IncompleteReadError as error:
-            raise Lost(f"{self.address.server} ended the connection during the handshake") from error
+            raise SessionError(f"{self.address.server} ended the connection during the handshake") from error
         except OSError as error:
-            raise in_words(error, self.address.host, self.address.server) from error
+            raise network_error(error, self.address.host, self.address.server) from error
         self._reading = asyncio.create_task(self._read())
         await self._negotiate()
 
@@ -148,7 +149,7 @@ class RtmpConnection:
         except (ConnectionResetError, ssl.SSLEOFError) as error:
             if context is None:
                 raise
-            raise Lost(f"{self.server} ended the TLS handshake; it may not speak RTMPS") from error
+            raise SessionError(f"{self.server} ended the TLS handshake; it may not speak RTMPS") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _KERNEL_BYTES)
         self._writer.transport.set_write_buffer_limits(high=64 * 2**20)
@@ -163,7 +164,7 @@ class RtmpConnection:
         self._writer.write(b"\x03" + ours)
         version = await self._reader.readexactly(1)
         if version != b"\x03":
-            raise Lost(f"{self.address.server} does not speak RTMP")
+            raise SessionError(f"{self.address.server} does not speak RTMP")
         theirs = await self._reader.readexactly(_HANDSHAKE)
         self._writer.write(theirs)
         await self._reader.readexactly(_HANDSHAKE)
@@ -210,7 +211,7 @@ class RtmpConnection:
         while True:
             answer = await self._next()
             if answer[0] == "_error" and answer[1] == transaction:
-                raise Lost(f"{self.address.server} refused: {self._described(answer)}")
+                raise SessionError(f"{self.address.server} refused: {self._described(answer)}")
             if answer[0] == "_result" and answer[1] == transaction:
                 return answer
 
@@ -223,10 +224,10 @@ class RtmpConnection:
             if code == "NetStream.Publish.Start":
                 return
             if code == "NetStream.Publish.BadName":
-                raise Lost(f"{self.address.server} refuses the stream key, or it is in use")
+                raise SessionError(f"{self.address.server} refuses the stream key, or it is in use")
             if code in ("NetStream.Publish.Denied", "NetStream.Publish.BadAuth"):
-                raise Lost(f"{self.address.server} refuses the stream key", permanent=True)
-            raise Lost(f"{self.address.server} refused: {self._described(answer)}")
+                raise SessionError(f"{self.address.server} refuses the stream key", permanent=True)
+            raise SessionError(f"{self.address.server} refused: {self._described(answer)}")
 
     def _described(self, answer: list[Any]) -> str:
         info = answer[-1] if isinstance(answer[-1], dict) else {}
@@ -236,7 +237,7 @@ class RtmpConnection:
         return text[:200]
 
     async def _read(self) -> None:
-        lost = Lost(f"{self.address.server}: the server closed the connection")
+        lost = SessionError(f"{self.address.server}: the server closed the connection")
         try:
             while data := await self._reader.read(65536):
                 self._received += len(data)
@@ -244,7 +245,7 @@ class RtmpConnection:
                     self._message(message)
                 self._acknowledge()
         except (OSError, ValueError) as error:
-            lost = in_words(error, self.address.host, self.address.server)
+            lost = network_error(error, self.address.host, self.address.server)
         if not self.closed.done():
             self.closed.set_result(lost)
 

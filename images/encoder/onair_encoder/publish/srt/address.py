@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 DEFAULT_LATENCY_MS = 120
 MAX_LATENCY_MS = 30_000
@@ -29,7 +29,7 @@ class SrtAddress:
         """From a url and a key, which is the stream id where the url names none.
 
         Raises:
-            Lost: the url does not say where to, or asks for what there is not.
+            SessionError: the url does not say where to, or asks for what there is not.
         """
         # A stream id may hold `#` without escapes (`#!::r=…`): nothing in the url is a fragment.
         place, _, query = url.partition("?")
@@ -37,19 +37,19 @@ class SrtAddress:
         try:
             port = parts.port
         except ValueError as error:
-            raise Lost("the url's port is not a number up to 65535", permanent=True) from error
+            raise SessionError("the url's port is not a number up to 65535", permanent=True) from error
         if not parts.hostname or parts.scheme != "srt":
-            raise Lost("the url has no server", permanent=True)
+            raise SessionError("the url has no server", permanent=True)
         if not port:
-            raise Lost("the url has no port", permanent=True)
+            raise SessionError("the url has no port", permanent=True)
         asked = _parameters(query)
         if asked.get("mode", "caller") != "caller":
-            raise Lost("the url asks for a mode other than caller", permanent=True)
+            raise SessionError("the url asks for a mode other than caller", permanent=True)
         if "passphrase" in asked:
-            raise Lost("the url holds a passphrase, which belongs into a Secret", permanent=True)
+            raise SessionError("the url holds a passphrase, which belongs into a Secret", permanent=True)
         stream_id = asked.get("streamid") or key or ""
         if len(stream_id.encode()) > MAX_STREAM_ID:
-            raise Lost(f"the stream id is longer than {MAX_STREAM_ID} bytes", permanent=True)
+            raise SessionError(f"the stream id is longer than {MAX_STREAM_ID} bytes", permanent=True)
         return cls(parts.hostname, port, stream_id, _latency(asked), _key_bytes(asked))
 
     @property
@@ -61,10 +61,10 @@ class SrtAddress:
 def checked_passphrase(passphrase: str | None) -> str | None:
     """
     Raises:
-        Lost: it is of a length that SRT does not take.
+        SessionError: it is of a length that SRT does not take.
     """
     if passphrase and len(passphrase.encode()) not in PASSPHRASE_LENGTH:
-        raise Lost("the passphrase must have 10 to 79 characters", permanent=True)
+        raise SessionError("the passphrase must have 10 to 79 characters", permanent=True)
     return passphrase or None
 
 
@@ -77,7 +77,7 @@ def _parameters(query: str) -> dict[str, str]:
 def _latency(asked: dict[str, str]) -> int:
     text = asked.get("latency", str(DEFAULT_LATENCY_MS))
     if not text.isdecimal() or int(text) > MAX_LATENCY_MS:
-        raise Lost(
+        raise SessionError(
             f"the url's latency is not a number of milliseconds up to {MAX_LATENCY_MS}", permanent=True
         )
     return int(text)
@@ -86,5 +86,5 @@ def _latency(asked: dict[str, str]) -> int:
 def _key_bytes(asked: dict[str, str]) -> int:
     text = asked.get("pbkeylen", str(KEY_BYTES[0]))
     if text not in map(str, KEY_BYTES):
-        raise Lost("the url's pbkeylen is none of 16, 24 and 32", permanent=True)
+        raise SessionError("the url's pbkeylen is none of 16, 24 and 32", permanent=True)
     return int(text)

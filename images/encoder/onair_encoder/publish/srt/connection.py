@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import onair_encoder
-from onair_encoder.flv import Packet
+from onair_encoder.media.flv import Packet
 from onair_encoder.publish.mpeg_ts import TransportStream
+from onair_encoder.publish.session_error import SessionError, name_error
 from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
-from onair_encoder.publish.srt.reject import refusal
-from onair_encoder.publish.words import Lost, name_in_words
+from onair_encoder.publish.srt.refusals import refusal
 
 _SOURCE = str(Path(onair_encoder.__file__).parent.parent)
 COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender"]
@@ -44,7 +44,7 @@ class SrtConnection:
         """
         self.written = 0
         self.grain_ms = report_ms
-        self.closed: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
+        self.closed: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
         self._address = address
         self._passphrase = passphrase
         self._stream = TransportStream()
@@ -84,9 +84,9 @@ class SrtConnection:
         self._writer.write(json.dumps(order).encode() + b"\n")
         report = await self._next()
         if report is None:
-            raise Lost(f"{self.server}: the sender ended unexpectedly")
+            raise SessionError(f"{self.server}: the sender ended unexpectedly")
         if "name" in report:
-            raise name_in_words(report["name"], address.host)
+            raise name_error(report["name"], address.host)
         if "rejected" in report:
             raise refusal(self.server, report["error"], report["rejected"])
         self._reading = asyncio.create_task(self._read())
@@ -100,10 +100,10 @@ class SrtConnection:
             return None
 
     async def _read(self) -> None:
-        lost = Lost(f"{self.server}: the sender ended unexpectedly")
+        lost = SessionError(f"{self.server}: the sender ended unexpectedly")
         while report := await self._next():
             if "over" in report:
-                lost = Lost(f"{self.server}: the server closed the connection")
+                lost = SessionError(f"{self.server}: the server closed the connection")
                 break
             self._report = report
         if not self.closed.done():

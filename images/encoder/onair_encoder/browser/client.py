@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 
 from onair_encoder.logs import log
-from onair_encoder.places import BROWSER_SOCKET
+from onair_encoder.paths import BROWSER_SOCKET
 
 RETRY_S = 0.1
 

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from onair_crds.contract.pod import CONTROL_AUDIENCE, CONTROL_PORT, SNAPSHOT_KEY
 from onair_crds.contract.program import Program
-from onair_encoder.agent import Agent, StaleProgram
-from onair_encoder.snapshot import NoPicture
+from onair_encoder.agent.agent import Agent, StaleProgram
+from onair_encoder.media.snapshot import NoPicture
 
 SNAPSHOT = "/v1/snapshot"
 SCOPES = {"/v1/program": {"program"}, "/v1/status": {"program"}, SNAPSHOT: {"program"}}

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 
 from onair_crds.contract.program import Program
-from onair_encoder.fan_out import FanOut
-from onair_encoder.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.logs import log
-from onair_encoder.slate import Slate
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
+from onair_encoder.media.slate import Slate
 
 PATIENCE_S = 1.0
 """A shorter want of a picture is not worth two cuts: ffmpeg and Chromium are back sooner than this."""

@@ -14,15 +14,15 @@ from typing import Any
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_crds.resources.enums import ConnectState
-from onair_encoder.flv import Packet
 from onair_encoder.logs import log
-from onair_encoder.places import SPOOL
+from onair_encoder.media.flv import Packet
+from onair_encoder.paths import SPOOL
 from onair_encoder.publish.hls.bucket import Bucket, NotReadable
 from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
 from onair_encoder.publish.hls.spool import Budget, Spool
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 Place = tuple[str | None, str, str, str]
 """Endpoint, region, bucket, prefix."""
@@ -126,7 +126,7 @@ class HlsPublisher(Publisher):
     @property
     def _storage(self) -> ProgramStorage:
         if self.destination.storage is None:
-            raise Lost("the destination names no storage", permanent=True)
+            raise SessionError("the destination names no storage", permanent=True)
         return self.destination.storage
 
     @property
@@ -220,7 +220,7 @@ class HlsPublisher(Publisher):
         """Waits for a predecessor to end.
 
         Raises:
-            Lost: another destination writes there.
+            SessionError: another destination writes there.
         """
         if self._lock:
             return
@@ -231,7 +231,7 @@ class HlsPublisher(Publisher):
             async with asyncio.timeout(self.finish_s + 1):
                 await lock.acquire()
         except TimeoutError:
-            raise Lost(
+            raise SessionError(
                 f"another destination of this show writes to bucket {storage.bucket} under the same prefix",
                 permanent=True,
             ) from None
@@ -266,13 +266,13 @@ class HlsPublisher(Publisher):
     async def _unless_closing(self, storing: Coroutine[Any, Any, None]) -> None:
         """
         Raises:
-            Lost: it was broken off, as the time to end is nearly over.
+            SessionError: it was broken off, as the time to end is nearly over.
         """
         task, closing = asyncio.ensure_future(storing), asyncio.ensure_future(self._closing_now.wait())
         try:
             await asyncio.wait({task, closing}, return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                raise Lost("the end of the recording could not be stored in time")
+                raise SessionError("the end of the recording could not be stored in time")
             task.result()
         finally:
             for each in (task, closing):
@@ -316,7 +316,7 @@ class HlsPublisher(Publisher):
         if not self._storage.vod:
             try:
                 await self._remove_old()
-            except Lost as error:
+            except SessionError as error:
                 # Media is delivered all the same
                 log("hls.not-removed", id=self.state.id, error=str(error))
 
@@ -324,13 +324,13 @@ class HlsPublisher(Publisher):
         """Stores an object. What the storage recovers from within the time-out is not told of.
 
         Raises:
-            Lost: no progress for that long, or something that time does not mend.
+            SessionError: no progress for that long, or something that time does not mend.
         """
         began = time.monotonic()
         while True:
             try:
                 await self._bucket.put(self._key(name), data, content_type, cache_control)
-            except Lost as lost:
+            except SessionError as lost:
                 connected = self.state.connect is ConnectState.CONNECTED
                 over = time.monotonic() + RETRY_S - began > self._timeout_s()
                 if lost.permanent or over or not connected or self._stop.is_set():
@@ -360,7 +360,7 @@ class HlsPublisher(Publisher):
                     return
                 self._playlist.ended = True
                 await self._tell_playlist(last=True)
-            except Lost as error:
+            except SessionError as error:
                 self._playlist.ended = False
                 log("hls.not-ended", id=self.state.id, error=str(error))
                 await asyncio.sleep(RETRY_S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
 from onair_encoder.publish.srt.connection import SrtConnection
-from onair_encoder.publish.stream_publisher import Connection, StreamPublisher
+from onair_encoder.publish.stream_session import Connection, StreamPublisher
 
 MAX_REPORT_MS = 200.0
 """Progress is told so often, and several times within the time-out."""

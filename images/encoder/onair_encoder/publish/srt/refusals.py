@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 NO_SERVER = 1001
 """SRT_ENOSERVER: nobody answered."""
@@ -42,15 +42,15 @@ _WORDS: dict[int, tuple[str, bool]] = {
 }
 
 
-def refusal(server: str, error: int, reason: int) -> Lost:
+def refusal(server: str, error: int, reason: int) -> SessionError:
     """
     Args:
         error: SRT_E…, as the connect ended.
         reason: SRT_REJ_… or SRT_REJX_…; 0 where none is known.
     """
     if reason == _TIMEOUT or (error == NO_SERVER and reason == 0):
-        return Lost(f"no answer from {server}")
+        return SessionError(f"no answer from {server}")
     words, permanent = _WORDS.get(reason, (f"the server refused, reason {reason}", False))
     if reason < _APPLICATION and reason not in _WORDS:
         words = f"no session could be had (SRT error {error}, reason {reason})"
-    return Lost(f"{server}: {words}", permanent=permanent)
+    return SessionError(f"{server}: {words}", permanent=permanent)

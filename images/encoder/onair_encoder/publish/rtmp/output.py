@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_encoder.publish.rtmp.connection import RtmpAddress, RtmpConnection
-from onair_encoder.publish.stream_publisher import Connection, StreamPublisher
+from onair_encoder.publish.stream_session import Connection, StreamPublisher
 
 MIN_ACK_WINDOW, MAX_ACK_WINDOW = 2048, 256 * 1024
 """Bytes. Each acknowledgement wakes this process and the server."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from onair_crds.contract.program import Program
-from onair_encoder.encoding import OPTIONS
-from onair_encoder.places import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
+from onair_encoder.encode.progress import OPTIONS
+from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
@@ -40,7 +40,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-isync", "0", "-itsoffset", f"{PAINT_DELAY_S:.3f}"),
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
-        *encoding(program, video.keyframe_interval_frames),
+        *codec_options(program, video.keyframe_interval_frames),
         *("-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
@@ -48,7 +48,7 @@ def ffmpeg_command(program: Program) -> list[str]:
     ]
 
 
-def encoding(program: Program, keyframe_interval_frames: int) -> list[str]:
+def codec_options(program: Program, keyframe_interval_frames: int) -> list[str]:
     """The codecs' options. Whatever is encoded with the same ones has the same headers."""
     video, audio = program.video, program.audio
     gop = str(keyframe_interval_frames)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramRtc
 from onair_encoder.publish.rtc.pipe import Progress
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Picture:
 class Room(ABC):
     """A session in a provider's room. It lives in a process of its own, so it may load what it needs.
 
-    No text of `Lost` repeats what a provider's library says: that may hold the token.
+    No text of `SessionError` repeats what a provider's library says: that may hold the token.
     """
 
     def __init__(self, rtc: ProgramRtc) -> None:
         self.rtc = rtc
-        self.lost: asyncio.Future[Lost] = asyncio.get_running_loop().create_future()
+        self.lost: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
         """Set when the session has ended without our doing."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Room(ABC):
         """Enters the room.
 
         Raises:
-            Lost: it was not let in.
+            SessionError: it was not let in.
         """
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Room(ABC):
         """Announces picture and sound; the picture anew where they are announced already.
 
         Raises:
-            Lost: it may not, or had no answer.
+            SessionError: it may not, or had no answer.
         """
 
     @abstractmethod

@@ -6,8 +6,8 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from onair_crds.contract.pod import METRICS_PORT
-from onair_encoder.agent import Agent
-from onair_encoder.metrics import registry_of
+from onair_encoder.agent.agent import Agent
+from onair_encoder.agent.metrics import registry_of
 
 
 async def start_probes(agent: Agent) -> web.AppRunner:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from onair_encoder.agent import Agent
-from onair_encoder.control_api import ControlApi
-from onair_encoder.places import IDENTITY, PROGRAM_FILE, epoch, pod_name
-from onair_encoder.probes import start_probes
-from onair_encoder.supervise import terminated
+from onair_encoder.agent.agent import Agent
+from onair_encoder.agent.control_api import ControlApi
+from onair_encoder.agent.probes import start_probes
+from onair_encoder.paths import IDENTITY, PROGRAM_FILE, epoch, pod_name
+from onair_encoder.process.supervise import terminated
 
 BLOCKING_THREADS = 64
 """For what blocks, such as the disk of a spool. Threads are made as they are needed; names are looked up by

@@ -10,10 +10,10 @@ from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
-from onair_encoder import window
-from onair_encoder.cdp import CdpClosed, CdpError, CdpPipe, CdpSilent
+from onair_encoder.browser import window
+from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpSilent
 from onair_encoder.logs import log
-from onair_encoder.places import DISPLAY, PULSE_SOCKET, SINK, max_size
+from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
 
 PROGRAM = "/usr/lib/chromium/chromium"
 FLAGS = [

@@ -10,8 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from onair_crds.resources.enums import ConnectState
-from onair_encoder.agent import Agent
-from onair_encoder.flv import Packet
+from onair_encoder.agent.agent import Agent
+from onair_encoder.media.flv import Packet
 
 DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 OF_DESTINATION = ["destination", "kind"]

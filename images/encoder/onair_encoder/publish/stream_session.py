@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from onair_crds.resources.enums import ConnectState
 from onair_encoder.publish.feed import Feed, Outlet
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 OPEN_TIMEOUT_S = 10.0
 WATCH_S = 0.1
@@ -30,7 +30,7 @@ class Connection(Outlet, Protocol):
     """How old what it says of progress may be."""
     settle_s: float
     """For how long a session must have held before it counts as connected."""
-    closed: asyncio.Future[Lost]
+    closed: asyncio.Future[SessionError]
     """Done with the reason when the peer ends the session."""
     written: int
     """Bytes that were given to it."""
@@ -58,7 +58,7 @@ class Connection(Outlet, Protocol):
     async def open(self) -> None:
         """
         Raises:
-            Lost: the server cannot be had, or refuses.
+            SessionError: the server cannot be had, or refuses.
         """
 
     async def finish(self) -> None:
@@ -74,7 +74,7 @@ class StreamPublisher(Publisher):
         """A connection that is yet to be opened.
 
         Raises:
-            Lost: the destination cannot be understood.
+            SessionError: the destination cannot be understood.
         """
 
     async def session(self) -> None:
@@ -100,7 +100,7 @@ class StreamPublisher(Publisher):
         """False where it was told to stop before there was a session.
 
         Raises:
-            Lost: there is none to be had.
+            SessionError: there is none to be had.
         """
         opening = asyncio.create_task(connection.open())
         stop = asyncio.create_task(self._stop.wait())
@@ -112,7 +112,7 @@ class StreamPublisher(Publisher):
                 return True
             if stop.done():
                 return False
-            raise Lost(f"no answer from {connection.server}")
+            raise SessionError(f"no answer from {connection.server}")
         finally:
             opening.cancel()
             stop.cancel()
@@ -121,7 +121,7 @@ class StreamPublisher(Publisher):
         """Looks at progress until told to stop, or until the picture has outgrown the session.
 
         Raises:
-            Lost: the peer ended the session, or took nothing for longer than the time-out.
+            SessionError: the peer ended the session, or took nothing for longer than the time-out.
         """
         stop = asyncio.create_task(self._stop.wait())
         ends: set[asyncio.Future[Any]] = {stop, connection.closed}
@@ -152,7 +152,9 @@ class StreamPublisher(Publisher):
                 at_least_ms = 3 * max(connection.round_trip_ms, connection.grain_ms)
                 limit_s = max(self.destination.timeout_ms, at_least_ms) / 1000
                 if still_ms > at_least_ms:
-                    raise Lost(f"stalled: {connection.server} took no bytes for {limit_s * 1000:.0f} ms")
+                    raise SessionError(
+                        f"stalled: {connection.server} took no bytes for {limit_s * 1000:.0f} ms"
+                    )
         finally:
             stop.cancel()
 
@@ -164,9 +166,9 @@ class StreamPublisher(Publisher):
         counters.sent_bytes = max(counters.sent_bytes, sent)
 
 
-def _ended(connection: Connection, opened_at: float) -> Lost:
+def _ended(connection: Connection, opened_at: float) -> SessionError:
     """Why the peer ended the session."""
     lost = connection.closed.result()
     if lost.permanent or time.monotonic() - opened_at > SOON_S:
         return lost
-    return Lost(f"{lost} soon after it began; the {connection.key_name} may be refused or in use")
+    return SessionError(f"{lost} soon after it began; the {connection.key_name} may be refused or in use")

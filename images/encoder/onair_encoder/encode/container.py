@@ -14,10 +14,10 @@ import signal
 import sys
 from pathlib import Path
 
-from onair_encoder.encoding import FOLLOW, Encoding, EncodingListener
+from onair_encoder.encode.progress import FOLLOW, Encoding, EncodingListener
 from onair_encoder.logs import log
-from onair_encoder.places import PULSE_SOCKET, SUPERVISOR_SOCKET, X_SOCKET
-from onair_encoder.supervise import Child, reap_orphans, terminated, wait_for_path
+from onair_encoder.paths import PULSE_SOCKET, SUPERVISOR_SOCKET, X_SOCKET
+from onair_encoder.process.supervise import Child, reap_orphans, terminated, wait_for_path
 
 LOOK_S = 0.25
 NAMES_AT_ONCE = 64

@@ -9,10 +9,9 @@ import time
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.rtc.flow import Rejoining
-from onair_encoder.publish.rtc.livekit_words import server_of
+from onair_encoder.publish.rtc.livekit_errors import server_of
 from onair_encoder.publish.rtc.pipe import (
     Gone,
     Message,
@@ -21,7 +20,8 @@ from onair_encoder.publish.rtc.pipe import (
     packet_message,
     settings_message,
 )
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.rtc.video_flow import Rejoining
+from onair_encoder.publish.session_error import SessionError
 
 JOIN_TIMEOUT_S = 10.0
 LEAVE_TIMEOUT_S = 2.5
@@ -49,7 +49,7 @@ class RtcPublisher(Publisher):
     async def session(self) -> None:
         rtc = self.destination.rtc
         if rtc is None:
-            raise Lost("no room is named", permanent=True)
+            raise SessionError("no room is named", permanent=True)
         process = await RoomProcess.start(rtc)
         feed = PipeFeed(process)
         try:
@@ -68,9 +68,9 @@ class RtcPublisher(Publisher):
         try:
             message = await asyncio.wait_for(self._next(process), JOIN_TIMEOUT_S)
         except TimeoutError:
-            raise Lost(f"no answer from {server_of(rtc.url)}") from None
+            raise SessionError(f"no answer from {server_of(rtc.url)}") from None
         if isinstance(message, Gone):
-            raise Lost(message.why, permanent=message.permanent)
+            raise SessionError(message.why, permanent=message.permanent)
 
     async def _next(self, process: RoomProcess) -> Message | None:
         """What the process says next; None when told to stop before."""
@@ -87,7 +87,7 @@ class RtcPublisher(Publisher):
         """Looks at progress until told to stop.
 
         Raises:
-            Lost: the session has ended, or the server answered nothing for longer than the time-out.
+            SessionError: the session has ended, or the server answered nothing for longer than the time-out.
         """
         last, flowing_since, moved_at, written = Progress(), -1, time.monotonic(), 0
         rejoining = self._rejoining = self._rejoining or Rejoining()
@@ -104,7 +104,7 @@ class RtcPublisher(Publisher):
             except TimeoutError:
                 message = Progress()
             if isinstance(message, Gone):
-                raise Lost(message.why, permanent=message.permanent)
+                raise SessionError(message.why, permanent=message.permanent)
             if not isinstance(message, Progress):
                 continue
             self._count(last, message, feed)
@@ -113,7 +113,7 @@ class RtcPublisher(Publisher):
             if message.video_bytes and flowing_since < 0:
                 flowing_since = message.answers
             if rejoining.due(time.monotonic(), message.held_s):
-                raise Lost(too_narrow)
+                raise SessionError(too_narrow)
             if message.held_s > max(limit_s, HELD_S) and flowing_since >= 0:
                 self.tell(ConnectState.DISCONNECTED, too_narrow)
             elif message.answers > flowing_since >= 0 and not message.held_s:
@@ -122,7 +122,7 @@ class RtcPublisher(Publisher):
                 last = message
             now = time.monotonic()
             if now - moved_at > limit_s and now - feed.announced_at > PUBLISH_S:
-                raise Lost(f"stalled: {server} answered nothing for {limit_s * 1000:.0f} ms")
+                raise SessionError(f"stalled: {server} answered nothing for {limit_s * 1000:.0f} ms")
 
     def _count(self, last: Progress, progress: Progress, feed: PipeFeed) -> None:
         sent = max(0, progress.sent_bytes - last.sent_bytes)
@@ -150,7 +150,7 @@ class RoomProcess:
             stderr=asyncio.subprocess.DEVNULL,
         )
         if not (child.stdin and child.stdout):
-            raise Lost("internal error (no pipe)")
+            raise SessionError("internal error (no pipe)")
         process = cls(child, child.stdin, child.stdout)
         process.write(settings_message(rtc))
         return process

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
-from onair_encoder.capture import encoding
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
+from onair_encoder.encode.command import codec_options
 from onair_encoder.logs import log
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 
 AAC_FRAME_SAMPLES = 1024
 LONGEST_GOP_S = 2.0
@@ -38,7 +38,7 @@ def slate_command(program: Program) -> list[str]:
         *("nice", "-n", "10", "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error"),
         *("-f", "lavfi", "-i", picture),
         *("-f", "lavfi", "-i", f"anullsrc=r={audio.sample_rate_hz}:cl={layout}"),
-        *encoding(program, gop),
+        *codec_options(program, gop),
         *(
             "-t",
             f"{2 * gop / video.framerate:.6f}",

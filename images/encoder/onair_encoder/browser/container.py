@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from onair_encoder.cdp import CdpClosed, CdpError
-from onair_encoder.chromium import Chromium, PageError
+from onair_encoder.browser.cdp import CdpClosed, CdpError
+from onair_encoder.browser.chromium import Chromium, PageError
 from onair_encoder.logs import log
-from onair_encoder.places import BROWSER_SOCKET, DISPLAY, PULSE_SOCKET, SINK, X_SOCKET, max_size
-from onair_encoder.supervise import Child, reap_orphans, terminated, wait_for_path
+from onair_encoder.paths import BROWSER_SOCKET, DISPLAY, PULSE_SOCKET, SINK, X_SOCKET, max_size
+from onair_encoder.process.supervise import Child, reap_orphans, terminated, wait_for_path
 
 HEALTH_INTERVAL_S = 1.0
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0

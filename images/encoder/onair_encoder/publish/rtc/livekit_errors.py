@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from onair_encoder.publish.words import Lost
+from onair_encoder.publish.session_error import SessionError
 
 
 def server_of(url: str) -> str:
@@ -31,16 +31,16 @@ _NETWORK = [
 ]
 
 
-def connect_failed(message: str, url: str) -> Lost:
+def connect_failed(message: str, url: str) -> SessionError:
     """Why the room could not be joined, from what the library says."""
     said, server = message.lower(), server_of(url)
     for marks, words in _REFUSALS:
         if any(mark in said for mark in marks):
-            return Lost(f"{server}: {words}", permanent=words != NO_REASON)
+            return SessionError(f"{server}: {words}", permanent=words != NO_REASON)
     for marks, words in _NETWORK:
         if any(mark in said for mark in marks):
-            return Lost(words.format(server=server, host=urlsplit(url).hostname))
-    return Lost(f"{server}: the room could not be joined")
+            return SessionError(words.format(server=server, host=urlsplit(url).hostname))
+    return SessionError(f"{server}: the room could not be joined")
 
 
 _ENDS = {
@@ -56,11 +56,11 @@ _ENDS = {
 }
 
 
-def disconnected(reason: str, url: str, identity: str) -> Lost:
+def disconnected(reason: str, url: str, identity: str) -> SessionError:
     """Why a session has ended, from LiveKit's name for it."""
     server = server_of(url)
     if reason == "DUPLICATE_IDENTITY":
-        return Lost(f"{server}: somebody else has joined the room as {identity}", permanent=True)
-    return Lost(
+        return SessionError(f"{server}: somebody else has joined the room as {identity}", permanent=True)
+    return SessionError(
         f"{server}: {_ENDS.get(reason, 'the session ended')}", permanent=reason == "PARTICIPANT_REMOVED"
     )

@@ -10,7 +10,7 @@ _EXPIRED, _NOT_YET, _HOST_NAME, _ADDRESS = 10, 9, 62, 64
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
 
 
-class Lost(Exception):
+class SessionError(Exception):
     """A session could not be had, or ended other than by our stop. The text says why.
 
     `permanent`: trying again helps only after somebody has changed something, such as a key that is refused.
@@ -21,31 +21,31 @@ class Lost(Exception):
         self.permanent = permanent
 
 
-def in_words(error: Exception, host: str, server: str) -> Lost:
+def network_error(error: Exception, host: str, server: str) -> SessionError:
     """An error of the network. `server` is `host:port`."""
     match error:
         case ssl.SSLCertVerificationError():
-            return Lost(f"{server}: TLS failed: {_certificate_in_words(error, host)}", permanent=True)
+            return SessionError(f"{server}: TLS failed: {_certificate_in_words(error, host)}", permanent=True)
         case ssl.SSLError() if getattr(error, "reason", None) in _NO_TLS:
-            return Lost(f"{server}: TLS failed: the server does not speak TLS", permanent=True)
+            return SessionError(f"{server}: TLS failed: the server does not speak TLS", permanent=True)
         case ssl.SSLEOFError():
-            return Lost(f"{server}: TLS was cut off")
+            return SessionError(f"{server}: TLS was cut off")
         case ssl.SSLError():
-            return Lost(
+            return SessionError(
                 f"{server}: TLS failed: {(getattr(error, 'reason', None) or 'handshake refused').lower()}"
             )
         case socket.gaierror():
-            return name_in_words(error.errno, host)
+            return name_error(error.errno, host)
         case ConnectionRefusedError():
-            return Lost(f"connection refused by {server}")
+            return SessionError(f"connection refused by {server}")
         case ConnectionResetError() | BrokenPipeError():
-            return Lost(f"connection reset by {server}")
+            return SessionError(f"connection reset by {server}")
         case TimeoutError():
-            return Lost(f"no answer from {server}")
+            return SessionError(f"no answer from {server}")
         case OSError():
-            return Lost(f"{server}: {error.strerror or 'network error'}")
+            return SessionError(f"{server}: {error.strerror or 'network error'}")
         case _:
-            return Lost(f"{server}: the answer was not of the protocol")
+            return SessionError(f"{server}: the answer was not of the protocol")
 
 
 def _certificate_in_words(error: ssl.SSLCertVerificationError, host: str) -> str:
@@ -62,8 +62,8 @@ def _certificate_in_words(error: ssl.SSLCertVerificationError, host: str) -> str
     return str(error.verify_message)
 
 
-def name_in_words(error: int | None, host: str) -> Lost:
+def name_error(error: int | None, host: str) -> SessionError:
     """A name that could not be resolved. `error`: EAI_…"""
     if error == socket.EAI_AGAIN:
-        return Lost(f"{host}: the name server does not answer")
-    return Lost(f"{host}: name not found")
+        return SessionError(f"{host}: the name server does not answer")
+    return SessionError(f"{host}: name not found")

@@ -1,53 +1,14 @@
-"""Which ffmpeg process 1 is to run, and the socket that its programme comes in by."""
+"""The socket that the programme comes in by: FLV from whichever ffmpeg connected last."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 
-from onair_encoder.encoding import FOLLOW, Encoding
-from onair_encoder.flv import FlvError, FlvReader, Packet
 from onair_encoder.logs import log
-from onair_encoder.places import MEDIA_SOCKET, SUPERVISOR_SOCKET
-from onair_encoder.switch import Switch
-
-FOLLOW_RETRY_S = 0.5
-
-
-async def want_pipeline(command: list[str] | None) -> None:
-    """Tells process 1 which command is to run.
-
-    Raises:
-        OSError: process 1 does not answer.
-    """
-    _, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
-    writer.write(json.dumps(command).encode() + b"\n")
-    await writer.drain()
-    writer.close()
-    await writer.wait_closed()
-
-
-class EncodingClient:
-    """Knows how the encoding goes."""
-
-    def __init__(self) -> None:
-        self.now = Encoding()
-
-    async def run(self) -> None:
-        """Follows process 1 until cancelled."""
-        while True:
-            try:
-                reader, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
-                writer.write(json.dumps(FOLLOW).encode() + b"\n")
-                try:
-                    while line := await reader.readline():
-                        self.now = Encoding.of(line.decode())
-                finally:
-                    writer.close()
-            except (OSError, ValueError) as error:
-                log("supervisor.unreachable", error=str(error))
-            await asyncio.sleep(FOLLOW_RETRY_S)
+from onair_encoder.media.flv import FlvError, FlvReader, Packet
+from onair_encoder.media.switch import Switch
+from onair_encoder.paths import MEDIA_SOCKET
 
 
 class ProgramInput:

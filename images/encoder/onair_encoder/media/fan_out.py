@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from onair_encoder.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_encoder.timeline import Timeline
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.media.timeline import Timeline
 
 MAX_GOP_PACKETS = 4000
 

@@ -16,16 +16,17 @@ from onair_crds.contract.program import (
     ProgramDestination,
 )
 from onair_crds.resources.enums import BroadcastError
-from onair_encoder import program_file
-from onair_encoder.browser_client import BrowserClient
-from onair_encoder.capture import ffmpeg_command
-from onair_encoder.fan_out import FanOut
+from onair_encoder.agent import program_file
+from onair_encoder.browser.client import BrowserClient
+from onair_encoder.encode.client import EncodingClient, want_pipeline
+from onair_encoder.encode.command import ffmpeg_command
 from onair_encoder.logs import log
-from onair_encoder.pipeline_client import EncodingClient, ProgramInput, want_pipeline
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.input import ProgramInput
+from onair_encoder.media.snapshot import Snapshots
+from onair_encoder.media.switch import Switch
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.publisher import Counters, now
-from onair_encoder.snapshot import Snapshots
-from onair_encoder.switch import Switch
 
 TICK_S = 0.1
 HEARTBEAT_S = 2.0

@@ -6,7 +6,7 @@ from Xlib import X, error
 from Xlib.display import Display
 
 from onair_encoder.logs import log
-from onair_encoder.places import DISPLAY
+from onair_encoder.paths import DISPLAY
 
 
 def resize(width: int, height: int) -> None:

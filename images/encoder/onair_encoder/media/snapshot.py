@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from onair_encoder.fan_out import FanOut
-from onair_encoder.flv import Packet, file_of
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import Packet, file_of
 
 DECODE_TIMEOUT_S = 5.0
 COMMAND = [
