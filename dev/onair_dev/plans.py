@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from onair_dev.cluster import base_images, chart, images, kind
 from onair_dev.graph import Task
 from onair_dev.preflight import has_cluster
+from onair_dev.settings import NODE_BUILT
 from onair_dev.tools import cluster_tools, servers
 
 IMAGES = {
@@ -39,7 +40,7 @@ class Facts:
 def facts() -> Facts:
     """Looks at the cache and the engine, and asks for the public node image where none is there."""
     built = frozenset(name for name in images.NAMES if images.was_built(name))
-    node = base_images.has_image(base_images.NODE_BUILT) or base_images.has_image(base_images.NODE_PUBLIC)
+    node = base_images.has_image(NODE_BUILT) or base_images.has_image(base_images.NODE_PUBLIC)
     return Facts(
         base=base_images.has_image(base_images.BASE),
         node_image=node,

@@ -18,7 +18,16 @@ from onair_dev import programs, venv
 from onair_dev.commands import output_of, run_logged, succeeds
 from onair_dev.failures import Failed
 from onair_dev.programs import Origin, Program
-from onair_dev.settings import CACHE, CLUSTER, KIND_NODE, KIND_NODE_OUT, NODE_PORTS, PORT_VARIABLES, ROOT
+from onair_dev.settings import (
+    CACHE,
+    CLUSTER,
+    KIND_NODE,
+    KIND_NODE_OUT,
+    NODE_BUILT,
+    NODE_PORTS,
+    PORT_VARIABLES,
+    ROOT,
+)
 
 OLDEST_PYTHON = (3, 11)
 FREE_GB = 25
@@ -188,17 +197,22 @@ def has_cluster() -> bool:
     return bool(output_of(["docker", "ps", "--all", "--quiet", "--filter", mine]).strip())
 
 
+def has_node_image() -> bool:
+    """Whether the largest part of a first run is done."""
+    return succeeds(["docker", "image", "inspect", "--format", "{{.Id}}", NODE_BUILT])
+
+
 def check_disk() -> None:
     """There is room for what a first run builds."""
-    if has_cluster():
+    if has_cluster() or has_node_image():
         return
-    folders = {"the cache": CACHE, "Docker's images": Path("/var/lib/docker")}
+    folders = {"the cache needs": CACHE, "Docker's images need": Path("/var/lib/docker")}
     for what, folder in folders.items():
         existing = next(path for path in (folder, *folder.parents) if path.exists())
         free_gb = shutil.disk_usage(existing).free / 1e9
-        if free_gb < FREE_GB and not succeeds(["docker", "image", "inspect", "kind-node:v1.34.4"]):
+        if free_gb < FREE_GB:
             raise Failed(
-                f"{what} need {FREE_GB} GB in {existing}, and {free_gb:.0f} GB are free", "make room there"
+                f"{what} {FREE_GB} GB in {existing}, and {free_gb:.0f} GB are free", "make room there"
             )
 
 

@@ -82,6 +82,7 @@ PROGRAMS = (
         Program(name, Origin.PYTHON, commands=TEST)
         for name in ("lint-imports", "mypy", "pytest", "ruff", "st", "uv")
     ),
+    Program("apt-get", Origin.OPTIONAL, commands=NONE),
     Program("chromium", Origin.OPTIONAL, commands=NONE),
     Program("prometheus", Origin.OPTIONAL, commands=NONE),
     Program("promtool", Origin.OPTIONAL, commands=NONE),

@@ -9,6 +9,8 @@ LOGS = BUILD / "logs"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair"
 KIND_NODE = ROOT / "images/kind-node"
 KIND_NODE_OUT = Path(os.environ.get("KIND_NODE_OUT") or CACHE / "kind-node")
+NODE_BUILT = "kind-node:v1.34.4"
+"""Node image that images/kind-node/build makes."""
 VENV = ROOT / ".venv"
 
 CLUSTER = os.environ.get("ONAIR_CLUSTER", "onair")

@@ -8,11 +8,10 @@ from pathlib import Path
 from onair_dev.commands import succeeds
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
-from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT
+from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
 
 BASE = "debian:bookworm-slim"
 NODE_PUBLIC = "kindest/node:v1.34.0"
-NODE_BUILT = "kind-node:v1.34.4"
 OUTCOMES = CACHE / "pulls.json"
 ASK_AGAIN_S = 7 * 24 * 3600
 

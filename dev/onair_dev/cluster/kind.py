@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from onair_dev.cluster import base_images, images, registry
-from onair_dev.cluster.base_images import NODE_BUILT, write
+from onair_dev.cluster.base_images import write
 from onair_dev.cluster.images import Image
 from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
 from onair_dev.commands import output_of, succeeds
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
-from onair_dev.settings import BUILD, CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_PORTS, NODES
+from onair_dev.settings import BUILD, CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_BUILT, NODE_PORTS, NODES
 from onair_dev.tools.cluster_tools import program
 
 MARK = CACHE / f"{CLUSTER}.cluster"

@@ -1,0 +1,75 @@
+"""Tasks side by side: their order, what is left, and what a failure leaves behind."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from onair_dev.failures import Failed
+from onair_dev.graph import Task, minutes, ready, remaining_s, run_all
+from onair_dev.progress import Step
+
+
+def nothing(_: Step) -> None: ...
+
+
+TASKS = [
+    Task("clients", nothing, (), 70),
+    Task("base", nothing, (), 20),
+    Task("programs", nothing, ("clients",), 270),
+    Task("image", nothing, ("base",), 75),
+    Task("cluster", nothing, ("programs", "image"), 35),
+]
+
+
+def test_the_task_that_most_waits_for_begins_first() -> None:
+    assert [task.name for task in ready(TASKS, (), ())] == ["clients", "base"]
+    assert [task.name for task in ready(TASKS, ("base", "clients"), ("base", "clients"))] == [
+        "programs",
+        "image",
+    ]
+
+
+def test_what_is_left_is_at_least_the_longest_way_to_the_end() -> None:
+    assert remaining_s(TASKS, (), {}) == 70 + 270 + 35
+    assert remaining_s(TASKS, ("clients",), {"programs": 200.0}) == pytest.approx((20 + 70 + 75 + 35) / 1.4)
+    assert remaining_s(TASKS, [task.name for task in TASKS], {}) == 0
+
+
+def test_a_task_that_takes_longer_than_thought_counts_as_nearly_done() -> None:
+    assert remaining_s(TASKS[:1], (), {"clients": 500.0}) == 0
+
+
+def test_minutes_are_rounded_and_never_none() -> None:
+    assert minutes(10) == "about 1 minute"
+    assert minutes(500) == "about 8 minutes"
+
+
+def test_a_task_begins_when_all_that_it_needs_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    order: list[str] = []
+    tasks = [Task(t.name, lambda _, name=t.name: order.append(name), t.needs) for t in TASKS]  # type: ignore[misc]
+    run_all("make up", tasks)
+    assert order.index("programs") > order.index("clients")
+    assert order[-1] == "cluster"
+    assert "[5/5] cluster" in capsys.readouterr().out
+
+
+def test_two_tasks_run_at_the_same_time() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+    run_all("make up", [Task("a", lambda _: void(meeting.wait())), Task("b", lambda _: void(meeting.wait()))])
+
+
+def void(_: int) -> None: ...
+
+
+def test_a_failure_is_told_and_nothing_else_begins() -> None:
+    begun: list[str] = []
+
+    def fail(_: Step) -> None:
+        raise Failed("no such module", "read the log")
+
+    tasks = [Task("tools", fail), Task("cluster", lambda _: begun.append("cluster"), ("tools",))]
+    with pytest.raises(Failed, match="no such module"):
+        run_all("make up", tasks)
+    assert begun == []

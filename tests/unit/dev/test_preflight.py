@@ -1,0 +1,87 @@
+"""Programs that a command needs are found or installed before anything long; the others are named at once."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from onair_dev import preflight
+from onair_dev.failures import Failed, exit_on_failure
+from onair_dev.programs import PROGRAMS, Origin
+
+ROOT = Path(__file__).parents[3]
+GIVEN = [each.name for each in PROGRAMS if each.origin in (Origin.GIVEN, Origin.SYSTEM)]
+"""What the README names, and what every distribution brings."""
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine that has nothing but what the README names."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in GIVEN:
+        if found := shutil.which(name):
+            (folder / name).symlink_to(found)
+    (folder / "python3").unlink()
+    (folder / "python3").symlink_to(sys.base_prefix + "/bin/python3")
+    return {"PATH": str(folder), "HOME": str(tmp_path)}
+
+
+@pytest.mark.parametrize("command", ["demo", "test"])
+def test_on_a_bare_machine_one_sentence_names_all_that_is_missing(command: str, bare: dict[str, str]) -> None:
+    run = ["python3", "-m", "onair_dev.bootstrap", command]
+    environment = {**bare, "PYTHONPATH": str(ROOT / "dev"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    why, remedy = done.stderr.splitlines()
+    assert why.startswith("  why   not found: docker, ffmpeg, ffprobe")
+    assert ("redis-server" in why) == (command == "test")
+    assert remedy.startswith("  try   install docker.io ffmpeg")
+
+
+def test_a_taken_port_is_named_before_a_cluster_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(preflight, "NODE_PORTS", {30080: port})
+        monkeypatch.setattr(preflight, "has_cluster", lambda: False)
+        with pytest.raises(Failed, match=f"port {port} is taken") as failed:
+            preflight.check_ports()
+    assert failed.value.remedy == f"choose another: ONAIR_API_PORT={port + 10000}"
+
+
+def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(preflight, "CACHE", tmp_path / "not/made/yet")
+    monkeypatch.setattr(preflight, "FREE_GB", 10**9)
+    monkeypatch.setattr(preflight, "has_cluster", lambda: False)
+    monkeypatch.setattr(preflight, "has_node_image", lambda: False)
+    with pytest.raises(Failed, match="the cache needs 1000000000 GB"):
+        preflight.check_disk()
+
+
+def test_a_defect_ends_in_a_sentence_and_its_traceback_in_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onair_dev.failures.LOGS", tmp_path)
+    with pytest.raises(SystemExit) as ended, exit_on_failure():
+        raise KeyError("pods")
+    assert ended.value.code == 1
+    printed = capsys.readouterr().err
+    assert "Traceback" not in printed
+    assert "KeyError: 'pods'" in printed
+    assert "Traceback" in (tmp_path / "traceback.log").read_text()
+
+
+def test_an_old_python_can_read_the_file_that_refuses_it() -> None:
+    source = (ROOT / "dev/onair_dev/bootstrap.py").read_text()
+    ast.parse(source, feature_version=(3, 6))
+    before_others = source.partition("from onair_dev")[0]
+    assert "sys.version_info < (3, 11)" in before_others
