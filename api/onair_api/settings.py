@@ -1,7 +1,6 @@
 """Settings of the facade: one tree, in the order of the chart's values.
 
-Read from the YAML file that `ONAIR_CONFIG` names; environment variables
-`ONAIR_…` (nested with `__`) come before it.
+`onair_crds.runtime.settings` says where they are read from.
 """
 
 from __future__ import annotations
@@ -9,28 +8,12 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    YamlConfigSettingsSource,
-)
+from pydantic import Field, model_validator
 
 from onair_crds.contract.ingest import Ingest, cluster_ingest
+from onair_crds.runtime.settings import Part, ProgramSettings
 
 MAX_TOKEN_DURATION_MS = 604_800_000
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        use_attribute_docstrings=True,
-        extra="forbid",
-    )
 
 
 class ListenSettings(Part):
@@ -144,16 +127,7 @@ class EventSettings(Part):
     """Most bytes of events that are kept for it."""
 
 
-class Settings(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_prefix="ONAIR_",
-        env_nested_delimiter="__",
-        alias_generator=to_camel,
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-        extra="forbid",
-    )
-
+class Settings(ProgramSettings):
     listen: ListenSettings = ListenSettings()
     public_url: str = "http://localhost:8080"
     """Address that clients reach the interface at; used in links and in the OpenAPI document."""
@@ -178,17 +152,3 @@ class Settings(BaseSettings):
             self.release_namespace or os.environ.get("POD_NAMESPACE", "") or "onair-system"
         )
         return self
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
-        if path := os.environ.get("ONAIR_CONFIG"):
-            sources.append(YamlConfigSettingsSource(settings_cls, yaml_file=path))
-        return tuple(sources)

@@ -12,9 +12,9 @@ import structlog
 
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
+from onair_crds.runtime.probes import ProbeServer
 from onair_operator.apply import Applier
 from onair_operator.fleet import Fleet
-from onair_operator.health import Health
 from onair_operator.identity import OperatorKey
 from onair_operator.lease import LeaderElection
 from onair_operator.reconcile import Reconciler
@@ -68,8 +68,8 @@ class _Runtime:
             self._fleet.drop(uid)
 
     async def run(self) -> None:
-        health = Health(lambda: self._watching.synced)
-        await health.start(self._settings.health_port)
+        probes = ProbeServer(lambda: self._watching.synced)
+        await probes.start(self._settings.health_port)
         watching = asyncio.create_task(self._watching.run(self._settings.resync_interval_s, self._stop))
         campaign = asyncio.create_task(self._election.campaign(self._lead))
         stopping = asyncio.create_task(self._stop.wait())
@@ -83,7 +83,7 @@ class _Runtime:
             # Given back at once: the next one need not wait for our watches to end.
             await self._election.release()
             watched = await asyncio.gather(watching, return_exceptions=True)
-            await health.stop()
+            await probes.stop()
         for result in (*watched, *ended):
             if isinstance(result, Exception):
                 raise result

@@ -1,32 +1,26 @@
 """Settings of the operator: one tree, in the order of the chart's values.
 
-Read from the YAML file that `ONAIR_CONFIG` names; environment variables
-`ONAIR_…` (nested with `__`) come before it.
+`onair_crds.runtime.settings` says where they are read from.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    YamlConfigSettingsSource,
-)
+from pydantic import ConfigDict, Field
+from pydantic_settings import SettingsConfigDict
+
+from onair_crds.runtime.settings import Part, ProgramSettings
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, use_attribute_docstrings=True
-    )
+class OperatorPart(Part):
+    """A group of the operator's settings. Unknown names are ignored: the chart's values may hold more."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
-class RegionSettings(Part):
+class RegionSettings(OperatorPart):
     """A region that encoders may run in; `name` is the node label `topology.kubernetes.io/region`."""
 
     name: str
@@ -34,7 +28,7 @@ class RegionSettings(Part):
     longitude: Annotated[float, Field(ge=-180, le=180)]
 
 
-class CostSettings(Part):
+class CostSettings(OperatorPart):
     """Requests of an encoder pod: base + perShare × (pixels/s relative to 1280×720@30) × step^complexity."""
 
     base_millicores: int = 200
@@ -47,7 +41,7 @@ class CostSettings(Part):
     encoder_memory_mib: int = 256
 
 
-class EncoderSettings(Part):
+class EncoderSettings(OperatorPart):
     image: str = "onair/encoder:dev"
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
     image_pull_secrets: list[str] = []
@@ -65,7 +59,7 @@ class EncoderSettings(Part):
     cost: CostSettings = CostSettings()
 
 
-class BroadcastSettings(Part):
+class BroadcastSettings(OperatorPart):
     retention_s: int = 86_400
     """A stopped run becomes Archived after this time."""
     stop_grace_s: float = 10.0
@@ -74,7 +68,7 @@ class BroadcastSettings(Part):
     """Encoders lost in a row, without a frame between, before the run ends with the error Internal."""
 
 
-class RtcProviderSettings(Part):
+class RtcProviderSettings(OperatorPart):
     """A provider of rooms that destinations may name by `app_id`."""
 
     app_id: Annotated[str, Field(min_length=1, max_length=256)]
@@ -85,26 +79,19 @@ class RtcProviderSettings(Part):
     """Folder with the files `apiKey` and `apiSecret`."""
 
 
-class RtcSettings(Part):
+class RtcSettings(OperatorPart):
     providers: list[RtcProviderSettings] = []
 
 
-class LeaderElectionSettings(Part):
+class LeaderElectionSettings(OperatorPart):
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
     """A Lease that was not renewed for this long may be taken over."""
     renew_interval_s: float = 2.0
 
 
-class OperatorSettings(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_prefix="ONAIR_",
-        env_nested_delimiter="__",
-        alias_generator=to_camel,
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-        extra="ignore",
-    )
+class OperatorSettings(ProgramSettings):
+    model_config = SettingsConfigDict(extra="ignore")
 
     show_namespace: str = "shows"
     """Namespace of shows, their Secrets and encoder pods."""
@@ -124,17 +111,3 @@ class OperatorSettings(BaseSettings):
     health_port: int = 8080
     """Port of /healthz, /readyz and /metrics."""
     log_level: str = "INFO"
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        sources: list[PydanticBaseSettingsSource] = [init_settings, env_settings]
-        if path := os.environ.get("ONAIR_CONFIG"):
-            sources.append(YamlConfigSettingsSource(settings_cls, yaml_file=path))
-        return tuple(sources)

@@ -1,14 +1,34 @@
-"""What an encoder pod offers and where: ports, identity, and the folders that its containers mount."""
+"""What an encoder pod offers and where: its control interface, identity, environment, and mounted folders."""
 
 from __future__ import annotations
 
+import ssl
+
 CONTROL_PORT = 8443
 METRICS_PORT = 9090
+
+PROGRAM_PATH = "/v1/program"
+STATUS_PATH = "/v1/status"
+SNAPSHOT_PATH = "/v1/snapshot"
 CONTROL_AUDIENCE = "onair-encoder"
+"""`aud` of the operator's tokens."""
+PROGRAM_SCOPE = "program"
+"""`scope` of a token that may use all of the control interface."""
 SERVER_NAME = "onair-encoder"
 """The name in every pod's certificate: what tells pods apart is that each certificate is pinned."""
-CERTIFICATE, SNAPSHOT_KEY = "tls.crt", "snapshot.key"
-"""Keys of a pod's identity Secret. The second is a bearer token that `GET /v1/snapshot` alone accepts."""
+
+CERTIFICATE = "tls.crt"
+PRIVATE_KEY = "tls.key"
+OPERATOR_KEY = "verify.pem"
+"""The operator's public key, which the tokens of its requests are verified with."""
+SNAPSHOT_KEY = "snapshot.key"
+"""A bearer token that `GET /v1/snapshot` alone accepts. The four are the keys of a pod's identity Secret."""
+
+POD_NAME_VARIABLE = "ONAIR_POD_NAME"
+EPOCH_VARIABLE = "ONAIR_EPOCH"
+MAX_WIDTH_VARIABLE, MAX_HEIGHT_VARIABLE = "ONAIR_MAX_WIDTH", "ONAIR_MAX_HEIGHT"
+"""Size of the X screen in pixels: the largest canvas that a warm browser can render."""
+DEFAULT_MAX_WIDTH, DEFAULT_MAX_HEIGHT = 3840, 2160
 
 SHARED_TMP = "/tmp"  # noqa: S108 - a volume of the container's own
 X11_FOLDER = "/tmp/.X11-unix"  # noqa: S108 - where X clients look
@@ -20,3 +40,13 @@ PROGRAM_FOLDER = "/run/onair/program"
 IDENTITY_FOLDER = "/run/onair/identity"
 CA_CERTIFICATES_FOLDER = "/etc/onair/authorities"
 """CA certificates that servers may be signed by, beside the system's; PEM, one or more a file."""
+
+
+def control_url(ip: str, path: str) -> str:
+    """The address of a path of a pod's control interface, by the pod's IPv4 or IPv6 address."""
+    return f"https://{f'[{ip}]' if ':' in ip else ip}:{CONTROL_PORT}{path}"
+
+
+def pinned(certificate_pem: str) -> ssl.SSLContext:
+    """Trusts the one certificate of a pod's identity and no other. Use with `SERVER_NAME`."""
+    return ssl.create_default_context(cadata=certificate_pem)

@@ -1,23 +1,25 @@
-"""/healthz, /readyz and /metrics of the operator."""
+"""An HTTP server for /healthz, /readyz and /metrics alone."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 
 
-class Health:
-    """`alive` says that the loop still turns, `ready` that the world was listed once."""
+class ProbeServer:
+    """/healthz answers while the event loop turns, /readyz with 503 until the program is ready."""
 
-    def __init__(self, ready: Callable[[], bool]) -> None:
+    def __init__(
+        self, ready: Callable[[], bool] = lambda: True, registry: CollectorRegistry = REGISTRY
+    ) -> None:
         self._ready = ready
+        self._registry = registry
         self._runner: web.AppRunner | None = None
-        self._started = time.monotonic()
 
     async def start(self, port: int) -> None:
+        """Listens on all addresses of the pod."""
         app = web.Application()
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
@@ -35,7 +37,8 @@ class Health:
 
     async def _readyz(self, _: web.Request) -> web.Response:
         ready = self._ready()
-        return web.Response(text="ok\n" if ready else "not listed yet\n", status=200 if ready else 503)
+        return web.Response(text="ok\n" if ready else "not ready\n", status=200 if ready else 503)
 
     async def _metrics(self, _: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        body = generate_latest(self._registry)
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -1,0 +1,49 @@
+"""Settings: the file, the environment over it, arguments over both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from onair_crds.runtime.settings import Part, ProgramSettings
+
+
+class Listen(Part):
+    port: int = 1
+    host_name: str = "a"
+
+
+class Settings(ProgramSettings):
+    log_level: str = "INFO"
+    listen: Listen = Listen()
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.yaml"
+    monkeypatch.setenv("ONAIR_CONFIG", str(path))
+    return path
+
+
+def test_arguments_come_before_the_environment_and_that_before_the_file(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text("logLevel: WARNING\nlisten: {port: 2, hostName: b}\n")
+    monkeypatch.setenv("ONAIR_LISTEN__PORT", "3")
+    settings = Settings()
+    assert (settings.log_level, settings.listen.port, settings.listen.host_name) == ("WARNING", 3, "b")
+    assert Settings(log_level="DEBUG").log_level == "DEBUG"
+
+
+def test_without_a_file_there_are_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONAIR_CONFIG", raising=False)
+    assert Settings().listen.port == 1
+
+
+@pytest.mark.parametrize("text", ["level: INFO", "listen: {prot: 1}"])
+def test_an_unknown_name_is_refused(config: Path, text: str) -> None:
+    config.write_text(text)
+    with pytest.raises(ValidationError):
+        Settings()
