@@ -19,6 +19,11 @@ from typing import Annotated, Any
 from pydantic.alias_generators import to_camel
 
 from onair_crds.resources.base import SpecModel
+from onair_crds.resources.destination import (
+    DEFAULT_FILE_COUNT,
+    DEFAULT_PLAYLIST_COUNT,
+    DEFAULT_SEGMENT_DURATION_MS,
+)
 from onair_crds.resources.enums import WireEnum
 from onair_crds.resources.values import SecretKeyRef
 from onair_crds.schema.definitions import structural_schema
@@ -28,9 +33,9 @@ REFERENCE = "SecretRef"
 DEFAULTS: dict[tuple[str, str], Any] = {
     ("StudioSdkComposition", "version"): "latest",
     ("PushedSource", "enabled"): True,
-    ("HlsPackaging", "segment_duration"): 2000,
-    ("HlsLive", "playlist_count"): 5,
-    ("HlsLive", "file_count"): 10,
+    ("HlsPackaging", "segment_duration"): DEFAULT_SEGMENT_DURATION_MS,
+    ("HlsLive", "playlist_count"): DEFAULT_PLAYLIST_COUNT,
+    ("HlsLive", "file_count"): DEFAULT_FILE_COUNT,
     ("HlsVod", "max_duration"): 0,
     ("SwipeTransition", "direction"): "Left",
     ("SwipeTransition", "combined_animation"): "Combined",

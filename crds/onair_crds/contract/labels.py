@@ -15,7 +15,11 @@ GUEST_CODE_LABEL = f"{GROUP}/guest-code-of"
 """On a guest code's Secret: the project that it leads to."""
 PART_OF_LABEL = "app.kubernetes.io/part-of"
 COMPONENT_LABEL = "app.kubernetes.io/component"
+PRODUCT = "onair"
 ENCODER_COMPONENT = "encoder"
+REGION_LABEL = "topology.kubernetes.io/region"
+ZONE_LABEL = "topology.kubernetes.io/zone"
+"""On a node: where it is."""
 
 CREATED_ANNOTATION = f"{GROUP}/created"
 """Time of creation in microseconds; Kubernetes keeps seconds."""
@@ -38,7 +42,7 @@ GUEST_CODE_TYPE = f"{GROUP}/guest-code"
 def encoder_labels(project: str, broadcast: str, epoch: int) -> dict[str, str]:
     """Labels of what belongs to one encoder: its pod and its identity."""
     return {
-        PART_OF_LABEL: "onair",
+        PART_OF_LABEL: PRODUCT,
         COMPONENT_LABEL: ENCODER_COMPONENT,
         PROJECT_LABEL: project,
         BROADCAST_LABEL: broadcast,

@@ -30,7 +30,7 @@ MAX_WIDTH_VARIABLE, MAX_HEIGHT_VARIABLE = "ONAIR_MAX_WIDTH", "ONAIR_MAX_HEIGHT"
 """Size of the X screen in pixels: the largest canvas that a warm browser can render."""
 DEFAULT_MAX_WIDTH, DEFAULT_MAX_HEIGHT = 3840, 2160
 
-SHARED_TMP = "/tmp"  # noqa: S108 - a volume of the container's own
+TMP_FOLDER = "/tmp"  # noqa: S108 - a volume of the container's own
 X11_FOLDER = "/tmp/.X11-unix"  # noqa: S108 - where X clients look
 PULSE_FOLDER = "/run/onair/pulse"
 BROWSER_FOLDER = "/run/onair/browser"

@@ -13,6 +13,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, SerializationInfo
 from pydantic.alias_generators import to_camel
 
+from onair_crds.resources.destination import (
+    DEFAULT_FILE_COUNT,
+    DEFAULT_PLAYLIST_COUNT,
+    DEFAULT_SEGMENT_DURATION_MS,
+    DEFAULT_TIMEOUT_MS,
+)
 from onair_crds.resources.enums import BroadcastError, ConnectState
 
 
@@ -68,11 +74,11 @@ class ProgramStorage(WireModel):
     """Keep everything and close the playlist at the end; otherwise a sliding window."""
     max_duration_ms: int = 0
     """vod: longest recording; 0 is without a limit."""
-    playlist_count: int = 5
+    playlist_count: int = DEFAULT_PLAYLIST_COUNT
     """live: segments that the playlist names."""
-    file_count: int = 10
+    file_count: int = DEFAULT_FILE_COUNT
     """live: segments that the bucket keeps."""
-    segment_duration_ms: int = 2000
+    segment_duration_ms: int = DEFAULT_SEGMENT_DURATION_MS
 
 
 class ProgramRtc(WireModel):
@@ -102,7 +108,7 @@ class ProgramDestination(WireModel):
     """HLS."""
     rtc: ProgramRtc | None = None
     """RTC."""
-    timeout_ms: int = 5000
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
     generation: int = 0
     """metadata.generation of the Destination; echoed in its status."""
 

@@ -19,6 +19,11 @@ from onair_crds.resources.values import (
 )
 
 DEFAULT_TIMEOUT_MS = 5000
+DEFAULT_PLAYLIST_COUNT = 5
+DEFAULT_FILE_COUNT = 10
+DEFAULT_SEGMENT_DURATION_MS = 2000
+"""Of HLS (`operations.md`). No defaults of the schema: a default inside a one-of would make applying another
+member fail."""
 
 _NO_INLINE = (
     "must not be given inline; put it into a Secret of type onair.dev/credentials and name that in {ref}"
@@ -233,3 +238,17 @@ class Destination(Resource):
         if address.srt_push:
             return "SRT"
         return "RTC" if address.rtc_platform else "HLS"
+
+    @property
+    def secret_names(self) -> set[str]:
+        """Names of the Secrets that the address refers to."""
+        address = self.spec.address
+        references: list[SecretKeyRef | None] = []
+        if rtmp := address.rtmp_push:
+            references += [rtmp.key_secret_ref, rtmp.passphrase_secret_ref]
+        if srt := address.srt_push:
+            references.append(srt.passphrase_secret_ref)
+        if storage := address.object_storage:
+            keys = [storage.access_key_secret_ref, storage.secret_key_secret_ref]
+            references += [*keys, storage.token_secret_ref]
+        return {reference.name for reference in references if reference}

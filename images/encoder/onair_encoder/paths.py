@@ -5,28 +5,45 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from onair_crds.contract.pod import (
+    BROWSER_FOLDER,
+    CA_CERTIFICATES_FOLDER,
+    DEFAULT_MAX_HEIGHT,
+    DEFAULT_MAX_WIDTH,
+    EPOCH_VARIABLE,
+    IDENTITY_FOLDER,
+    MAX_HEIGHT_VARIABLE,
+    MAX_WIDTH_VARIABLE,
+    POD_NAME_VARIABLE,
+    PROGRAM_FOLDER,
+    PULSE_FOLDER,
+    TMP_FOLDER,
+    X11_FOLDER,
+)
+
 DISPLAY = ":0"
-X_SOCKET = Path("/tmp/.X11-unix/X0")  # noqa: S108
-PULSE_SOCKET = Path("/run/onair/pulse/native")
-BROWSER_SOCKET = Path("/run/onair/browser/control")
-PROGRAM_FILE = Path("/run/onair/program/program.json")
-IDENTITY = Path("/run/onair/identity")
-AUTHORITIES = Path("/etc/onair/authorities")
-"""Certificates of authorities that servers may be signed by, beside the system's; PEM, one or more a file."""
-MEDIA_SOCKET = Path("/tmp/media.sock")  # noqa: S108
-SUPERVISOR_SOCKET = Path("/tmp/supervisor.sock")  # noqa: S108
-SPOOL = Path("/tmp/spool")  # noqa: S108
+X_SOCKET = Path(X11_FOLDER, "X0")
+PULSE_SOCKET = Path(PULSE_FOLDER, "native")
+BROWSER_SOCKET = Path(BROWSER_FOLDER, "control")
+PROGRAM_FILE = Path(PROGRAM_FOLDER, "program.json")
+IDENTITY = Path(IDENTITY_FOLDER)
+AUTHORITIES = Path(CA_CERTIFICATES_FOLDER)
+MEDIA_SOCKET = Path(TMP_FOLDER, "media.sock")
+SUPERVISOR_SOCKET = Path(TMP_FOLDER, "supervisor.sock")
+SPOOL = Path(TMP_FOLDER, "spool")
 SINK = "pgm"
 
 
 def max_size() -> tuple[int, int]:
     """Width and height of the X screen in pixels: the largest canvas."""
-    return int(os.environ.get("ONAIR_MAX_WIDTH", "3840")), int(os.environ.get("ONAIR_MAX_HEIGHT", "2160"))
+    width = os.environ.get(MAX_WIDTH_VARIABLE, DEFAULT_MAX_WIDTH)
+    height = os.environ.get(MAX_HEIGHT_VARIABLE, DEFAULT_MAX_HEIGHT)
+    return int(width), int(height)
 
 
 def pod_name() -> str:
-    return os.environ["ONAIR_POD_NAME"]
+    return os.environ[POD_NAME_VARIABLE]
 
 
 def epoch() -> int:
-    return int(os.environ.get("ONAIR_EPOCH", "0"))
+    return int(os.environ.get(EPOCH_VARIABLE, "0"))

@@ -15,7 +15,14 @@ import aiohttp
 import structlog
 
 from onair_api.errors import Unavailable
-from onair_crds.contract.pod import CERTIFICATE, CONTROL_PORT, SERVER_NAME, SNAPSHOT_KEY
+from onair_crds.contract.pod import (
+    CERTIFICATE,
+    SERVER_NAME,
+    SNAPSHOT_KEY,
+    SNAPSHOT_PATH,
+    control_url,
+    pinned,
+)
 from onair_crds.kube.apis import PODS, SECRETS
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
@@ -84,8 +91,8 @@ class Encoders:
         if document["metadata"]["uid"] != uid or not ip or SNAPSHOT_KEY not in data:
             raise Unavailable("the encoder is not ready for this; try again")
         reach = Reach(
-            f"https://{f'[{ip}]' if ':' in ip else ip}:{CONTROL_PORT}/v1/snapshot",
-            ssl.create_default_context(cadata=base64.b64decode(data[CERTIFICATE]).decode()),
+            control_url(ip, SNAPSHOT_PATH),
+            pinned(base64.b64decode(data[CERTIFICATE]).decode()),
             base64.b64decode(data[SNAPSHOT_KEY]).decode(),
         )
         self._known[uid] = reach

@@ -12,13 +12,23 @@ import jwt
 from aiohttp import web
 from pydantic import ValidationError
 
-from onair_crds.contract.pod import CONTROL_AUDIENCE, CONTROL_PORT, SNAPSHOT_KEY
+from onair_crds.contract.pod import (
+    CERTIFICATE,
+    CONTROL_AUDIENCE,
+    CONTROL_PORT,
+    OPERATOR_KEY,
+    PRIVATE_KEY,
+    PROGRAM_PATH,
+    PROGRAM_SCOPE,
+    SNAPSHOT_KEY,
+    SNAPSHOT_PATH,
+    STATUS_PATH,
+)
 from onair_crds.contract.program import Program
 from onair_encoder.agent.agent import Agent, StaleProgram
 from onair_encoder.media.snapshot import NoPicture
 
-SNAPSHOT = "/v1/snapshot"
-SCOPES = {"/v1/program": {"program"}, "/v1/status": {"program"}, SNAPSHOT: {"program"}}
+SCOPES = {path: {PROGRAM_SCOPE} for path in (PROGRAM_PATH, STATUS_PATH, SNAPSHOT_PATH)}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MAX_PROGRAM = 4 * 1024 * 1024
 
@@ -28,18 +38,18 @@ class ControlApi:
         self._agent = agent
         self._identity = identity
         self._pod = pod
-        self._key = (identity / "verify.pem").read_text()
+        self._key = (identity / OPERATOR_KEY).read_text()
         self._snapshot_key = (identity / SNAPSHOT_KEY).read_bytes()
 
     async def start(self) -> web.AppRunner:
         app = web.Application(middlewares=[self._guard], client_max_size=MAX_PROGRAM)
-        app.router.add_put("/v1/program", self._put_program)
-        app.router.add_get("/v1/status", self._get_status)
-        app.router.add_get(SNAPSHOT, self._get_snapshot)
+        app.router.add_put(PROGRAM_PATH, self._put_program)
+        app.router.add_get(STATUS_PATH, self._get_status)
+        app.router.add_get(SNAPSHOT_PATH, self._get_snapshot)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self._identity / "tls.crt", self._identity / "tls.key")
+        context.load_cert_chain(self._identity / CERTIFICATE, self._identity / PRIVATE_KEY)
         await web.TCPSite(runner, None, CONTROL_PORT, ssl_context=context).start()
         return runner
 
@@ -49,7 +59,7 @@ class ControlApi:
             # A rendered page shares the loopback and could have a name of its own point there.
             return web.json_response({"message": "this host is not served"}, status=421)
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if request.path == SNAPSHOT and hmac.compare_digest(token.encode(), self._snapshot_key):
+        if request.path == SNAPSHOT_PATH and hmac.compare_digest(token.encode(), self._snapshot_key):
             return await handler(request)
         try:
             claims = jwt.decode(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+from onair_crds.contract.pod import METRICS_PORT
+from onair_crds.runtime.probes import ProbeServer
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
-from onair_encoder.agent.probes import start_probes
+from onair_encoder.agent.metrics import registry_of
 from onair_encoder.paths import IDENTITY, PROGRAM_FILE, epoch, pod_name
 from onair_encoder.process.supervise import terminated
 
@@ -21,13 +23,15 @@ async def run() -> None:
     stop = terminated()
     agent = Agent(epoch(), PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
-    runners = [await ControlApi(agent, IDENTITY, pod_name()).start(), await start_probes(agent)]
+    control = await ControlApi(agent, IDENTITY, pod_name()).start()
+    probes = ProbeServer(registry=registry_of(agent))
+    await probes.start(METRICS_PORT)
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
     work.cancel()
     results = await asyncio.gather(work, return_exceptions=True)
-    for runner in runners:
-        await runner.cleanup()
+    await control.cleanup()
+    await probes.stop()
     for result in results:
         if isinstance(result, Exception):
             raise result
