@@ -8,6 +8,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from onair_dev import plans, programs
 from onair_dev.failures import exit_on_failure
@@ -28,12 +29,15 @@ def main() -> None:
     commands.add_parser("demo").add_argument("--keep", action="store_true", help="leave the show on the air")
     run = commands.add_parser("run", help="run a command with our programs and the cluster's variables")
     run.add_argument("words", nargs=argparse.REMAINDER)
-    for name in ("env", "down", "clean", "picture", "dashboard"):
+    for name in ("env", "down", "clean", "picture"):
         commands.add_parser(name)
     commands.add_parser("chart").add_argument("--check", action="store_true")
     lock = commands.add_parser("lock")
     lock.add_argument("--upgrade", action="store_true")
     lock.add_argument("--check", action="store_true")
+    compare = commands.add_parser("compare", help="a table of two files of bench results")
+    compare.add_argument("before", type=Path)
+    compare.add_argument("after", type=Path)
     options = parser.parse_args()
     os.environ["PATH"] = programs.search_path()
     with exit_on_failure():
@@ -72,6 +76,10 @@ def perform(options: argparse.Namespace) -> None:
             from onair_dev.docs import chart
 
             sys.exit(chart.check() if options.check else chart.write())
+        case "compare":
+            from onair_dev.bench_results import compare
+
+            print(compare(options.before, options.after))
         case "lock":
             from onair_dev import lock
 

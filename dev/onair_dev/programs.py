@@ -80,7 +80,7 @@ PROGRAMS = (
     Program("versitygw", Origin.MODULE, commands=TEST),
     *(
         Program(name, Origin.PYTHON, commands=TEST)
-        for name in ("lint-imports", "mypy", "pytest", "ruff", "st", "uv")
+        for name in ("lint-imports", "mypy", "pytest", "ruff", "schemathesis", "uv")
     ),
     Program("apt-get", Origin.OPTIONAL, commands=NONE),
     Program("chromium", Origin.OPTIONAL, commands=NONE),
@@ -91,11 +91,11 @@ BY_NAME = {program.name: program for program in PROGRAMS}
 
 
 def find(name: str) -> "Path | None":
-    """The program, in its own folders, in `$KUBEBUILDER_ASSETS` or in PATH, that runs and is not too old."""
+    """The program, in `$KUBEBUILDER_ASSETS`, in its own folders or in PATH, that runs and is not too old."""
     program = BY_NAME[name]
     folders = list(program.folders)
     if assets := os.environ.get("KUBEBUILDER_ASSETS"):
-        folders.append(Path(assets))
+        folders.insert(0, Path(assets))
     candidates = [folder / name for folder in folders if os.access(folder / name, os.X_OK)]
     if found := shutil.which(name):
         candidates.append(Path(found))

@@ -1,48 +1,31 @@
-"""The benches share the cluster of the end-to-end tests; their figures go to build/bench/."""
+"""The benches share the cluster of the end-to-end tests; their figures go to build/bench/results.json."""
 
 from __future__ import annotations
 
-import json
-import statistics
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.conftest import cluster, facade, make_show, path, receiver
+from tests.support.fixtures.cluster import cluster, facade, make_show, path, receiver
+
+from onair_dev import bench_results
 
 __all__ = ["cluster", "facade", "make_show", "path", "receiver"]
 
-BUILD = Path(__file__).parents[2] / "build/bench"
-ROWS: list[tuple[str, str, str, str]] = []
+FIGURES: list[dict[str, Any]] = []
 
 
 @pytest.fixture
-def report() -> Callable[..., None]:
-    """Keeps one figure: name, samples, unit, the bound it is to meet."""
+def report() -> Callable[..., float]:
+    """Keeps one figure: name, samples, unit, the bound it is to meet; gives the median."""
 
     def keep(
         name: str, samples: list[float], unit: str, bound: float | None = None, at_least: float | None = None
     ) -> float:
-        median = statistics.median(samples)
-        BUILD.mkdir(parents=True, exist_ok=True)
-        figure: dict[str, Any] = {
-            "name": name,
-            "median": median,
-            "samples": samples,
-            "unit": unit,
-            "bound": bound,
-            "at_least": at_least,
-        }
-        (BUILD / f"{name.replace(' ', '-').replace('→', 'to')}.json").write_text(json.dumps(figure, indent=1))
-        spread = f"{min(samples):.3f} – {max(samples):.3f}" if len(samples) > 1 else ""
-        verdict = ""
-        if bound is not None:
-            verdict = f"≤ {bound:g} {'met' if median <= bound else 'MISSED'}"
-        if at_least is not None:
-            verdict = f"≥ {at_least:g} {'met' if median >= at_least else 'MISSED'}"
-        ROWS.append((name, f"{median:.3f} {unit}", spread, verdict))
-        return median
+        figure = bench_results.figure(name, samples, unit, bound, at_least)
+        bench_results.keep(figure)
+        FIGURES.append(figure)
+        return float(figure["median"])
 
     return keep
 
@@ -54,5 +37,9 @@ def table(request: pytest.FixtureRequest) -> Iterator[None]:
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         print(f"\n\n{'figure':<44} {'median':>12}   {'spread':<18} bound")
-        for name, median, spread, verdict in ROWS:
-            print(f"{name:<44} {median:>12}   {spread:<18} {verdict}")
+        for each in FIGURES:
+            samples = each["samples"]
+            spread = f"{min(samples):.3f} – {max(samples):.3f}" if len(samples) > 1 else ""
+            verdict = {None: "", True: "met", False: "MISSED"}[bench_results.met(each)]
+            median = f"{each['median']:.3f} {each['unit']}"
+            print(f"{each['name']:<44} {median:>12}   {spread:<18} {bench_results.bound_of(each)} {verdict}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from tests.e2e.conftest import PROBE, address
+from tests.support.cluster import PROBE, address
 from tests.support.media import probe
 from tests.support.receiver import RTMP, Receiver
 from tests.support.shows import Facade

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 import httpx
-from tests.e2e.conftest import PROBE, SHOWS, Cluster, address
+from tests.support.cluster import PROBE, SHOWS, Cluster, address
 from tests.support.receiver import Receiver
 from tests.support.shows import Facade, Show
 

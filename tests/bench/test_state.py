@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from tests.e2e.conftest import SHOWS, Cluster, address
+from tests.support.cluster import SHOWS, Cluster, address
 from tests.support.receiver import Receiver
 from tests.support.shows import Show
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.conftest import address
+from tests.support.cluster import address
 from tests.support.media import probe
 from tests.support.receiver import RTMP, Receiver
 from tests.support.shows import Show

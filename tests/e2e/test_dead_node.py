@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, address
+from tests.support.cluster import SHOWS, SYSTEM, Cluster, address
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import Show
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import yaml
-from tests.e2e.conftest import SHOWS, Cluster, address, connect_of
+from tests.support.cluster import SHOWS, Cluster, address, connect_of
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import Show
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, connect_of
+from tests.support.cluster import SHOWS, SYSTEM, Cluster, connect_of
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import Show
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.e2e.conftest import SHOWS, SYSTEM, Cluster, _program
+from tests.support.cluster import SHOWS, SYSTEM, Cluster
+from tests.support.programs import program
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import Facade, Show
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def helm(cluster: Cluster, *arguments: str) -> str:
-    command = [str(_program("helm")), "--kubeconfig", str(cluster.kubeconfig_path), "-n", SYSTEM]
+    command = [str(program("helm")), "--kubeconfig", str(cluster.kubeconfig_path), "-n", SYSTEM]
     done = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -28,7 +29,7 @@ def helm(cluster: Cluster, *arguments: str) -> str:
 def put_back(facade: Facade) -> Iterator[None]:
     """The chart as `make up` installs it, whatever the test did. The session's token is fetched before."""
     yield
-    subprocess.run([sys.executable, str(ROOT / "dev/up.py")], check=True, cwd=ROOT)
+    subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
 
 
 def test_an_upgrade_with_a_changed_definition_does_not_touch_a_live_show(
@@ -61,5 +62,5 @@ def test_an_uninstall_keeps_shows_and_an_install_takes_them_up(
     for plural in ("collections", "projects", "sources", "destinations", "layouts"):
         assert f"{plural}.onair.dev" in definitions
     assert cluster.get("project", show.project)["spec"]["collectionId"] == show.collection
-    subprocess.run([sys.executable, str(ROOT / "dev/up.py")], check=True, cwd=ROOT)
+    subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
     cluster.until("the facade knows the show", lambda: show.status()["phase"].endswith("NOT_RUNNING"))

@@ -13,7 +13,7 @@ import httpx
 import numpy as np
 import pytest
 import yaml
-from tests.e2e.conftest import SYSTEM, Cluster
+from tests.support.cluster import SYSTEM, Cluster
 from tests.support.media.painted import read_frame
 from tests.support.receiver import Receiver
 from tests.support.shows import Show

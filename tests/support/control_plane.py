@@ -7,7 +7,6 @@ validation, watches, RBAC, leases and server-side apply are the real thing. Read
 import contextlib
 import datetime as dt
 import ipaddress
-import os
 import shutil
 import signal
 import socket
@@ -26,6 +25,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from tests.support.programs import program
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
@@ -35,23 +35,6 @@ HOST = "127.0.0.1"
 
 class ControlPlaneError(RuntimeError):
     """The control plane cannot be had; the message says what to do."""
-
-
-def find_binary(name: str) -> Path:
-    """The path of `etcd` or `kube-apiserver`: `$KUBEBUILDER_ASSETS`, then the cache, then PATH."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folders = [cache / "onair/kind-node/bin"]
-    if assets := os.environ.get("KUBEBUILDER_ASSETS"):
-        folders.insert(0, Path(assets))
-    for folder in folders:
-        if os.access(folder / name, os.X_OK):
-            return folder / name
-    if found := shutil.which(name):
-        return Path(found)
-    raise ControlPlaneError(
-        f"{name} was not found in {', '.join(map(str, folders))} nor in PATH: "
-        "run `make tools`, or set KUBEBUILDER_ASSETS to a folder that has it"
-    )
 
 
 def free_port() -> int:
@@ -173,8 +156,8 @@ class ControlPlane:
     """
 
     def __init__(self) -> None:
-        self._etcd_binary = find_binary("etcd")
-        self._apiserver_binary = find_binary("kube-apiserver")
+        self._etcd_binary = program("etcd")
+        self._apiserver_binary = program("kube-apiserver")
         self.folder = Path(tempfile.mkdtemp(prefix="onair-control-plane-"))
         self._authority = Authority(self.folder)
         self._serving = self._authority.issue("apiserver", "kube-apiserver")

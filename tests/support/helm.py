@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.support.control_plane import ControlPlane, ControlPlaneError, find_binary
+from tests.support.control_plane import ControlPlane
+from tests.support.programs import program
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts/onair"
@@ -30,14 +31,10 @@ def helm(*arguments: str | Path, kubeconfig: Path | None = None) -> str:
     """What helm prints.
 
     Raises:
-        HelmError: it failed, or is not there.
+        HelmError: it failed.
     """
-    try:
-        program = find_binary("helm")
-    except ControlPlaneError as error:
-        raise HelmError(str(error)) from None
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig or "/dev/null")}
-    command = [str(program), *map(str, arguments)]
+    command = [str(program("helm")), *map(str, arguments)]
     result = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
@@ -63,7 +60,7 @@ def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> s
 
 
 def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:
-    command = [str(find_binary("kubectl")), "--kubeconfig", str(plane.kubeconfig), *map(str, arguments)]
+    command = [str(program("kubectl")), "--kubeconfig", str(plane.kubeconfig), *map(str, arguments)]
     result = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
     return (result.stdout + result.stderr).strip()
 

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
 import resource
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-import yaml
 from tests.integration.api.conftest import api_key, recorded_logs, rights
 from tests.integration.api.conftest import cluster as show_cluster
-from tests.integration.conftest import (
+from tests.support.facade import Cluster
+from tests.support.fixtures.control_plane import (
     admin,
     control_plane,
     crds,
     kubeconfig,
     redis_server,
 )
-from tests.support.control_plane import free_port
-from tests.support.facade import Cluster, wait_for
 from tests.support.redis_server import RedisServer
+from tests.support.replica import Program, Replica
 
 __all__ = [
     "admin",
@@ -38,50 +32,11 @@ __all__ = [
     "rights",
 ]
 
-LOAD = Path(__file__).parent / "load"
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
 
 @pytest.fixture(scope="session")
 def cluster(admin: httpx.Client, crds: None) -> Cluster:
     """The namespaces of the facade; no nodes are needed."""
     return show_cluster.__wrapped__(admin, crds)  # type: ignore[attr-defined,no-any-return]
-
-
-class Program:
-    """A server in a process of its own."""
-
-    def __init__(self, command: list[str], **environment: str) -> None:
-        paths = os.pathsep.join(p for p in sys.path if p)
-        self.process = subprocess.Popen(
-            [sys.executable, *command],
-            env={**os.environ, "PYTHONPATH": paths, **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def cpu_s(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
-
-    def resident_mb(self) -> float:
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1024
-
-    def line(self) -> dict[str, Any]:
-        assert self.process.stdout
-        return json.loads(self.process.stdout.readline())  # type: ignore[no-any-return]
-
-    def measure(self, events: int) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(f"{events}\n")
-        self.process.stdin.flush()
-        assert self.line() == {"measuring": True}
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture
@@ -93,59 +48,6 @@ def programs() -> Iterator[list[Program]]:
     for each in started:
         each.end()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-class Replica:
-    """One facade with a token of a host."""
-
-    def __init__(
-        self, folder: Path, programs: list[Program], rights: Path, cluster: Cluster, key: str, redis: str
-    ) -> None:
-        self.port = free_port()
-        config = folder / "config.yaml"
-        config.write_text(
-            yaml.safe_dump(
-                {
-                    "listen": {"host": "127.0.0.1", "port": self.port},
-                    "showNamespace": cluster.shows,
-                    "releaseNamespace": cluster.release,
-                    "redis": {"url": redis},
-                    "events": {"sessionsPerToken": 100_000},
-                    "rateLimits": {"perToken": 0, "perService": 0},  # all streams are one token's
-                    "logLevel": "ERROR",
-                }
-            )
-        )
-        self.program = Program(["-m", "onair_api"], ONAIR_CONFIG=str(config), KUBECONFIG=str(rights))
-        programs.append(self.program)
-        url = f"http://127.0.0.1:{self.port}"
-        wait_for(lambda: _ready(url), "the facade is ready")
-        answer = wait_for(
-            lambda: (
-                (
-                    a := httpx.post(
-                        f"{url}/live/v2/authentication/token",
-                        headers={"X-API-Key": key},
-                        json={"serviceUserId": "bench"},
-                        trust_env=False,
-                    )
-                ).is_success
-                and a
-            ),
-            "the API key is known",
-        )
-        self.token = answer.json()["accessToken"]
-        wait_for(
-            lambda: "onair_api_redis_connected 1.0" in httpx.get(f"{url}/metrics", trust_env=False).text,
-            "Redis",
-        )
-
-
-def _ready(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/readyz", trust_env=False).is_success
-    except httpx.TransportError:
-        return False
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
-from tests.bench.api.conftest import LOAD, Program, Replica
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster
+from tests.support.replica import LOAD, Program, Replica
 
 PROJECTS = 1000
 CHANGES, PER_S = 1000, 100

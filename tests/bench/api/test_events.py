@@ -11,9 +11,9 @@ import json
 import time
 from collections.abc import Callable
 
-from tests.bench.api.conftest import LOAD, Program, Replica
 from tests.support.control_plane import free_port
 from tests.support.facade import wait_for
+from tests.support.replica import LOAD, Program, Replica
 from websockets.sync.client import connect
 
 SUBSCRIBERS = 1000

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 import httpx
-from tests.bench.api.conftest import LOAD, Program, Replica
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.facade import Cluster, wait_for
+from tests.support.replica import LOAD, Program, Replica
 
 CONNECTIONS, SECONDS, ROUNDS = 16, 4, 3
 PATCHES = 300

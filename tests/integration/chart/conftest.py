@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.integration.conftest import is_served
 from tests.support.control_plane import ControlPlane, ControlPlaneError, wait_until
+from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import install
 
 

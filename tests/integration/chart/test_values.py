@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import BaseModel
-from tests.support.helm import ROOT, HelmError, Object, named, render
+from tests.support.helm import HelmError, Object, named, render
 
 from onair_api.settings import Settings
 from onair_operator.settings import OperatorSettings
@@ -75,9 +75,9 @@ def test_a_wrong_value_is_refused_with_its_path(option: str, sentence: str) -> N
 
 
 def test_generated_files_are_fresh() -> None:
-    check = [sys.executable, str(ROOT / "dev/chart_docs.py"), "--check"]
+    check = [sys.executable, "-m", "onair_dev", "chart", "--check"]
     result = subprocess.run(check, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def config(objects: list[Object], name: str, folder: Path) -> Path:

@@ -1,0 +1,72 @@
+"""Figures of the benches: one JSON file, a stable ASCII key for each, and a table of two such files."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from pathlib import Path
+from typing import Any
+
+from onair_dev.settings import BUILD
+
+RESULTS = BUILD / "bench/results.json"
+SPOKEN = {"→": " to ", "÷": " per ", "×": "x", "…": " ", "%": " percent "}
+
+
+def key_of(name: str) -> str:
+    """`POST start → first packet (cold)` is `post_start_to_first_packet_cold`."""
+    for sign, word in SPOKEN.items():
+        name = name.replace(sign, word)
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def figure(
+    name: str, samples: list[float], unit: str, bound: float | None, at_least: float | None
+) -> dict[str, Any]:
+    """One entry of the file."""
+    return {
+        "name": name,
+        "unit": unit,
+        "median": statistics.median(samples),
+        "samples": samples,
+        "bound": bound,
+        "at_least": at_least,
+    }
+
+
+def keep(entry: dict[str, Any], file: Path = RESULTS) -> None:
+    """Puts a figure into the file; one of the same key is replaced, others stay."""
+    known = json.loads(file.read_text()) if file.exists() else {}
+    known[key_of(entry["name"])] = entry
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    draft.replace(file)
+
+
+def met(entry: dict[str, Any]) -> bool | None:
+    """Whether a figure meets its bound; None where it has none."""
+    if entry["bound"] is not None:
+        return bool(entry["median"] <= entry["bound"])
+    if entry["at_least"] is not None:
+        return bool(entry["median"] >= entry["at_least"])
+    return None
+
+
+def bound_of(entry: dict[str, Any]) -> str:
+    """`≤ 1.08`, `≥ 0.6` or nothing."""
+    if entry["bound"] is not None:
+        return f"≤ {entry['bound']:g}"
+    return f"≥ {entry['at_least']:g}" if entry["at_least"] is not None else ""
+
+
+def compare(before: Path, after: Path) -> str:
+    """A Markdown table of the figures that both files have."""
+    old, new = (json.loads(file.read_text()) for file in (before, after))
+    lines = ["| Figure | before | after | unit | bound |", "|---|---|---|---|---|"]
+    for key in sorted(old.keys() & new.keys()):
+        entry = new[key]
+        medians = f"{old[key]['median']:.3f} | {entry['median']:.3f}"
+        lines.append(f"| {entry['name']} | {medians} | {entry['unit']} | {bound_of(entry)} |")
+    return "\n".join(lines)

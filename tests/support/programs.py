@@ -1,0 +1,17 @@
+"""Programs that tests start, as `onair_dev.programs` finds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onair_dev import programs
+
+
+def program(name: str) -> Path:
+    """The path of a program; the test fails with a sentence where it was not found."""
+    found = programs.find(name)
+    if found is None:
+        pytest.fail(f"{name} was not found: run `make tools`", pytrace=False)
+    return found
