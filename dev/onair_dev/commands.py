@@ -10,6 +10,11 @@ from pathlib import Path
 from onair_dev.failures import Failed
 from onair_dev.settings import LOGS, ROOT
 
+
+class Cancelled(Failed):
+    """A command was ended by us."""
+
+
 Command = Sequence["str | Path"]
 
 
@@ -63,6 +68,8 @@ def run_logged(
             _RUNNING.discard(process)
             if process.poll() is None:
                 _end(process)
+    if code != 0 and _ENDED.is_set():
+        raise Cancelled(f"{doing}: ended, as another step failed")
     if code != 0:
         raise Failed(f"{doing}: ended with {code}: {last_line(log)}", remedy, log)
 
@@ -74,6 +81,7 @@ def log_of(name: str) -> Path:
 
 def end_all() -> None:
     """Ends what other threads still run, with all that it has started."""
+    _ENDED.set()
     for process in list(_RUNNING):
         _end(process)
 

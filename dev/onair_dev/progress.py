@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from onair_dev import commands
-from onair_dev.commands import Command
+from onair_dev.commands import Cancelled, Command
 from onair_dev.failures import Failed
 
 HEARTBEAT_S = 15.0
@@ -101,6 +101,8 @@ class Progress:
             self._running.append(current)
         try:
             yield current
+        except Cancelled:
+            raise
         except Failed:
             console.print(f"{label} {name:<14} failed after {seconds(current.elapsed_s)}", markup=False)
             raise
