@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ class Cancelled(Failed):
     """A command was ended by us."""
 
 
-Command = Sequence["str | Path"]
+Command = Sequence[str | Path]
 
 
 def last_line(log: Path) -> str:
@@ -27,7 +28,8 @@ def last_line(log: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-_RUNNING: "set[subprocess.Popen[bytes]]" = set()
+_RUNNING: set[subprocess.Popen[bytes]] = set()
+_ENDED = threading.Event()
 
 
 def run_logged(
@@ -35,8 +37,8 @@ def run_logged(
     log_name: str,
     command: Command,
     *,
-    env: "Mapping[str, str] | None" = None,
-    stdin: "Path | None" = None,
+    env: Mapping[str, str] | None = None,
+    stdin: Path | None = None,
     remedy: str = "",
 ) -> None:
     """Runs a command with its output in `build/logs/<log_name>.log`.
@@ -86,12 +88,12 @@ def end_all() -> None:
         _end(process)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
 
 
-def output_of(command: Command, timeout_s: float = 60, env: "Mapping[str, str] | None" = None) -> str:
+def output_of(command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None) -> str:
     """What a quick command prints, or an empty string when it fails or takes too long."""
     try:
         finished = subprocess.run(
@@ -108,6 +110,6 @@ def output_of(command: Command, timeout_s: float = 60, env: "Mapping[str, str] |
     return finished.stdout.strip() or " "
 
 
-def succeeds(command: Command, timeout_s: float = 60, env: "Mapping[str, str] | None" = None) -> bool:
+def succeeds(command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None) -> bool:
     """Whether a quick command ends with 0 in time."""
     return bool(output_of(command, timeout_s, env))

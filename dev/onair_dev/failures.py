@@ -13,13 +13,13 @@ from onair_dev.settings import LOGS, ROOT
 class Failed(Exception):
     """A step cannot be done: why, what to do about it, and where its log is."""
 
-    def __init__(self, why: str, remedy: str = "", log: "Path | None" = None) -> None:
+    def __init__(self, why: str, remedy: str = "", log: Path | None = None) -> None:
         super().__init__(why)
         self.why, self.remedy, self.log = why, remedy, log
 
 
 @contextlib.contextmanager
-def exit_on_failure() -> "Iterator[None]":
+def exit_on_failure() -> Iterator[None]:
     """Turns a failure, Ctrl-C or a defect of this program into a few lines and an exit code."""
     try:
         yield

