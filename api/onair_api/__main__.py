@@ -13,7 +13,8 @@ import uvicorn
 
 from onair_api import logs
 from onair_api.application import create_app
-from onair_api.event.stream.connections import HttpConnection, WebSocketConnection
+from onair_api.event.stream.http_connection import HttpConnection
+from onair_api.event.stream.websocket_connection import WebSocketConnection
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_crds.kube.client import KubeClient

@@ -94,14 +94,15 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     readers = Readers(cluster.view, credentials, guest_codes, source_records)
     projects = Projects(cluster, writer, readers, settings.limits)
     sources = Sources(cluster, writer, stream_keys, source_records, settings.limits)
-    events = Events(cluster, settings, readers, revoked.known)
+    rate_limits = RateLimits(settings.rate_limits, settings.redis.url)
+    events = Events(cluster, settings, readers, tokens, rate_limits, revoked.known)
     return Services(
         settings=settings,
         cluster=cluster,
         keys=keys,
         api_keys=api_keys,
         tokens=tokens,
-        rate_limits=RateLimits(settings.rate_limits, settings.redis.url),
+        rate_limits=rate_limits,
         authentication=Authentication(cluster, tokens, keys, api_keys, revoked, settings.tokens),
         guest_codes=guest_codes,
         sweeper=sweeper,
@@ -113,7 +114,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         project_sources=ProjectSources(cluster, writer, readers, settings.limits),
         rooms=Rooms(cluster),
         layouts=Layouts(cluster, writer, settings.limits),
-        layers=Layers(cluster, writer, settings.limits, events.notes),
+        layers=Layers(cluster, writer, settings.limits, events.details),
         events=events,
     )
 

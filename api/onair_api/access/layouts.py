@@ -1,4 +1,4 @@
-"""Which layouts a caller may see: those of the projects that he may see."""
+"""Looks up the layouts that a caller may see: those of the projects that they may see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onair_api.errors import NotFound, PermissionDenied
 
 
 async def project_of(cluster: Cluster, identity: Identity, project_id: str) -> Entry:
-    """A project by its id alone; its collection is its own affair.
+    """A project by its id alone.
 
     Raises:
         NotFound: there is no such project that this caller may see.

@@ -1,11 +1,12 @@
-"""What a caller may see. What belongs to somebody else does not exist for him, so ids cannot be probed.
+"""Looks up what a caller may see. What others own does not exist for them, so ids cannot be probed.
 
-A backend's token reaches what its user owns; a guest's token one project, and
+A backend's token sees what its user owns; a guest's token sees one project, and
 of its collection nothing else.
 """
 
 from __future__ import annotations
 
+from onair_api.access.audiences import Owner
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
@@ -22,7 +23,7 @@ async def owned_collection(cluster: Cluster, identity: Identity, collection_id: 
         NotFound: there is no such collection of this caller's; a guest has none.
     """
     entry = await cluster.get(COLLECTION, collection_id)
-    if entry is None or identity.guest or _owner(entry) != identity.owner:
+    if entry is None or identity.guest or owner_in(entry) != identity.owner:
         raise NotFound(_NO_COLLECTION)
     return entry
 
@@ -36,7 +37,7 @@ async def owned_project(cluster: Cluster, identity: Identity, collection_id: str
         if (guest.collection_id, guest.project_id) != (collection_id, project_id):
             raise NotFound(_NO_PROJECT)
         collection = await cluster.get(COLLECTION, collection_id)
-        owner = _owner(collection) if collection else None
+        owner = owner_in(collection) if collection else None
         if owner is None or owner[0] != identity.service_id:
             raise NotFound(_NO_PROJECT)
     else:
@@ -69,6 +70,12 @@ async def source_of(cluster: Cluster, collection_id: str, source_id: str) -> Ent
     return entry
 
 
-def _owner(collection: Entry) -> tuple[str, str] | None:
+async def owner_of(cluster: Cluster, collection_id: str) -> Owner | None:
+    """`spec.owner` of a collection; None if there is no such collection, or nobody owns it."""
+    collection = await cluster.get(COLLECTION, collection_id)
+    return owner_in(collection) if collection else None
+
+
+def owner_in(collection: Entry) -> Owner | None:
     owner = collection.spec.get("owner")
     return (owner["serviceId"], owner["serviceUserId"]) if owner else None

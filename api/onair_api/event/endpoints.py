@@ -11,12 +11,10 @@ from starlette.types import Receive, Scope, Send
 from onair_api.auth.caller import caller_of
 from onair_api.auth.roles import Operation
 from onair_api.errors import Code
-from onair_api.event.stream.http_stream import http_stream
-from onair_api.event.stream.requests import publication_of
-from onair_api.event.stream.websocket import websocket_stream
+from onair_api.event.custom.publication import decode_publication
 from onair_api.http.body import read_object
 from onair_api.http.documented import operation
-from onair_api.services import services_of
+from onair_api.services import Services, services_of
 
 router = APIRouter(prefix="/event/v2", tags=["events"])
 
@@ -38,7 +36,7 @@ async def publish_event(request: Request) -> Response:
     services = services_of(request)
     settings = services.settings
     body = await read_object(request, settings.limits)
-    publication = publication_of(body, settings.events, settings.limits)
+    publication = decode_publication(body, settings.events, settings.limits)
     event = await services.publisher.publish(caller.identity, publication, session_id=caller.session_id)
     return Response(event, media_type="application/json")
 
@@ -55,14 +53,15 @@ async def publish_event(request: Request) -> Response:
 async def stream_events(request: Request) -> Response:
     """One message a line, or server-sent events where `Accept: text/event-stream`; the same path is a
     WebSocket. `docs/reference/events.md` has its messages."""
-    return await http_stream(request)
+    return await services_of(request).events.http.open(request)
 
 
 class WebSocketStream:
     """An application of its own, so that no layer stands between the stream and its connection."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await websocket_stream(scope, receive, send)
+        services: Services = scope["app"].state.services
+        await services.events.websocket.serve(scope, receive, send)
 
 
 def add_websocket(app: FastAPI) -> None:

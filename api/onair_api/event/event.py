@@ -1,4 +1,4 @@
-"""One event, serialised once for all who receive it."""
+"""One event: serialized once, and framed once for each transport, for all who receive it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from onair_api.access.audiences import CUSTOM_FAMILY, Key
+from onair_api.access.audiences import AudienceKey
 from onair_api.access.target import Target
+
+LAYOUT_FAMILY = "layout"
+LIVE_FAMILY = "live"
+CUSTOM_FAMILY = "custom"
 
 
 class Position(NamedTuple):
@@ -23,7 +27,7 @@ class Position(NamedTuple):
 
 
 class Format(Enum):
-    """How messages are framed."""
+    """How a transport frames messages."""
 
     WEBSOCKET = "websocket"
     NDJSON = "ndjson"
@@ -34,16 +38,16 @@ class Format(Enum):
             case Format.WEBSOCKET:
                 return _text_frame(message)
             case Format.NDJSON:
-                return _one_line(message) + b"\n"
+                return _single_line(message) + b"\n"
             case Format.SSE:
-                return b"data: " + _one_line(message) + b"\n\n"
+                return b"data: " + _single_line(message) + b"\n\n"
 
 
 _LINE_BREAKS = {text.encode(): b"\\u%04x" % ord(text) for text in ("\u0085", "\u2028", "\u2029")}
 
 
-def _one_line(message: bytes) -> bytes:
-    """JSON may hold the line breaks of Unicode as they are; many a client ends a line there."""
+def _single_line(message: bytes) -> bytes:
+    """Escapes the line breaks of Unicode: JSON allows them, and many clients end a line there."""
     if any(raw in message for raw in _LINE_BREAKS):
         for raw, escaped in _LINE_BREAKS.items():
             message = message.replace(raw, escaped)
@@ -61,15 +65,15 @@ def _text_frame(message: bytes) -> bytes:
 
 
 def dumps(value: Any) -> bytes:
-    """JSON; payloads may hold integers above 64 bits, which orjson has not."""
+    """Encodes JSON; payloads may hold integers of more than 64 bits, which orjson refuses."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def message(fields: dict[str, bytes]) -> bytes:
-    """A streamed message; the values are JSON already."""
+def result_message(fields: dict[str, bytes]) -> bytes:
+    """A message of the stream, not framed; the values are JSON already."""
     inner = b",".join(b'"%b":%b' % (name.encode(), value) for name, value in fields.items())
     return b'{"result":{%b}}' % inner
 
@@ -80,33 +84,32 @@ class Event:
     body: bytes
     """The Event of `interface.md` as JSON."""
     target: Target
-    """Completed upwards."""
+    """With the ids above the one that it is about."""
     source: str
     """What orders it: a kind, or the channel of custom events."""
     position: Position
-    audiences: tuple[Key, ...]
-    """Under which keys its sessions are found."""
+    audiences: tuple[AudienceKey, ...]
+    """Keys under which its sessions are found."""
     family: str = CUSTOM_FAMILY
     session_id: str | None = None
-    """Of whom caused it."""
+    """Session that caused it."""
     origin: str | None = None
-    """The connection that published it, and only that, sees the correlation id."""
+    """Connection that published it; it alone sees the correlation id."""
     correlation_id: str | None = None
     _frames: dict[Format, bytes] = field(default_factory=dict)
 
-    def frame(self, format_: Format) -> bytes:
-        """What every session but the publisher's receives."""
+    def frame_for(self, origin: str, format_: Format) -> bytes:
+        """The framed message for one connection: the same bytes for all but the one that published it."""
+        if self.origin == origin:
+            return format_.frame(self._message(self.correlation_id))
         frame = self._frames.get(format_)
         if frame is None:
             frame = self._frames[format_] = format_.frame(self._message(None))
         return frame
 
-    def delivered(self) -> None:
-        """Whoever asks from here on comes back after a while: the frames are not kept for them."""
+    def drop_frames(self) -> None:
+        """Called when it was delivered: a session that reconnects needs its frame only once."""
         self._frames.clear()
-
-    def frame_for_origin(self, format_: Format) -> bytes:
-        return format_.frame(self._message(self.correlation_id))
 
     def _message(self, correlation_id: str | None) -> bytes:
         fields: dict[str, bytes] = {}
@@ -114,4 +117,4 @@ class Event:
             fields["correlationId"] = dumps(correlation_id)
         if self.session_id is not None:
             fields["sessionId"] = dumps(self.session_id)
-        return message({**fields, "event": self.body})
+        return result_message({**fields, "event": self.body})

@@ -1,8 +1,8 @@
-"""Event names and what subscribes to them: exact, `*` anywhere, alternatives with `|`. Pure.
+"""Patterns that match event names: exact, `*` anywhere, alternatives with `|`. Pure.
 
-Matching takes time linear in the name for each alternative, whatever the
-pattern: pieces between wildcards are searched one after another and never
-tried again, so `*a*a*a*b` costs no more than four searches.
+Matching is linear in the length of the name for each alternative, whatever the
+pattern: pieces between wildcards are searched one after another without
+backtracking, so `*a*a*a*b` costs no more than four searches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_ALTERNATIVES = 64
 
 @dataclass(frozen=True)
 class Pattern:
-    """A subscription's name, taken apart."""
+    """A subscription's name, compiled."""
 
     exact: frozenset[str]
     """Alternatives without a wildcard."""

@@ -1,4 +1,4 @@
-"""The parts of the event interface, connected, and their life."""
+"""The parts of the event interface, connected; starts and stops them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from typing import Any
 
 import structlog
 
+from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
-from onair_api.event.changes.announcer import Changes
-from onair_api.event.changes.event_details import BatchNotes
+from onair_api.event.changes.announcer import ChangeAnnouncer
+from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.custom.bus import Bus
 from onair_api.event.custom.publisher import Publisher
-from onair_api.event.event import Event
-from onair_api.event.replay.buffer import Ring
-from onair_api.event.replay.session_store import Departures
+from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.replayer import Replayer
+from onair_api.event.replay.session_store import SessionStore
+from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.handshake import Admission
+from onair_api.event.stream.http_stream import HttpStreams
+from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.streams import Streams
+from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import Readers
 from onair_api.settings import Settings
 
@@ -25,22 +32,38 @@ log = structlog.get_logger()
 
 class Events:
     def __init__(
-        self, cluster: Cluster, settings: Settings, readers: Readers, revoked: Callable[[str], bool]
+        self,
+        cluster: Cluster,
+        settings: Settings,
+        readers: Readers,
+        tokens: Tokens,
+        rate_limits: RateLimits,
+        revoked: Callable[[str], bool],
     ) -> None:
-        kept = settings.events
-        ring = Ring(kept.replay_s, kept.replay_events, kept.replay_bytes)
-        self._url = settings.redis.url
-        self.bus = Bus(self._url, kept, ring, self._deliver) if self._url else None
-        departures = Departures(self.bus.redis if self.bus else None, kept.replay_s)
+        """
+        Args:
+            revoked: whether the token with this id was revoked.
+        """
+        events = settings.events
+        buffer = ReplayBuffer(events.replay_s, events.replay_events, events.replay_bytes)
+        delivery = Delivery(buffer)
+        self.bus = Bus(settings.redis.url, events, buffer, delivery.deliver) if settings.redis.url else None
+        redis = self.bus.redis if self.bus else None
+        self.details = EventDetails(redis, self._redis_connected)
+        self._announcer = ChangeAnnouncer(readers, events.prefix, self.details, buffer, delivery.deliver)
+        cluster.listen(self._announcer)
         self.publisher = Publisher(cluster, self.bus)
-        self.streams = Streams(cluster, settings, ring, self.publisher, self.bus, departures, revoked)
-        self.notes = BatchNotes(self.bus)
-        self._changes = Changes(readers, kept.prefix, self.notes, ring, self._deliver)
-        cluster.listen(self._changes)
+        store = SessionStore(redis, self._redis_connected, events.replay_s)
+        replayer = Replayer(buffer, store, events.replay_s)
+        self.streams = Streams(cluster, settings, self.bus, delivery, replayer, revoked)
+        requests = RequestHandler(cluster, settings, self.publisher, delivery, replayer)
+        admission = Admission(tokens, rate_limits)
+        self.http = HttpStreams(events, admission, self.streams, requests)
+        self.websocket = WebSocketStreams(settings, admission, self.streams, requests)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        self._run(self.streams.watch_over(), "streams")
+        self._run(self.streams.sweep(), "streams")
         if self.bus:
             self._run(self.bus.run(), "redis")
 
@@ -48,19 +71,19 @@ class Events:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._changes.stop()
+        await self._announcer.stop()
         if self.bus:
             await self.bus.stop()
 
-    def _deliver(self, event: Event) -> None:
-        self.streams.deliver(event)
+    def _redis_connected(self) -> bool:
+        return self.bus is not None and self.bus.connected
 
     def _run(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
-        task.add_done_callback(_ended)
+        task.add_done_callback(_log_failure)
         self._tasks.append(task)
 
 
-def _ended(task: asyncio.Task[None]) -> None:
+def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()):
         log.error("events.task_died", task=task.get_name(), error=type(error).__name__)

@@ -1,4 +1,4 @@
-"""What a write over HTTP leaves on the object for the events that it causes."""
+"""The annotation that a write over HTTP leaves on the object for the events that it causes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
 from onair_crds.contract.labels import CREATED_ANNOTATION, REQUEST_ANNOTATION
 from onair_crds.contract.times import format_time
@@ -16,19 +17,54 @@ from onair_crds.contract.times import format_time
 
 @dataclass(frozen=True)
 class RequestNote:
+    """Describes the request behind a write."""
+
     session_id: str | None = None
     metadata: dict[str, Any] | None = None
     nonce: str | None = None
-    """Given where something else has to be kept under it; otherwise each write has a new one."""
+    """Names the write; without one each write gets a new one."""
+    has_details: bool = False
+    """More for its event is kept in Redis, under the nonce."""
 
     def annotations(self) -> dict[str, str]:
-        """The annotation of one write; the nonce tells this write from what comes later."""
-        note: dict[str, Any] = {"nonce": self.nonce or new_nonce()}
+        """The annotation of one write; its nonce distinguishes this write from later ones."""
+        note: dict[str, Any] = {"nonce": self.nonce or new_nonce(), "details": self.has_details}
         if self.session_id:
             note["sessionId"] = self.session_id
         if self.metadata is not None:
             note["requestMetadata"] = self.metadata
         return {REQUEST_ANNOTATION: orjson.dumps(note).decode()}
+
+
+@dataclass(frozen=True)
+class StoredNote:
+    """A request's note, decoded from an object."""
+
+    nonce: str
+    session_id: str | None
+    metadata: dict[str, Any] | None
+    may_have_details: bool
+    """Details may be kept in Redis; a note of a version that did not say so may have some."""
+
+
+def note_of(entry: Entry | None) -> StoredNote | None:
+    """The note on an object; None where there is none, or one that nobody here wrote."""
+    text = ((entry.metadata.get("annotations") or {}) if entry else {}).get(REQUEST_ANNOTATION)
+    if not isinstance(text, str):
+        return None
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("nonce"), str):
+        return None
+    session_id, metadata = value.get("sessionId"), value.get("requestMetadata")
+    return StoredNote(
+        value["nonce"],
+        session_id if isinstance(session_id, str) else None,
+        metadata if isinstance(metadata, dict) else None,
+        value.get("details") is not False,
+    )
 
 
 def new_nonce() -> str:
@@ -37,10 +73,10 @@ def new_nonce() -> str:
 
 
 def request_metadata(body: dict[str, Any], limit_bytes: int) -> dict[str, Any] | None:
-    """The caller's `requestMetadata`, in either spelling.
+    """The caller's `requestMetadata`, in either spelling; None if it has none.
 
     Raises:
-        InvalidArgument: it is no object, or too large to travel with the event.
+        InvalidArgument: it is no object, or too large to go with the event.
     """
     value = body.get("requestMetadata", body.get("request_metadata"))
     if value is None:

@@ -32,6 +32,9 @@ LONGEST_PAUSE_S = 0.5
 Change = Callable[[Entry], Awaitable[dict[str, Any]]]
 """Works out the wanted spec from a version of the object; called again on a newer one after a conflict."""
 
+Note = RequestNote | Callable[[], RequestNote]
+"""The request's note, or what gives it after `Change` has run, on which it may depend."""
+
 Permit = Callable[[Entry], None]
 
 
@@ -70,7 +73,7 @@ class Writer:
             raise NotFound(f"{kind} {metadata['name']} was deleted at once")
         return entry
 
-    async def update(self, kind: str, name: str, change: Change, note: RequestNote) -> tuple[Entry, Entry]:
+    async def update(self, kind: str, name: str, change: Change, note: Note) -> tuple[Entry, Entry]:
         """Changes an object's spec; gives the versions before and after, the same one if nothing changed.
 
         Raises:
@@ -84,7 +87,8 @@ class Writer:
                 operations = spec_changes(before.spec, await change(before))
                 if not operations:
                     return before, before
-                operations += annotation_changes(before.document, note.annotations())
+                latest = note if isinstance(note, RequestNote) else note()
+                operations += annotation_changes(before.document, latest.annotations())
                 after = await self._try(before, operations)
                 if after:
                     log.info("resource.updated", kind=kind, name=name)

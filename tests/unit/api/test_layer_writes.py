@@ -17,6 +17,7 @@ from onair_api.layout.layer.writes import LayerWrites, Waiting, next_group
 from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import JsonObject
 
 LIMITS = LimitSettings()
 ANIMATION = [{"properties": ["x"], "durationMs": 1}]
@@ -84,20 +85,25 @@ class Layout:
         metadata = {"name": "lay", "uid": "u", "resourceVersion": "1"}
         return Entry("Layout", {"metadata": metadata, "spec": self.spec})
 
-    async def update(self, kind: str, name: str, change: Any, note: RequestNote) -> None:
+    async def update(self, kind: str, name: str, change: Any, note: Callable[[], RequestNote]) -> None:
         await self.may_write.wait()
         for _ in range(self.conflicts + 1):
             spec = await change(self.entry())
         self.spec = spec
-        self.writes.append(note)
+        self.writes.append(note())
 
 
-class Notes:
+class Details:
+    """Stands for Redis; keeps nothing while it is unreachable."""
+
     def __init__(self) -> None:
-        self.kept: list[tuple[str, dict[str, Any]]] = []
+        self.kept: list[tuple[str, JsonObject]] = []
+        self.reachable = True
 
-    async def keep(self, nonce: str, record: dict[str, Any]) -> None:
-        self.kept.append((nonce, record))
+    async def keep(self, nonce: str, details: JsonObject) -> bool:
+        if self.reachable:
+            self.kept.append((nonce, details))
+        return self.reachable
 
 
 def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
@@ -155,25 +161,27 @@ def test_a_failure_of_the_write_is_everybodys() -> None:
     run(test)
 
 
-def test_what_a_diff_cannot_tell_is_kept_under_the_writes_nonce() -> None:
+def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> None:
     async def test() -> None:
-        layout, notes = Layout(), Notes()
+        layout, details = Layout(), Details()
         layout.may_write.set()
         layout.conflicts = 1
-        writes = LayerWrites(layout, notes)  # type: ignore[arg-type]
+        writes = LayerWrites(layout, details)  # type: ignore[arg-type]
         await writes.write("lay", update("a", x=1))
-        assert notes.kept == [], "a diff tells of a plain update"
+        assert details.kept == [], "the difference shows a plain update"
+        assert not layout.writes[0].has_details
         answer = await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
         nonce = layout.writes[1].nonce
-        assert notes.kept == [(nonce, {"update": {**answer, "requestMetadata": {}}})] * 2, (
+        assert layout.writes[1].has_details
+        assert details.kept == [(nonce, {"update": {**answer, "requestMetadata": {}}})] * 2, (
             "and after a conflict"
         )
-        assert notes.kept[0][1]["update"]["requestAnimation"][0]["durationMs"] == 1
+        assert details.kept[0][1]["update"]["requestAnimation"][0]["durationMs"] == 1
         layout.conflicts = 0
         await writes.write(
             "lay", batch({"delete": {"id": "b"}}, {"update": {"id": "a"}}, requestMetadata={"why": 1})
         )
-        nonce, record = notes.kept[-1]
+        nonce, record = details.kept[-1]
         assert nonce == layout.writes[2].nonce
         assert list(record) == ["batch"]
         assert record["batch"]["requestMetadata"] == {"why": 1}
@@ -183,5 +191,17 @@ def test_what_a_diff_cannot_tell_is_kept_under_the_writes_nonce() -> None:
             "layoutId": "lay",
             "requestMetadata": {},
         }
+
+    run(test)
+
+
+def test_a_note_announces_no_details_that_are_not_kept() -> None:
+    async def test() -> None:
+        layout, details = Layout(), Details()
+        layout.may_write.set()
+        details.reachable = False
+        writes = LayerWrites(layout, details)  # type: ignore[arg-type]
+        await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
+        assert not layout.writes[0].has_details
 
     run(test)

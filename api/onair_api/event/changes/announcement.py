@@ -1,33 +1,70 @@
-"""What a change has to say, before it becomes an event."""
+"""What a change announces, and the event of it."""
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
-from typing import Any
 
+from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
 from onair_api.access.target import Target
+from onair_api.event.changes.change import Change
+from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position, dumps
+from onair_crds.shapes import JsonObject
 
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 ADD, REMOVE, STATE, BATCH = "add", "remove", "state", "batch"
 
+_IDS = uuid.UUID("a3c1d0d2-94a5-5d0b-8d0c-5b9e5b1f7c11")
+
 
 @dataclass(frozen=True)
-class Told:
+class Announcement:
     type: str
     """`collection`, `project`, `source`, `destination`, `layout` or `layer`."""
     sub_type: str
-    record: dict[str, Any]
+    record: JsonObject
     target: Target
     subject: str = ""
-    """Tells apart events of the same change and type: a layer's id, a project's."""
+    """Distinguishes events of the same change and type: a layer's id, a project's."""
     projects: tuple[str, ...] = ()
     """Projects whose guests see it although it belongs to their collection."""
 
-    def name(self, prefix: str) -> str:
-        """The event's name (`operations.md`, Names and payloads of resource-change events)."""
-        family = "layout" if self.type in ("layout", "layer") else "live"
-        return f"{prefix}:{family}:EVENT_TYPE_{self.type.upper()}:EVENT_SUB_TYPE_{self.sub_type.upper()}"
+    def event(self, change: Change, part: int, owner: Owner | None, prefix: str) -> Event:
+        """
+        Args:
+            part: counts the announcements of the change.
+            owner: of the collection that the target is in, if that is known.
+            prefix: of the event's name (`operations.md`, Names and payloads of resource-change events).
+        """
+        note = change.note
+        family = LAYOUT_FAMILY if self.type in ("layout", "layer") else LIVE_FAMILY
+        types = f"EVENT_TYPE_{self.type.upper()}:EVENT_SUB_TYPE_{self.sub_type.upper()}"
+        name = f"{prefix}:{family}:{types}"
+        ends = self.sub_type == DELETE and self.type == change.kind.lower()
+        version = "gone" if ends else str(change.entry.version)
+        body: JsonObject = {
+            "id": str(uuid.uuid5(_IDS, f"{change.entry.uid}\n{version}\n{name}\n{self.subject}")),
+            "name": name,
+            "payload": {self.type: {self.sub_type: self.record}},
+        }
+        if note and note.metadata is not None:
+            body["requestMetadata"] = note.metadata
+        body["target"] = self.target.json()
+        return Event(
+            name=name,
+            body=dumps(body),
+            target=self.target,
+            source=change.kind,
+            position=Position(change.position.number, change.position.part + part),
+            audiences=self._audiences(owner),
+            family=family,
+            session_id=note.session_id if note else None,
+        )
 
-    @property
-    def payload(self) -> dict[str, Any]:
-        return {self.type: {self.sub_type: self.record}}
+    def _audiences(self, owner: Owner | None) -> tuple[AudienceKey, ...]:
+        if self.target.project_id:
+            return audiences_of(self.target, owner)
+        if owner is None:
+            return ()
+        # Guests may not read their project's collection
+        return owner_key(*owner), *(project_key(owner[0], project) for project in self.projects)

@@ -1,4 +1,4 @@
-"""Which fields of a resource changed, as paths of its HTTP record. Pure."""
+"""Lists the fields of a resource that changed, as paths of its HTTP record. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onair_api.wire.message import Kind, Message
 def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> list[str]:
     """The leaf paths whose values differ: what `updateMask` would name.
 
-    A secret counts by its reference, so a new one is told of without its value.
+    A secret counts by its reference, so a new one is named without its value.
     A member of a select-one that another replaced is not named.
     """
     before, after = before if isinstance(before, dict) else {}, after if isinstance(after, dict) else {}

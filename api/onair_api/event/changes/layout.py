@@ -1,62 +1,57 @@
-"""What the change of a layout tells of it and of its layers."""
+"""What the change of a layout announces: of the layout itself, and of its layers."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from onair_api.access.target import Target
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry, View
-from onair_api.event.changes.announcement import BATCH, CREATE, DELETE, UPDATE, Told
+from onair_api.event.changes.announcement import BATCH, CREATE, DELETE, UPDATE, Announcement
+from onair_api.event.changes.change import Change
 from onair_api.layout.record import layer_record, layers_of, layout_record
+from onair_crds.shapes import JsonObject
 
-Record = dict[str, Any]
 
-
-def layout_changes(
-    before: Entry | None,
-    after: Entry | None,
-    target: Target,
-    view: View,
-    metadata: Record | None,
-    note: Record | None,
-) -> list[Told]:
+def layout_announcements(
+    change: Change, target: Target, view: View, details: JsonObject | None
+) -> list[Announcement]:
     """
     Args:
-        before, after: what the watch said last and says now; None: there is no such layout.
-        metadata: `requestMetadata` of whom caused it.
-        note: what the diff cannot tell, by `batch`, `create` or `update`; what stands under `layer`.
+        target: the layout's, complete.
+        details: what the difference of two versions does not show: `layer` of the payload, by `batch`,
+            `create` or `update`.
     """
-    said = {"requestMetadata": metadata or {}}
-    shown_before = None if before is None or before.deleting else before
-    shown_after = None if after is None or after.deleting else after
-    if shown_after is None:
-        if shown_before is None:
+    metadata: JsonObject = {"requestMetadata": (change.note and change.note.metadata) or {}}
+    before = None if change.before is None or change.before.deleting else change.before
+    after = None if change.after is None or change.after.deleting else change.after
+    if after is None:
+        if before is None:
             return []
-        return [Told("layout", DELETE, {"id": shown_before.name, **said}, target)]
-    project = view.get(PROJECT, str(shown_after.spec.get("projectId")))
-    record = layout_record(shown_after, project)
-    told: list[Told] = []
-    if shown_before is None:
-        told.append(Told("layout", CREATE, {**record, **said}, target))
-    elif record != layout_record(shown_before, project):
-        told.append(Told("layout", UPDATE, {**record, **said}, target))
-    if note and BATCH in note:
-        return [*told, Told("layer", BATCH, note[BATCH], target)]
-    return told + _layers(shown_before, shown_after, target, said, note or {})
+        return [Announcement("layout", DELETE, {"id": before.name, **metadata}, target)]
+    project = view.get(PROJECT, str(after.spec.get("projectId")))
+    record = layout_record(after, project)
+    found: list[Announcement] = []
+    if before is None:
+        found.append(Announcement("layout", CREATE, {**record, **metadata}, target))
+    elif record != layout_record(before, project):
+        found.append(Announcement("layout", UPDATE, {**record, **metadata}, target))
+    if details and BATCH in details:
+        return [*found, Announcement("layer", BATCH, details[BATCH], target)]
+    return found + _layers(before, after, target, metadata, details or {})
 
 
-def _layers(before: Entry | None, after: Entry, target: Target, said: Record, note: Record) -> list[Told]:
+def _layers(
+    before: Entry | None, after: Entry, target: Target, metadata: JsonObject, details: JsonObject
+) -> list[Announcement]:
     old, new = layers_of(before) if before else {}, layers_of(after)
-    noted = {str(record.get("id")): record for record in note.values()}
-    told = [
-        Told("layer", CREATE if layer_id not in old else UPDATE, record, target, layer_id)
+    detailed = {str(record.get("id")): record for record in details.values()}
+    changed = [
+        Announcement("layer", CREATE if layer_id not in old else UPDATE, record, target, layer_id)
         for layer_id, layer in new.items()
         if old.get(layer_id) != layer
-        and (record := noted.get(layer_id) or {**(layer_record(after, layer_id) or {}), **said})
+        and (record := detailed.get(layer_id) or {**(layer_record(after, layer_id) or {}), **metadata})
     ]
-    return told + [
-        Told("layer", DELETE, {"id": layer_id, "layoutId": after.name, **said}, target, layer_id)
+    return changed + [
+        Announcement("layer", DELETE, {"id": layer_id, "layoutId": after.name, **metadata}, target, layer_id)
         for layer_id in old
         if layer_id not in new
     ]

@@ -1,4 +1,4 @@
-"""What the change of a live resource tells: created, updated, deleted, added, removed, its state."""
+"""What the change of a live resource announces: created, updated, deleted, added, removed, its state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from onair_api.access.target import Target
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.cache.view import Entry
-from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Told
+from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Announcement
 from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.broadcast.run import present_run
 from onair_api.live.collection.service import COLLECTION_MESSAGE
@@ -16,8 +16,7 @@ from onair_api.live.project.record import PROJECT_MESSAGE, Readers, public_proje
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ConnectState
-
-Record = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 MESSAGES = {
     COLLECTION: COLLECTION_MESSAGE,
@@ -27,47 +26,49 @@ MESSAGES = {
 }
 
 
-def live_changes(before: Entry | None, after: Entry | None, target: Target, readers: Readers) -> list[Told]:
+def live_announcements(
+    before: Entry | None, after: Entry | None, target: Target, readers: Readers
+) -> list[Announcement]:
     """
     Args:
-        before, after: what the watch said last and says now; None: there is no such object. At least one is.
-        target: the object's scope, completed upwards.
+        before, after: the versions seen before and now; None: there is no such object. At least one is.
+        target: the object's, complete.
         readers: where a record's related objects are found.
     """
     shown_before, shown_after = _shown(before), _shown(after)
-    told: list[Told] = []
+    found: list[Announcement] = []
     if shown_after and not shown_before:
-        told.append(_told(shown_after, CREATE, target, readers))
+        found.append(_announcement(shown_after, CREATE, target, readers))
     elif shown_before and shown_after:
-        told += _updates(shown_before, shown_after, target, readers)
+        found += _updates(shown_before, shown_after, target, readers)
     elif shown_before:
-        told.append(_told(shown_before, DELETE, target, readers))
+        found.append(_announcement(shown_before, DELETE, target, readers))
     if after and not (after.deleting and before is None):
-        told += _states(before, after, target, readers)
-    return told
+        found += _states(before, after, target, readers)
+    return found
 
 
 def _shown(entry: Entry | None) -> Entry | None:
-    """What is being deleted does not exist any more over HTTP."""
+    """An object that is being deleted does not exist any more over HTTP."""
     return None if entry is None or entry.deleting else entry
 
 
-def _told(entry: Entry, sub_type: str, target: Target, readers: Readers, **more: Any) -> Told:
+def _announcement(entry: Entry, sub_type: str, target: Target, readers: Readers, **more: Any) -> Announcement:
     type_ = entry.kind.lower()
     record = {**_ids(entry, target), **more}
     if sub_type in (CREATE, UPDATE):
         record[type_] = _record(entry, target, readers)
     projects = _projects_of(readers, entry, target) if entry.kind == SOURCE else ()
-    return Told(type_, sub_type, record, target, projects=projects)
+    return Announcement(type_, sub_type, record, target, projects=projects)
 
 
-def _ids(entry: Entry, target: Target) -> Record:
+def _ids(entry: Entry, target: Target) -> JsonObject:
     """The ids of the event's record: those of its scope, and its own."""
     own = {} if entry.kind in (COLLECTION, PROJECT) else {f"{entry.kind.lower()}Id": entry.name}
     return {**target.json(), **own}
 
 
-def _record(entry: Entry, target: Target, readers: Readers) -> Record:
+def _record(entry: Entry, target: Target, readers: Readers) -> JsonObject:
     """As HTTP shows it to those who may not see secrets. A collection is shown without what it owns."""
     match entry.kind:
         case "Collection":
@@ -81,38 +82,38 @@ def _record(entry: Entry, target: Target, readers: Readers) -> Record:
             return public_destination(entry, str(target.collection_id))
 
 
-def _updates(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Told]:
-    told: list[Told] = []
+def _updates(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Announcement]:
+    found: list[Announcement] = []
     paths = changed_paths(MESSAGES[after.kind], before.spec, after.spec)
     if after.kind == PROJECT:
         if _triggers(before) != _triggers(after):
             paths.append("triggers")
-        told += _sources(before, after, target, readers)
+        found += _sources(before, after, target, readers)
     if paths:
-        told.insert(0, _told(after, UPDATE, target, readers, updateMask=paths))
-    return told
+        found.insert(0, _announcement(after, UPDATE, target, readers, updateMask=paths))
+    return found
 
 
 def _triggers(project: Entry) -> list[Any]:
     return [(s["sourceId"], s["trigger"]) for s in project.spec.get("sources") or [] if s.get("trigger")]
 
 
-def _sources(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Told]:
+def _sources(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Announcement]:
     """Sources that a project gained or lost."""
     old, new = (
         dict.fromkeys(s["sourceId"] for s in each.spec.get("sources") or []) for each in (before, after)
     )
-    told = []
+    found = []
     for source_id in new.keys() - old.keys():
         record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
         source = readers.view.get(SOURCE, source_id)
         if source:
             record["source"] = readers.sources.public(source)
-        told.append(Told("source", ADD, record, target, subject=source_id))
+        found.append(Announcement("source", ADD, record, target, subject=source_id))
     for source_id in old.keys() - new.keys():
         record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
-        told.append(Told("source", REMOVE, record, target, subject=source_id))
-    return sorted(told, key=lambda each: (each.sub_type, each.subject))
+        found.append(Announcement("source", REMOVE, record, target, subject=source_id))
+    return sorted(found, key=lambda each: (each.sub_type, each.subject))
 
 
 def _projects_of(readers: Readers, source: Entry, target: Target) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ def _projects_of(readers: Readers, source: Entry, target: Target) -> tuple[str, 
     )
 
 
-def _states(before: Entry | None, after: Entry, target: Target, readers: Readers) -> list[Told]:
+def _states(before: Entry | None, after: Entry, target: Target, readers: Readers) -> list[Announcement]:
     if after.kind == PROJECT:
         return _broadcast_states(before, after, target)
     if after.kind not in (SOURCE, DESTINATION):
@@ -134,12 +135,12 @@ def _states(before: Entry | None, after: Entry, target: Target, readers: Readers
         return []
     record = {**_ids(after, target), "connect": connect.wire}
     if after.kind == DESTINATION:
-        return [Told("destination", STATE, record, target)]
+        return [Announcement("destination", STATE, record, target)]
     projects = _projects_of(readers, after, target)
     if not projects:
-        return [Told("source", STATE, record, target)]
+        return [Announcement("source", STATE, record, target)]
     return [
-        Told(
+        Announcement(
             "source", STATE, {**record, "projectId": project}, Target(target.collection_id, project), project
         )
         for project in projects
@@ -152,32 +153,32 @@ def _connect(entry: Entry | None) -> ConnectState:
     return next((state for state in ConnectState if state.value == value), ConnectState.DISCONNECTED)
 
 
-def _broadcast_states(before: Entry | None, after: Entry, target: Target) -> list[Told]:
+def _broadcast_states(before: Entry | None, after: Entry, target: Target) -> list[Announcement]:
     """The state of the present run where it changed, after that of the run before where it was archived."""
     old, new = _runs(before), _runs(after)
-    told = []
+    found = []
     for place in ("previous", "present"):
         state = new[place]
         if state and state != old[place]:
-            told.append(Told("project", STATE, {**target.json(), **state}, target, subject=place))
-    return told
+            found.append(Announcement("project", STATE, {**target.json(), **state}, target, subject=place))
+    return found
 
 
-def _runs(project: Entry | None) -> dict[str, Record | None]:
+def _runs(project: Entry | None) -> dict[str, JsonObject | None]:
     spec, status = (project.spec, project.status) if project else ({}, {})
     run = present_run(spec, status)
-    present: Record | None = {"phase": run.phase.wire}
+    present: JsonObject | None = {"phase": run.phase.wire}
     if run.id:
         present = {"broadcastId": run.id, "phase": run.phase.wire, **_error(run.record)}
     if run.phase is BroadcastPhase.NOT_RUNNING:
         present = None
     previous = status.get("previous")
-    archived: Record | None = None
+    archived: JsonObject | None = None
     if previous and previous.get("phase") == BroadcastPhase.ARCHIVED.value:
         archived = {"broadcastId": previous.get("id"), "phase": BroadcastPhase.ARCHIVED.wire}
     return {"previous": archived, "present": present}
 
 
-def _error(run: Record) -> Record:
+def _error(run: JsonObject) -> JsonObject:
     error = next((each for each in BroadcastError if each.value == run.get("error")), None)
     return {"error": error.wire} if error else {}

@@ -1,14 +1,16 @@
-"""What belongs to what, as the watch said it; remembered for a while after it is gone."""
+"""Which project, collection and owner an object belongs to, remembered for a while after deletion."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
+from onair_api.access.audiences import Owner
+from onair_api.access.ownership import owner_in
 from onair_api.access.target import Target
 from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_api.cache.view import Entry
 
-GONE_KEPT = 20_000
+DELETED_KEPT = 20_000
 
 PARENT = {
     PROJECT: (COLLECTION, "collectionId"),
@@ -16,33 +18,46 @@ PARENT = {
     DESTINATION: (PROJECT, "projectId"),
     LAYOUT: (PROJECT, "projectId"),
 }
+"""By kind: the kind of its parent, and the field of its spec that names the parent."""
 
 
-class Lineage:
+class Parents:
     def __init__(self) -> None:
         self._collections: dict[str, str] = {}
-        self._owners: dict[str, tuple[str, str]] = {}
-        self._gone: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """By project."""
+        self._owners: dict[str, Owner] = {}
+        """By collection."""
+        self._deleted: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def learn(self, entry: Entry) -> None:
-        self._gone.pop((entry.kind, entry.name), None)
+        """Takes what a watch says of an object; only projects and collections are parents."""
         if entry.kind == PROJECT:
             self._collections[entry.name] = str(entry.spec.get("collectionId"))
         elif entry.kind == COLLECTION:
-            owner = entry.spec.get("owner") or {}
-            self._owners[entry.name] = str(owner.get("serviceId")), str(owner.get("serviceUserId"))
+            if owner := owner_in(entry):
+                self._owners[entry.name] = owner
+        else:
+            return
+        self._deleted.pop((entry.kind, entry.name), None)
 
-    def gone(self, entry: Entry) -> None:
-        """Its children may still tell of themselves."""
+    def forget(self, entry: Entry) -> None:
+        """It was deleted; events of its children may still come."""
         if entry.kind not in (PROJECT, COLLECTION):
             return
-        self._gone[entry.kind, entry.name] = None
-        if len(self._gone) > GONE_KEPT:
-            (kind, name), _ = self._gone.popitem(last=False)
-            (self._collections if kind == PROJECT else self._owners).pop(name, None)
+        self._deleted[entry.kind, entry.name] = None
+        if len(self._deleted) > DELETED_KEPT:
+            (kind, name), _ = self._deleted.popitem(last=False)
+            if kind == PROJECT:
+                self._collections.pop(name, None)
+            else:
+                self._owners.pop(name, None)
 
-    def target(self, entry: Entry) -> Target:
-        """The scope that an object's events belong to, completed upwards."""
+    def find(self, entry: Entry) -> tuple[Target, Owner | None]:
+        """The target of an object's events, complete, and the owner of its collection, if that is known."""
+        target = self._target(entry)
+        return target, self._owners.get(target.collection_id) if target.collection_id else None
+
+    def _target(self, entry: Entry) -> Target:
         spec = entry.spec
         if entry.kind == COLLECTION:
             return Target(entry.name)
@@ -53,6 +68,3 @@ class Lineage:
         project_id = str(spec.get("projectId"))
         layout_id = entry.name if entry.kind == LAYOUT else None
         return Target(self._collections.get(project_id), project_id, layout_id)
-
-    def owner(self, collection_id: str | None) -> tuple[str, str] | None:
-        return self._owners.get(collection_id) if collection_id else None

@@ -1,7 +1,7 @@
-"""Custom events between replicas, through Redis: one channel per user who owns collections, one connection.
+"""Carries custom events between replicas through Redis: one channel per user, one connection for all of them.
 
-A channel's last minute is kept in a stream beside it, so a replica that begins
-to listen, or listens again after Redis was away, hears what it missed.
+A channel's last minute is kept in a stream beside it, so a replica that starts
+to listen, or listens again after Redis was unreachable, gets what it missed.
 """
 
 from __future__ import annotations
@@ -21,54 +21,53 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from onair_api.errors import Unavailable
-from onair_api.event.custom import scripts
+from onair_api.event.custom import redis_message, scripts
 from onair_api.event.custom.redis_link import RedisLink
-from onair_api.event.custom.redis_message import packed, unpacked
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.buffer import Ring
+from onair_api.event.replay.buffer import ReplayBuffer
 from onair_api.metrics import REDIS_CONNECTED
 from onair_api.settings import EventSettings
 
 log = structlog.get_logger()
 
-ANSWER_WITHIN_S = 1.0
-CONNECTIONS = 16
-BACKOFF_S = 0.1
-LONGEST_BACKOFF_S = 2.0
+RESPONSE_TIMEOUT_S = 1.0
+MAX_CONNECTIONS = 16
+BACKOFF_INITIAL_S = 0.1
+BACKOFF_MAX_S = 2.0
 
 Deliver = Callable[[Event], None]
-"""Takes an event for the sessions of this replica, and for the ring."""
+"""Delivers an event to the sessions of this replica, and keeps it for replay."""
 
 
 @dataclass(slots=True)
 class _Channel:
     listeners: int = 0
     idle_since: float = -1.0
-    """When its last listener went, in seconds of the monotonic clock; negative: not asked for yet."""
-    heard: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while its messages come in."""
+    """When its last listener left, in seconds of the monotonic clock; negative: not subscribed yet."""
+    live: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while its messages arrive and its recent past was loaded."""
     early: list[bytes] | None = None
-    """What came while the recent past was still being read; None: nothing is being read."""
+    """Messages that came while the recent past is being loaded; None: nothing is being loaded."""
     last: int = 0
     epoch: str | None = None
-    known: bool = False
-    """It was heard before: what was missed since is for its sessions."""
+    loaded: bool = False
+    """Its recent past was loaded before: what was missed since is for its sessions."""
 
 
 class Bus:
-    def __init__(self, url: str, settings: EventSettings, ring: Ring, deliver: Deliver) -> None:
+    def __init__(self, url: str, settings: EventSettings, buffer: ReplayBuffer, deliver: Deliver) -> None:
         self._settings = settings
-        self._ring = ring
+        self._buffer = buffer
         self._deliver = deliver
         pool = BlockingConnectionPool.from_url(
             url,
             protocol=2,
-            socket_connect_timeout=ANSWER_WITHIN_S,
-            socket_timeout=ANSWER_WITHIN_S,
+            socket_connect_timeout=RESPONSE_TIMEOUT_S,
+            socket_timeout=RESPONSE_TIMEOUT_S,
             retry=Retry(NoBackoff(), 0),
             health_check_interval=0,
-            max_connections=CONNECTIONS,
-            timeout=ANSWER_WITHIN_S,
+            max_connections=MAX_CONNECTIONS,
+            timeout=RESPONSE_TIMEOUT_S,
         )
         self.redis = Redis(connection_pool=pool)
         self._publish = self.redis.register_script(scripts.PUBLISH)
@@ -84,38 +83,38 @@ class Bus:
     async def publish(self, user_id: str, event: Event) -> None:
         """
         Raises:
-            Unavailable: Redis is away; nobody receives the event.
+            Unavailable: Redis is unreachable; nobody receives the event.
         """
         if not self.connected:
-            raise away()
+            raise redis_unavailable()
         try:
             await self._publish(
                 keys=[scripts.NUMBERS, scripts.STREAM.format(user_id)],
                 args=[
                     secrets.token_hex(8),
                     scripts.CHANNEL.format(user_id),
-                    packed(event),
+                    redis_message.encode(event),
                     self._settings.replay_events,
                     round(self._settings.replay_s * 2),
                     self._settings.redis_bytes,
                 ],
             )
         except (TimeoutError, RedisError, OSError) as error:
-            raise away() from error
+            raise redis_unavailable() from error
 
     async def acquire(self, user_id: str) -> bool:
-        """Listens to a user's channel from now on; says whether it is heard already."""
+        """Listens to a user's channel from now on; returns whether its messages arrive already."""
         channel = self._channels.setdefault(scripts.CHANNEL.format(user_id), _Channel())
         channel.listeners += 1
         if channel.idle_since < 0 and self._link:
             channel.idle_since = 0.0
-            with contextlib.suppress(RedisError, OSError):  # the reader meets the same error
+            with contextlib.suppress(RedisError, OSError):  # the loop that reads meets the same error
                 await self._link.subscribe([scripts.CHANNEL.format(user_id)])
-        if not self.connected and not channel.heard.is_set():
+        if not self.connected and not channel.live.is_set():
             return False
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(channel.heard.wait(), ANSWER_WITHIN_S)
-        return channel.heard.is_set()
+            await asyncio.wait_for(channel.live.wait(), RESPONSE_TIMEOUT_S)
+        return channel.live.is_set()
 
     async def release(self, user_id: str) -> None:
         name = scripts.CHANNEL.format(user_id)
@@ -125,25 +124,25 @@ class Bus:
             channel.idle_since = time.monotonic()
 
     def source(self, user_id: str) -> str | None:
-        """What orders a user's custom events; None while they are not heard."""
+        """The source that orders a user's custom events; None while they do not arrive."""
         name = scripts.CHANNEL.format(user_id)
         channel = self._channels.get(name)
-        return _source(name, channel.epoch) if channel and channel.heard.is_set() and channel.epoch else None
+        return _source(name, channel.epoch) if channel and channel.live.is_set() and channel.epoch else None
 
     async def sweep(self) -> None:
-        """Leaves the channels that nobody came back to."""
-        latest = time.monotonic() - self._settings.replay_s
-        unused = [n for n, c in self._channels.items() if not c.listeners and c.idle_since < latest]
+        """Unsubscribes from channels that have had no listener for as long as events are kept."""
+        expired = time.monotonic() - self._settings.replay_s
+        unused = [n for n, c in self._channels.items() if not c.listeners and c.idle_since < expired]
         for name in unused:
             channel = self._channels.pop(name)
             if channel.epoch:
-                self._ring.forget(_source(name, channel.epoch))
+                self._buffer.forget(_source(name, channel.epoch))
             if self._link:
                 with contextlib.suppress(RedisError, OSError):
                     await self._link.unsubscribe(name)
 
     async def run(self) -> None:
-        """Listens until it is cancelled; connects again as often as needed."""
+        """Listens until it is cancelled, and reconnects with a backoff."""
         failures = 0
         while True:
             try:
@@ -151,11 +150,11 @@ class Bus:
             except (TimeoutError, RedisError, OSError) as error:
                 failures = 0 if self.connected else failures + 1
                 if self.connected or failures == 1:
-                    log.warning("redis.away", error=type(error).__name__)
+                    log.warning("redis.unreachable", error=type(error).__name__)
             finally:
                 await self._disconnected()
-            ceiling = min(BACKOFF_S * 2 ** min(failures, 10), LONGEST_BACKOFF_S)
-            await asyncio.sleep(random.uniform(ceiling / 2, ceiling))  # noqa: S311 - spreads load, hides nothing
+            ceiling = min(BACKOFF_INITIAL_S * 2 ** min(failures, 10), BACKOFF_MAX_S)
+            await asyncio.sleep(random.uniform(ceiling / 2, ceiling))  # noqa: S311 - spreads load, protects nothing
 
     async def stop(self) -> None:
         await self.redis.aclose()
@@ -188,16 +187,16 @@ class Bus:
         for task in list(self._loading):
             task.cancel()
         for channel in self._channels.values():
-            channel.heard.clear()
+            channel.live.clear()
             channel.early = None
         await self.redis.connection_pool.disconnect(inuse_connections=False)
 
     def _load(self, name: str, channel: _Channel) -> None:
-        task = asyncio.create_task(self._read_recent(name, channel))
+        task = asyncio.create_task(self._load_recent(name, channel))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
-    async def _read_recent(self, name: str, channel: _Channel) -> None:
+    async def _load_recent(self, name: str, channel: _Channel) -> None:
         stream = scripts.STREAM.format(name.removeprefix(scripts.CHANNEL.format("")))
         settings = self._settings
         try:
@@ -206,57 +205,57 @@ class Bus:
                 args=[secrets.token_hex(8), round(settings.replay_s)],
             )
         except (TimeoutError, RedisError, OSError) as error:
-            log.warning("redis.recent_not_read", error=type(error).__name__)
+            log.warning("redis.recent_not_loaded", error=type(error).__name__)
             if self._link:
-                await self._link.close()  # begins anew
+                await self._link.close()  # reconnects
             return
-        self._enter(name, channel, epoch_text.decode(), floor)
-        live = channel.known
+        self._set_epoch(name, channel, epoch_text.decode(), floor)
+        deliver = channel.loaded
         for text in texts:
-            self._give(name, channel, text, live=live)
+            self._accept(name, channel, text, deliver=deliver)
         channel.last = max(channel.last, last)
-        self._ring.advance(_source(name, channel.epoch), Position(channel.last))
+        self._buffer.advance(_source(name, channel.epoch), Position(channel.last))
         early, channel.early = channel.early or [], None
-        channel.known = True
+        channel.loaded = True
         for text in early:
-            self._give(name, channel, text, live=True)
-        channel.heard.set()
+            self._accept(name, channel, text, deliver=True)
+        channel.live.set()
 
-    def _enter(self, name: str, channel: _Channel, epoch: str, floor: int) -> None:
-        """Numbers of another memory of Redis begin anew."""
+    def _set_epoch(self, name: str, channel: _Channel, epoch: str, floor: int) -> None:
+        """Numbers start again when Redis lost its content."""
         if channel.epoch == epoch:
             return
         if channel.epoch:
-            self._ring.forget(_source(name, channel.epoch))
+            self._buffer.forget(_source(name, channel.epoch))
         channel.epoch, channel.last = epoch, 0
-        self._ring.begin(_source(name, epoch), Position(floor), time.time())
+        self._buffer.start(_source(name, epoch), Position(floor), time.time())
 
     def _take(self, name: str, channel: _Channel, text: bytes) -> None:
         if channel.early is None:
-            self._give(name, channel, text, live=True)
+            self._accept(name, channel, text, deliver=True)
         elif len(channel.early) < self._settings.replay_events:
             channel.early.append(text)
 
-    def _give(self, name: str, channel: _Channel, text: bytes, *, live: bool) -> None:
+    def _accept(self, name: str, channel: _Channel, text: bytes, *, deliver: bool) -> None:
         try:
-            epoch, event = unpacked(text, name)
+            epoch, event = redis_message.decode(text, name)
         except (ValueError, KeyError, TypeError):
-            log.warning("redis.message_not_ours")
+            log.warning("redis.message_invalid")
             return
-        self._enter(name, channel, epoch, 0)
+        self._set_epoch(name, channel, epoch, 0)
         if event.position.number <= channel.last:
             return
         channel.last = event.position.number
         event.source = _source(name, epoch)
-        if live:
+        if deliver:
             self._deliver(event)
         else:
-            self._ring.add(event, time.time())
+            self._buffer.add(event, time.time())
 
 
 def _source(name: str, epoch: str | None) -> str:
     return f"{name}@{epoch}"
 
 
-def away() -> Unavailable:
+def redis_unavailable() -> Unavailable:
     return Unavailable("Redis, which carries events, cannot be reached now; try again", retry_after_s=1)

@@ -1,9 +1,9 @@
-"""One subscriber connection to Redis that knows when it is dead.
+"""A subscriber connection to Redis that detects when it is dead.
 
-redis-py's own PubSub reconnects by itself and says nothing of what it missed,
-so this stands on its connection: any failure ends the link and the caller
-makes a new one. A connection that is blackholed gives no error: pings are
-sent, and silence is a failure.
+redis-py's own PubSub reconnects silently and loses what came meanwhile, so this
+uses its connection directly: any failure ends the link, and the caller opens a
+new one. A blackholed connection gives no error: the link sends pings, and fails
+when nothing arrives.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from collections.abc import AsyncIterator, Iterable
 from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 
-PING_EVERY_S = 1.0
-SILENCE_S = 3.5
-CONNECT_WITHIN_S = 2.0
+PING_INTERVAL_S = 1.0
+READ_TIMEOUT_S = 3.5
+CONNECT_TIMEOUT_S = 2.0
 
 
-class Silent(ConnectionError):
-    """Redis does not answer any more."""
+class Unresponsive(ConnectionError):
+    """Redis does not respond any more."""
 
 
 class RedisLink:
     def __init__(self, pool: ConnectionPool) -> None:
-        silent = {**pool.connection_kwargs, "socket_timeout": None}  # a quiet channel is no failure
-        self._connection: AbstractConnection = pool.connection_class(**silent)
-        self._heard = 0.0
+        options = {**pool.connection_kwargs, "socket_timeout": None}  # a quiet channel is no failure
+        self._connection: AbstractConnection = pool.connection_class(**options)
+        self._received_at = 0.0
 
     async def connect(self) -> None:
         """
         Raises:
-            RedisError, OSError: Redis is away.
+            RedisError, OSError: Redis is unreachable.
         """
-        async with asyncio.timeout(CONNECT_WITHIN_S):
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
             await self._connection.connect()  # type: ignore[no-untyped-call]
-        self._heard = time.monotonic()
+        self._received_at = time.monotonic()
 
     async def subscribe(self, channels: Iterable[str]) -> None:
-        """The answer comes among the messages, as `subscribe`."""
+        """The response comes among the messages, as `subscribe`."""
         if names := list(channels):
             await self._connection.send_command("SUBSCRIBE", *names, check_health=False)
 
@@ -51,7 +51,7 @@ class RedisLink:
         """Kind (`message`, `subscribe`), channel and text, until something fails.
 
         Raises:
-            RedisError, OSError: the connection broke, or nothing was heard for `SILENCE_S`.
+            RedisError, OSError: the connection broke, or nothing arrived for `READ_TIMEOUT_S`.
         """
         reading: asyncio.Future[list[bytes]] | None = None
         pinged = 0.0
@@ -59,17 +59,17 @@ class RedisLink:
             while True:
                 reading = reading or asyncio.ensure_future(self._read())
                 now = time.monotonic()
-                if now - pinged >= PING_EVERY_S:
+                if now - pinged >= PING_INTERVAL_S:
                     pinged = now
                     await self._connection.send_command("PING", check_health=False)
-                done, _ = await asyncio.wait({reading}, timeout=PING_EVERY_S)
+                done, _ = await asyncio.wait({reading}, timeout=PING_INTERVAL_S)
                 if done:
                     kind, channel, *rest = reading.result()
                     reading = None
-                    self._heard = time.monotonic()
+                    self._received_at = time.monotonic()
                     yield kind.decode(), channel.decode(), rest[0] if rest and kind == b"message" else b""
-                elif time.monotonic() - self._heard > SILENCE_S:
-                    raise Silent(f"Redis has said nothing for {SILENCE_S:g} s")
+                elif time.monotonic() - self._received_at > READ_TIMEOUT_S:
+                    raise Unresponsive(f"Redis has sent nothing for {READ_TIMEOUT_S:g} s")
         finally:
             if reading:
                 reading.cancel()
@@ -79,5 +79,5 @@ class RedisLink:
         await self._connection.disconnect(nowait=True)
 
     async def _read(self) -> list[bytes]:
-        answer = await self._connection.read_response(disable_decoding=True, timeout=None)
-        return answer if isinstance(answer, list) else [b"pong", b""]
+        response = await self._connection.read_response(disable_decoding=True, timeout=None)
+        return response if isinstance(response, list) else [b"pong", b""]

@@ -1,16 +1,15 @@
-"""Custom events as they travel through Redis: the number it gave, what receivers decide by, the event."""
+"""Encodes custom events for Redis: the number that it gives, what delivery needs, the event."""
 
 from __future__ import annotations
 
 import orjson
 
-from onair_api.access.audiences import CUSTOM_FAMILY
 from onair_api.access.target import Target
-from onair_api.event.event import Event, Position
+from onair_api.event.event import CUSTOM_FAMILY, Event, Position
 
 
-def packed(event: Event) -> bytes:
-    """Without its number: Redis adds it."""
+def encode(event: Event) -> bytes:
+    """Without its number: the script that publishes it puts that in front."""
     head = {
         "name": event.name,
         "target": [event.target.collection_id, event.target.project_id, event.target.layout_id],
@@ -22,11 +21,11 @@ def packed(event: Event) -> bytes:
     return orjson.dumps(head) + b"\n" + event.body
 
 
-def unpacked(text: bytes, channel: str) -> tuple[str, Event]:
+def decode(text: bytes, channel: str) -> tuple[str, Event]:
     """The epoch of its number, and the event.
 
     Raises:
-        ValueError: another wrote this.
+        ValueError, KeyError, TypeError: it was not encoded by `encode`.
     """
     numbered, head_json, body = text.split(b"\n", 2)
     number, epoch = numbered.decode().split(" ", 1)

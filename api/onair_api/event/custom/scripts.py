@@ -1,8 +1,8 @@
-"""What Redis does in one step for custom events.
+"""Lua scripts for custom events: each is one atomic step in Redis.
 
-`NUMBERS` is one hash: `epoch`, a random name of this memory of Redis, and
-`last`, the number given last. Both go together when Redis starts anew, so
-numbers of different epochs are never compared.
+`NUMBERS` is one hash: `epoch`, a random name for this content of Redis, and
+`last`, the latest number. Both are lost together when Redis restarts, so numbers
+of different epochs are never compared.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ return number
 """
 )
 """KEYS: numbers, stream.
-ARGV: epoch if there is none, channel, message, most messages, seconds to keep, most bytes."""
+ARGV: epoch if there is none, channel, message, max messages, seconds to keep, max bytes."""
 
 RECENT = (
     _EPOCH
@@ -59,4 +59,4 @@ return {epoch, tonumber(redis.call('HGET', KEYS[1], 'last') or 0), floor, texts}
 """
 )
 """KEYS: numbers, stream. ARGV: epoch if there is none, seconds back.
-Gives epoch, last number, the number up to which messages may be gone, the messages."""
+Returns epoch, last number, the number up to which messages may be evicted, the messages."""

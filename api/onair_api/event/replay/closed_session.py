@@ -1,37 +1,41 @@
-"""What a session that comes back has yet to receive: how far it got, and what it was subscribed to."""
+"""What is kept of a closed session: how far it got in each source, and its subscriptions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
-from onair_api.event.stream.subscriptions import Subscription
+from onair_api.event.subscription import Subscription
+from onair_crds.shapes import JsonObject
 
 
 @dataclass(slots=True)
-class Departure:
-    """What is kept of a closed session."""
-
+class ClosedSession:
     positions: dict[str, Position]
     """How far it got in each source."""
     subscriptions: list[Subscription]
     at: float
     """When that was, in seconds since the epoch."""
 
-    def wanted(self, event: Event) -> bool:
+    def takes(self, event: Event) -> bool:
         return any(each.takes(event) for each in self.subscriptions)
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> JsonObject:
         return {
             "positions": {source: list(position) for source, position in self.positions.items()},
             "at": self.at,
-            "subscriptions": [[s.name, *(_ids(s.named)), *(_ids(s.whole))] for s in self.subscriptions],
+            "subscriptions": [
+                [each.name, *_ids(each.named), *_ids(each.complete)] for each in self.subscriptions
+            ],
         }
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Departure:
+    def from_json(cls, value: JsonObject) -> ClosedSession:
+        """
+        Raises:
+            ValueError, KeyError, TypeError: it was not encoded by `json`.
+        """
         return cls(
             {source: Position(*position) for source, position in value["positions"].items()},
             [Subscription(name, Target(*ids[:3]), Target(*ids[3:])) for name, *ids in value["subscriptions"]],
@@ -44,15 +48,15 @@ def _ids(target: Target) -> tuple[str | None, str | None, str | None]:
 
 
 @dataclass(slots=True)
-class Resume:
-    """A departure that is being made good."""
+class ResumedSession:
+    """A closed session that came back and is being given what it missed."""
 
-    departure: Departure
+    closed: ClosedSession
     until: float
-    """When it ends, in seconds of the monotonic clock: what was kept is kept no longer."""
-    told_of_loss: bool = False
+    """When replay for it ends, in seconds of the monotonic clock: events are kept no longer."""
+    loss_reported: bool = False
 
     def has(self, event: Event) -> bool:
-        """Whether the session received a live event before it left: this replica may be behind the other."""
-        position = self.departure.positions.get(event.source)
-        return position is not None and event.position <= position and self.departure.wanted(event)
+        """Whether it received a live event before it closed: this replica may be behind the other."""
+        position = self.closed.positions.get(event.source)
+        return position is not None and event.position <= position and self.closed.takes(event)

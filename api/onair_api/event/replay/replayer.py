@@ -1,95 +1,94 @@
-"""What a session missed between two connections, found and given once. See docs/decisions/0013."""
+"""Replays what a session missed between two connections, once. See docs/decisions/0013."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterable, Iterator
 
-from onair_api.access.audiences import LAYOUT_FAMILY
-from onair_api.errors import DataLoss
-from onair_api.event.changes.announcer import KINDS
-from onair_api.event.custom.bus import Bus
-from onair_api.event.event import Event, Position
-from onair_api.event.replay.buffer import Ring
-from onair_api.event.replay.closed_session import Departure, Resume
-from onair_api.event.replay.session_store import Departures
-from onair_api.event.stream.session import Session
-from onair_api.event.stream.subscriptions import Subscription
+from onair_api.access.audiences import Visibility
+from onair_api.event.event import LAYOUT_FAMILY, Event, Position
+from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.closed_session import ClosedSession, ResumedSession
+from onair_api.event.replay.session_store import SessionStore
+from onair_api.event.subscription import Subscription
 
 
-class Reconnects:
-    def __init__(self, ring: Ring, bus: Bus | None, departures: Departures, keep_s: float) -> None:
-        self._ring = ring
-        self._bus = bus
-        self._departures = departures
+class Replayer:
+    def __init__(self, buffer: ReplayBuffer, store: SessionStore, keep_s: float) -> None:
+        self._buffer = buffer
+        self._store = store
         self._keep_s = keep_s
 
-    def departure(self, session: Session, behind_s: float) -> Departure | None:
-        """What is to be kept of a session that closes now; None where it waits for nothing.
+    def closed_session(
+        self,
+        subscriptions: Collection[Subscription],
+        resumed: ResumedSession | None,
+        sources: Iterable[str],
+        unsent: Iterable[Event],
+        behind_s: float,
+    ) -> ClosedSession | None:
+        """What is to be kept of a session that closes now; None if there is nothing that it could miss.
 
         Args:
-            behind_s: how long the watches have not been heard.
+            resumed: what it came back with and, without a subscription, has not been given yet.
+            sources: all that order its events.
+            unsent: events that its reader has not taken.
+            behind_s: for how long the watches had no contact.
         """
-        resume = session.resume
-        if session.subscriptions:
-            positions = self._positions(session)
-            if resume:  # the other replica may have been ahead of this one
-                before = resume.departure.positions
+        if subscriptions:
+            positions = self._positions(sources, unsent)
+            if resumed:  # the other replica may have been ahead of this one
+                before = resumed.closed.positions
                 positions = {s: max(p, before.get(s, p)) for s, p in positions.items()}
-            return Departure(positions, list(session.subscriptions.values()), time.time() - behind_s)
-        return resume.departure if resume and resume.until > time.monotonic() else None
+            return ClosedSession(positions, list(subscriptions), time.time() - behind_s)
+        return resumed.closed if resumed and resumed.until > time.monotonic() else None
 
-    async def keep(self, session: Session, departure: Departure) -> None:
-        await self._departures.keep(session.reach.user_id, session.id, departure, redis=self._reachable)
+    async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
+        await self._store.keep(user_id, session_id, closed)
 
-    async def resume(self, session: Session) -> None:
-        """Looks for the departure of a session of this id and user."""
-        departure = await self._departures.take(session.reach.user_id, session.id, redis=self._reachable)
-        if departure:
-            session.resume = Resume(departure, time.monotonic() + self._keep_s)
+    async def resume(self, user_id: str, session_id: str) -> ResumedSession | None:
+        """The closed session of this user and id, if there is one."""
+        closed = await self._store.take(user_id, session_id)
+        return ResumedSession(closed, time.monotonic() + self._keep_s) if closed else None
 
-    def catch_up(self, session: Session, subscription: Subscription) -> None:
-        """Gives what the session would have had in its absence, as far as a new subscription takes it."""
-        resume = session.resume
-        if resume is None or resume.until < time.monotonic():
-            return
-        departure = resume.departure
-        if not resume.told_of_loss and not self._is_covered(departure):
-            resume.told_of_loss = True
-            said = "events between the last connection and this one were lost; read the state anew"
-            session.reply_error(None, DataLoss(said))
-        for event in self._ring.after(departure.positions):
-            if (
-                _may_see(session, event)
-                and subscription.takes(event)
-                and departure.wanted(event)
-                and not any(each.takes(event) for each in session.subscriptions.values())
-            ):
-                session.deliver(event)
-
-    def _is_covered(self, departure: Departure) -> bool:
+    def is_complete(self, closed: ClosedSession) -> bool:
+        """Whether all events since it closed are still here."""
         return all(
-            self._ring.covers(source, position, departure.at)
-            for source, position in departure.positions.items()
+            self._buffer.covers(source, position, closed.at) for source, position in closed.positions.items()
         )
 
-    def _positions(self, session: Session) -> dict[str, Position]:
-        """How far a session got: what this replica heard, but for what still waits for the reader."""
-        sources = list(KINDS)
-        if self._bus:
-            sources += [s for user_id in session.channels if (s := self._bus.source(user_id))]
-        positions = {source: p for source in sources if (p := self._ring.position(source)) is not None}
-        for event in session.outbox.unsent():
+    def missed(
+        self,
+        closed: ClosedSession,
+        visibility: Visibility,
+        subscription: Subscription,
+        earlier: Collection[Subscription],
+    ) -> Iterator[Event]:
+        """What a new subscription gets: events that it and the closed session's subscriptions take.
+
+        Args:
+            earlier: the new session's other subscriptions, which got theirs.
+        """
+        for event in self._buffer.after(closed.positions):
+            if (
+                _is_visible(event, visibility)
+                and subscription.takes(event)
+                and closed.takes(event)
+                and not any(each.takes(event) for each in earlier)
+            ):
+                yield event
+
+    def _positions(self, sources: Iterable[str], unsent: Iterable[Event]) -> dict[str, Position]:
+        """How far a session got: as far as this replica, except for what still waits for its reader."""
+        positions = {source: p for source in sources if (p := self._buffer.position(source)) is not None}
+        for event in unsent:
             if event.source in positions:
                 before = Position(event.position.number, event.position.part - 1)
                 positions[event.source] = min(positions[event.source], before)
         return positions
 
-    @property
-    def _reachable(self) -> bool:
-        return self._bus is not None and self._bus.connected
 
-
-def _may_see(session: Session, event: Event) -> bool:
-    if event.family == LAYOUT_FAMILY and not session.reach.sees_layouts:
+def _is_visible(event: Event, visibility: Visibility) -> bool:
+    if event.family == LAYOUT_FAMILY and not visibility.sees_layouts:
         return False
-    return not set(session.reach.keys).isdisjoint(event.audiences)
+    return not set(visibility.keys).isdisjoint(event.audiences)

@@ -1,67 +1,69 @@
-"""Where closed sessions are kept until they come back: in this replica, and in Redis for the others."""
+"""Stores closed sessions until they come back: in Redis for all replicas, else in this replica's memory."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 import orjson
 import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from onair_api.event.replay.closed_session import Departure
+from onair_api.event.replay.closed_session import ClosedSession
 
 log = structlog.get_logger()
 
 KEY = "onair:session:{}:{}"
-MOST = 20_000
+MAX_LOCAL = 20_000
 
 
-class Departures:
-    def __init__(self, redis: Redis | None, keep_s: float) -> None:
-        self._redis = redis
-        self._keep_s = keep_s
-        self._here: OrderedDict[str, tuple[float, Departure]] = OrderedDict()
-
-    async def keep(self, user_id: str, session_id: str, departure: Departure, *, redis: bool) -> None:
+class SessionStore:
+    def __init__(self, redis: Redis | None, connected: Callable[[], bool], keep_s: float) -> None:
         """
         Args:
-            redis: whether Redis can be reached; where it cannot, the session must come back to this replica.
+            connected: whether Redis is reachable; while it is not, a session must return to this replica.
         """
+        self._redis = redis
+        self._connected = connected
+        self._keep_s = keep_s
+        self._local: OrderedDict[str, tuple[float, ClosedSession]] = OrderedDict()
+
+    async def keep(self, user_id: str, session_id: str, closed: ClosedSession) -> None:
         key = KEY.format(user_id, session_id)
-        if not (redis and await self._store(key, departure)):
-            self._here[key] = (time.monotonic() + self._keep_s, departure)
-            self._here.move_to_end(key)
-        while self._here and (
-            len(self._here) > MOST or next(iter(self._here.values()))[0] < time.monotonic()
+        if not await self._store(key, closed):
+            self._local[key] = (time.monotonic() + self._keep_s, closed)
+            self._local.move_to_end(key)
+        while self._local and (
+            len(self._local) > MAX_LOCAL or next(iter(self._local.values()))[0] < time.monotonic()
         ):
-            self._here.popitem(last=False)
+            self._local.popitem(last=False)
 
-    async def take(self, user_id: str, session_id: str, *, redis: bool) -> Departure | None:
-        """The departure of this session, for once."""
+    async def take(self, user_id: str, session_id: str) -> ClosedSession | None:
+        """Removes the closed session of this user and id, and returns it."""
         key = KEY.format(user_id, session_id)
-        end, here = self._here.pop(key, (0.0, None))
-        if here is not None and end > time.monotonic():
-            return here
-        return await self._fetch(key) if redis else None
+        expires, local = self._local.pop(key, (0.0, None))
+        if local is not None and expires > time.monotonic():
+            return local
+        return await self._fetch(key)
 
-    async def _store(self, key: str, departure: Departure) -> bool:
-        if self._redis is None:
+    async def _store(self, key: str, closed: ClosedSession) -> bool:
+        if self._redis is None or not self._connected():
             return False
         try:
-            await self._redis.set(key, orjson.dumps(departure.json()), px=round(self._keep_s * 1000))
+            await self._redis.set(key, orjson.dumps(closed.json()), px=round(self._keep_s * 1000))
         except (TimeoutError, RedisError, OSError) as error:
-            log.warning("stream.departure_not_kept", error=type(error).__name__)
+            log.warning("stream.session_not_stored", error=type(error).__name__)
             return False
         return True
 
-    async def _fetch(self, key: str) -> Departure | None:
-        if self._redis is None:
+    async def _fetch(self, key: str) -> ClosedSession | None:
+        if self._redis is None or not self._connected():
             return None
         try:
             text = await self._redis.getdel(key)
-            return Departure.from_json(orjson.loads(text)) if text else None
+            return ClosedSession.from_json(orjson.loads(text)) if text else None
         except (TimeoutError, RedisError, OSError, ValueError, KeyError, TypeError) as error:
-            log.warning("stream.departure_not_read", error=type(error).__name__)
+            log.warning("stream.session_not_fetched", error=type(error).__name__)
             return None

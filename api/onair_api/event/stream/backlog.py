@@ -1,75 +1,52 @@
-"""What waits to be sent to one session: bounded, and open about what it had to drop."""
+"""A bounded queue of what a slow reader has not taken yet."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from onair_api.event.event import Event, Format
+from onair_api.event.event import Event
 from onair_api.metrics import EVENTS_DROPPED
 
 
-class Waiting(NamedTuple):
+class QueuedMessage(NamedTuple):
     frame: bytes
     event: Event | None
     """None: a reply."""
 
 
-class Outbox(Protocol):
-    """Where a session's messages go."""
-
-    format: Format
-    lost: Callable[[], bytes]
-    """Makes the message that tells of dropped events."""
-
-    def push(self, frame: bytes, event: Event | None = None) -> None:
-        """Sends now, or keeps until the reader is ready; never blocks."""
-
-    def unsent(self) -> list[Event]:
-        """Events that the reader was not given."""
-
-    def stalled_s(self, now: float) -> float:
-        """Seconds since the reader took anything, while something waits for it."""
-
-    def abort(self) -> None:
-        """Cuts the connection."""
-
-    def end(self, code: int, reason: str) -> None:
-        """Closes the connection after what was pushed."""
-
-
 class Backlog:
-    """A queue with a limit in messages and bytes. One that overflows starts anew with a note of the loss."""
+    """Bounded in messages and bytes. On overflow it drops all, and restarts with a report of the loss."""
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most = most
-        self._most_bytes = most_bytes
-        self._waiting: deque[Waiting] = deque()
+    def __init__(self, max_messages: int, max_bytes: int) -> None:
+        self._max_messages = max_messages
+        self._max_bytes = max_bytes
+        self._queue: deque[QueuedMessage] = deque()
         self._bytes = 0
         self.since = 0.0
-        """When the present wait began, in seconds of the monotonic clock."""
+        """Since when its oldest message has been the next to be taken, in seconds of the monotonic clock."""
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._queue)
 
-    def add(self, frame: bytes, event: Event | None, lost: Callable[[], bytes]) -> None:
-        if not self._waiting:
+    def add(self, frame: bytes, event: Event | None, loss_message: Callable[[], bytes]) -> None:
+        if not self._queue:
             self.since = time.monotonic()
-        if len(self._waiting) >= self._most or self._bytes + len(frame) > self._most_bytes:
-            EVENTS_DROPPED.labels("slow_reader").inc(sum(1 for each in self._waiting if each.event))
-            self._waiting.clear()
+        if len(self._queue) >= self._max_messages or self._bytes + len(frame) > self._max_bytes:
+            EVENTS_DROPPED.labels("slow_reader").inc(sum(1 for each in self._queue if each.event))
+            self._queue.clear()
             self._bytes = 0
-            self._append(Waiting(lost(), None))
-        self._append(Waiting(frame, event))
+            self._append(QueuedMessage(loss_message(), None))
+        self._append(QueuedMessage(frame, event))
 
-    def take(self, most_bytes: int) -> bytes:
+    def take(self, max_bytes: int) -> bytes:
         """The oldest messages, at least one, joined."""
         taken: list[bytes] = []
         size = 0
-        while self._waiting and (not taken or size + len(self._waiting[0].frame) <= most_bytes):
-            frame = self._waiting.popleft().frame
+        while self._queue and (not taken or size + len(self._queue[0].frame) <= max_bytes):
+            frame = self._queue.popleft().frame
             taken.append(frame)
             size += len(frame)
         self._bytes -= size
@@ -77,8 +54,8 @@ class Backlog:
         return b"".join(taken)
 
     def events(self) -> list[Event]:
-        return [each.event for each in self._waiting if each.event]
+        return [each.event for each in self._queue if each.event]
 
-    def _append(self, waiting: Waiting) -> None:
-        self._waiting.append(waiting)
-        self._bytes += len(waiting.frame)
+    def _append(self, message: QueuedMessage) -> None:
+        self._queue.append(message)
+        self._bytes += len(message.frame)

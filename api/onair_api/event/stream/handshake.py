@@ -1,4 +1,4 @@
-"""The token and the session id of a stream, wherever a client puts them."""
+"""Opens a stream: finds token and session id wherever a client puts them, and checks who may."""
 
 from __future__ import annotations
 
@@ -8,11 +8,43 @@ import jwt
 from starlette.datastructures import Headers, QueryParams
 
 from onair_api.auth.caller import MAX_SESSION_ID
+from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.roles import Operation, authorize
+from onair_api.auth.tokens import Tokens, Verified
 from onair_api.errors import PermissionDenied, RpcError, Unauthenticated
 
 SUBPROTOCOL = "Bearer"
 REFUSED = "You do not have permission to this resource"
 """Clients of this family do not retry after this sentence with code 7 (`operations.md`, Event operations)."""
+
+
+class Admission:
+    """Decides who may open a stream, and how often they may ask something of it."""
+
+    def __init__(self, tokens: Tokens, rate_limits: RateLimits) -> None:
+        self._tokens = tokens
+        self._rate_limits = rate_limits
+
+    async def admit(self, token: str | None) -> Verified:
+        """
+        Raises:
+            Unauthenticated: there is no token, or it is not valid.
+            ResourceExhausted: too many requests came with this token or from its service.
+            PermissionDenied: its role may not open streams.
+            ApiError: the API server had to be asked and did not answer.
+        """
+        verified = await self._tokens.verify(f"Bearer {token}" if token else None)
+        self._rate_limits.count(verified.id, verified.identity.service_id)
+        authorize(verified.identity, Operation.STREAM_EVENTS)
+        return verified
+
+    def count(self, token_id: str, service_id: str) -> None:
+        """Counts one request on a stream.
+
+        Raises:
+            ResourceExhausted: there were too many.
+        """
+        self._rate_limits.count(token_id, service_id)
 
 
 def token_of(headers: Headers, query: QueryParams, subprotocols: list[str]) -> str:
@@ -35,17 +67,17 @@ def session_id_of(headers: Headers, query: QueryParams) -> str | None:
     return given[:MAX_SESSION_ID] if given else None
 
 
-def told_on_stream(error: RpcError, token: str) -> RpcError:
-    """The error as a stream's client is told: what a retry cannot change is a lack of permission.
+def refusal_of(error: RpcError, token: str) -> RpcError:
+    """The error as a stream's client gets it: PERMISSION_DENIED where a retry does not help.
 
-    A token that has merely ended is worth another try, with a new one.
+    A token that has merely expired is worth another try, with a new one.
     """
-    if isinstance(error, PermissionDenied) or (isinstance(error, Unauthenticated) and not _ended(token)):
+    if isinstance(error, PermissionDenied) or (isinstance(error, Unauthenticated) and not _expired(token)):
         return PermissionDenied(REFUSED)
     return error
 
 
-def _ended(token: str) -> bool:
+def _expired(token: str) -> bool:
     try:
         claims = jwt.decode(token, options={"verify_signature": False})
         return float(claims["exp"]) <= time.time()

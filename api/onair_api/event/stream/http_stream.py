@@ -1,135 +1,110 @@
-"""The event stream as a plain HTTP answer: newline-delimited JSON, or server-sent events."""
+"""The event stream as a plain HTTP response: newline-delimited JSON, or server-sent events."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from onair_api.auth.roles import Operation, authorize
-from onair_api.event.event import Event, Format
-from onair_api.event.stream.backlog import Backlog
-from onair_api.event.stream.connections import connection_of
-from onair_api.event.stream.handshake import session_id_of, token_of
-from onair_api.event.stream.requests import Asked, asked_by_query
+from onair_api.event.event import Format
+from onair_api.event.stream.handshake import Admission, session_id_of, token_of
+from onair_api.event.stream.http_connection import HttpSender
+from onair_api.event.stream.request_handler import RequestHandler
+from onair_api.event.stream.requests import StreamRequest, requests_of_query
+from onair_api.event.stream.sender import connection_of
+from onair_api.event.stream.session import Session
+from onair_api.event.stream.streams import Streams
 from onair_api.http.request_log import HEAD
-from onair_api.services import Services, services_of
 from onair_api.settings import EventSettings
 
-WRITE_BYTES = 65_536
 MEDIA_TYPES = {Format.NDJSON: "application/x-ndjson", Format.SSE: "text/event-stream"}
 
 KEEPALIVE_S = 30
-"""A connection on which nothing is sent is probed after this long; it has no pings of its own."""
+"""An idle connection is probed after this long; it has no pings of its own."""
 
 
-class HttpOutbox:
-    lost: Callable[[], bytes]
+class HttpStreams:
+    def __init__(
+        self, settings: EventSettings, admission: Admission, streams: Streams, requests: RequestHandler
+    ) -> None:
+        self._settings = settings
+        self._admission = admission
+        self._streams = streams
+        self._requests = requests
 
-    def __init__(self, format_: Format, transport: Any, settings: EventSettings) -> None:
-        self.format = format_
-        self._transport = transport
-        self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)
-        self._wake = asyncio.Event()
-        self.ended = False
-
-    def push(self, frame: bytes, event: Event | None = None) -> None:
-        self._backlog.add(frame, event, self.lost)
-        self._wake.set()
-
-    def unsent(self) -> list[Event]:
-        return self._backlog.events()
-
-    def stalled_s(self, now: float) -> float:
-        return now - self._backlog.since if self._backlog else 0.0
-
-    def abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
-    def end(self, code: int, reason: str) -> None:
-        self.ended = True
-        self._wake.set()
-
-    async def chunk(self) -> bytes:
-        """What is to be written next; empty when the stream ends."""
-        while not self._backlog and not self.ended:
-            self._wake.clear()
-            await self._wake.wait()
-        return self._backlog.take(WRITE_BYTES) if self._backlog else b""
+    async def open(self, request: Request) -> Response:
+        """
+        Raises:
+            RpcError: the stream cannot begin; the response's status says why.
+        """
+        verified = await self._admission.admit(token_of(request.headers, request.query_params, []))
+        sse = "text/event-stream" in request.headers.get("accept", "")
+        format_ = Format.SSE if sse else Format.NDJSON
+        if request.scope.get(HEAD):
+            return Response(media_type=MEDIA_TYPES[format_])
+        transport = connection_of(request.scope)
+        _enable_keepalive(transport)
+        sender = HttpSender(format_, transport, self._settings)
+        session = await self._streams.open(
+            verified, session_id_of(request.headers, request.query_params), sender
+        )
+        requests = requests_of_query(request.query_params)
+        return _StreamResponse(self._streams, self._requests, session, sender, requests)
 
 
-async def http_stream(request: Request) -> Response:
-    """
-    Raises:
-        RpcError: the stream cannot begin; told by the answer's status.
-    """
-    services = services_of(request)
-    token = token_of(request.headers, request.query_params, [])
-    verified = await services.tokens.verify(f"Bearer {token}" if token else None)
-    services.rate_limits.count(verified.id, verified.identity.service_id)
-    authorize(verified.identity, Operation.STREAM_EVENTS)
-    format_ = Format.SSE if "text/event-stream" in request.headers.get("accept", "") else Format.NDJSON
-    if request.scope.get(HEAD):
-        return Response(media_type=MEDIA_TYPES[format_])
-    transport = connection_of(request.scope)
-    _probe_when_quiet(transport)
-    outbox = HttpOutbox(format_, transport, services.settings.events)
-    session = await services.streams.open(
-        verified, session_id_of(request.headers, request.query_params), outbox
-    )
-    return _Streaming(services, session, outbox, asked_by_query(request.query_params))
+class _StreamResponse(Response):
+    """Writes what the session is sent until one side ends it."""
 
-
-class _Streaming(Response):
-    """Sends what the session is given until one side ends it."""
-
-    def __init__(self, services: Services, session: Any, outbox: HttpOutbox, requests: list[Asked]) -> None:
-        super().__init__(media_type=MEDIA_TYPES[outbox.format], headers={"Cache-Control": "no-store"})
+    def __init__(
+        self,
+        streams: Streams,
+        handler: RequestHandler,
+        session: Session,
+        sender: HttpSender,
+        requests: list[StreamRequest],
+    ) -> None:
+        super().__init__(media_type=MEDIA_TYPES[sender.format], headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
-        self._services = services
+        self._streams = streams
+        self._handler = handler
         self._session = session
-        self._outbox = outbox
+        self._sender = sender
         self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        streams = self._services.streams
-        gone = asyncio.create_task(_gone(receive))
+        disconnected = asyncio.create_task(_disconnected(receive))
         writing = asyncio.create_task(self._write(send))
         try:
             for request in self._requests:
-                await streams.handle(self._session, request)
-            await asyncio.wait({gone, writing}, return_when=asyncio.FIRST_COMPLETED)
+                await self._handler.handle(self._session, request)
+            await asyncio.wait({disconnected, writing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (gone, writing):
+            for task in (disconnected, writing):
                 task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.gather(gone, writing, return_exceptions=True)
-            await streams.close(self._session)
+                await asyncio.gather(disconnected, writing, return_exceptions=True)
+            await self._streams.close(self._session)
 
     async def _write(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        if self._outbox.format is Format.SSE:
-            await send({"type": "http.response.body", "body": b": open\n\n", "more_body": True})
-        else:
-            await send({"type": "http.response.body", "body": b"", "more_body": True})
-        while chunk := await self._outbox.chunk():
+        opening = b": open\n\n" if self._sender.format is Format.SSE else b""
+        await send({"type": "http.response.body", "body": opening, "more_body": True})
+        while chunk := await self._sender.chunk():
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _gone(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _probe_when_quiet(transport: Any) -> None:
+def _enable_keepalive(transport: Any) -> None:
     connection = transport.get_extra_info("socket") if transport is not None else None
     if connection is None:
         return

@@ -1,4 +1,4 @@
-"""What clients ask of a stream, and what they publish. Pure."""
+"""Decodes the requests of a stream's client, in messages and in the query. Pure."""
 
 from __future__ import annotations
 
@@ -10,44 +10,34 @@ import orjson
 
 from onair_api.access.target import Target
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.event.event import dumps
-from onair_api.event.names import MAX_ALTERNATIVES, MAX_NAME, MAX_PATTERN
+from onair_api.event.names import MAX_ALTERNATIVES, MAX_PATTERN
+from onair_api.event.request_fields import decode_name, decode_target
 from onair_api.http.body import is_deeper_than
-from onair_api.settings import EventSettings, LimitSettings
-from onair_api.writes.request_note import request_metadata
+from onair_api.settings import LimitSettings
+from onair_crds.shapes import JsonObject
 
-MAX_ID = 253
 MAX_TEXT = 1024
 
 KINDS = ("subscribe", "unsubscribe", "publish", "ping")
 
 
 @dataclass(frozen=True)
-class Publication:
-    name: str
-    payload: dict[str, Any]
-    metadata: dict[str, Any] | None
-    target: Target
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One request of a stream's client; exactly one of the kinds."""
-
+class StreamRequest:
     correlation_id: str | None
     kind: str
+    """One of `KINDS`."""
     value: Any
 
 
 class BadRequest(InvalidArgument):
-    """A request that cannot be read, with the tag by which its sender knows it."""
+    """A request that cannot be decoded, with the correlation id by which its sender knows it."""
 
     def __init__(self, correlation_id: str | None, *violations: Violation) -> None:
         super().__init__(*violations)
         self.correlation_id = correlation_id
 
 
-def asked(text: str | bytes, limits: LimitSettings) -> Asked:
+def decode_request(text: str | bytes, limits: LimitSettings) -> StreamRequest:
     """One message of a client.
 
     Raises:
@@ -61,21 +51,21 @@ def asked(text: str | bytes, limits: LimitSettings) -> Asked:
         raise BadRequest(None, Violation("", "the message must be a JSON object"))
     if is_deeper_than(value, limits.json_depth):
         raise BadRequest(None, Violation("", f"the message is nested deeper than {limits.json_depth} levels"))
-    tag = value.get("correlationId", value.get("correlation_id"))
-    if tag is not None and (not isinstance(tag, str) or len(tag) > MAX_TEXT):
+    correlation_id = value.get("correlationId", value.get("correlation_id"))
+    if correlation_id is not None and (not isinstance(correlation_id, str) or len(correlation_id) > MAX_TEXT):
         raise BadRequest(
             None, Violation("correlationId", f"must be a string of at most {MAX_TEXT} characters")
         )
     kinds = [kind for kind in KINDS if value.get(kind) is not None]
     if len(kinds) != 1:
-        raise BadRequest(tag, Violation("", f"exactly one of {', '.join(KINDS)} must be given"))
-    return Asked(tag, kinds[0], value[kinds[0]])
+        raise BadRequest(correlation_id, Violation("", f"exactly one of {', '.join(KINDS)} must be given"))
+    return StreamRequest(correlation_id, kinds[0], value[kinds[0]])
 
 
-def asked_by_query(query: Mapping[str, str]) -> list[Asked]:
-    """What the query of a stream asks for; other parameters are ignored."""
-    tag = query.get("correlationId")
-    found: list[Asked] = []
+def requests_of_query(query: Mapping[str, str]) -> list[StreamRequest]:
+    """The requests in the query of a stream; other parameters are ignored."""
+    correlation_id = query.get("correlationId")
+    found: list[StreamRequest] = []
     for kind in ("subscribe", "unsubscribe", "publish"):
         given = {name: value for name, value in query.items() if name.startswith(f"{kind}.")}
         if not given:
@@ -84,104 +74,39 @@ def asked_by_query(query: Mapping[str, str]) -> list[Asked]:
         target = {
             name.removeprefix(prefix): value for name, value in given.items() if name.startswith(prefix)
         }
-        body: dict[str, Any] = {"target": target}
+        body: JsonObject = {"target": target}
         if f"{kind}.name" in given:
             body["name"] = given[f"{kind}.name"]
         if kind == "publish":
             body["payload"] = {}
-        found.append(Asked(tag, kind, body))
+        found.append(StreamRequest(correlation_id, kind, body))
     if "ping" in query:
-        found.append(Asked(tag, "ping", query["ping"]))
+        found.append(StreamRequest(correlation_id, "ping", query["ping"]))
     return found
 
 
-def ping_of(value: Any) -> str:
+def decode_ping(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise InvalidArgument(Violation("ping", f"must be a string of at most {MAX_TEXT} characters"))
     return value
 
 
-def subscription_of(value: Any, kind: str) -> tuple[str, Target]:
+def decode_subscription(value: Any, kind: str) -> tuple[str, Target]:
     """Name and target of a subscription.
+
+    Args:
+        kind: `subscribe` or `unsubscribe`, for error texts.
 
     Raises:
         InvalidArgument: names every wrong field.
     """
     if not isinstance(value, dict):
         raise InvalidArgument(Violation(kind, "must be an object"))
-    wrong: list[Violation] = []
-    name = _name(value, f"{kind}.name", MAX_PATTERN, wrong)
+    violations: list[Violation] = []
+    name = decode_name(value, f"{kind}.name", MAX_PATTERN, violations)
     if name.count("|") >= MAX_ALTERNATIVES:
-        wrong.append(Violation(f"{kind}.name", f"must have at most {MAX_ALTERNATIVES} alternatives"))
-    target = _target(value, f"{kind}.target", wrong)
-    if wrong:
-        raise InvalidArgument(*wrong)
+        violations.append(Violation(f"{kind}.name", f"must have at most {MAX_ALTERNATIVES} alternatives"))
+    target = decode_target(value, f"{kind}.target", violations)
+    if violations:
+        raise InvalidArgument(*violations)
     return name, target
-
-
-def publication_of(value: Any, settings: EventSettings, limits: LimitSettings, path: str = "") -> Publication:
-    """An event to publish.
-
-    Args:
-        path: where the event stands in the request, with a dot behind it; empty for a body.
-
-    Raises:
-        InvalidArgument: names every wrong field.
-    """
-    if not isinstance(value, dict):
-        raise InvalidArgument(Violation(path.rstrip("."), "must be an object"))
-    wrong: list[Violation] = []
-    name = _name(value, f"{path}name", MAX_NAME, wrong)
-    if name.startswith(tuple(f"{settings.prefix}:{family}:EVENT_TYPE_" for family in ("live", "layout"))):
-        wrong.append(Violation(f"{path}name", "must not be that of a resource's change"))
-    target = _target(value, f"{path}target", wrong)
-    payload = value.get("payload")
-    if payload is None:
-        wrong.append(Violation(f"{path}payload", "is required"))
-    elif not isinstance(payload, dict):
-        wrong.append(Violation(f"{path}payload", "must be an object"))
-    elif len(dumps(payload)) > settings.payload_bytes:
-        wrong.append(Violation(f"{path}payload", f"must be at most {settings.payload_bytes} bytes as JSON"))
-    metadata = None
-    try:
-        metadata = request_metadata(value, limits.request_metadata_bytes)
-    except InvalidArgument as error:
-        wrong += [Violation(path + each.field, each.description) for each in error.violations]
-    if wrong:
-        raise InvalidArgument(*wrong)
-    return Publication(name, payload or {}, metadata, target)
-
-
-def _name(value: dict[str, Any], path: str, most: int, wrong: list[Violation]) -> str:
-    name = value.get("name")
-    if name is None or name == "":
-        wrong.append(Violation(path, "is required"))
-    elif not isinstance(name, str):
-        wrong.append(Violation(path, "must be a string"))
-    elif len(name) > most:
-        wrong.append(Violation(path, f"must be at most {most} characters"))
-    else:
-        return name
-    return ""
-
-
-_IDS = {"collectionId": "collection_id", "projectId": "project_id", "layoutId": "layout_id"}
-
-
-def _target(value: dict[str, Any], path: str, wrong: list[Violation]) -> Target:
-    given = value.get("target")
-    if given is None:
-        return Target()
-    if not isinstance(given, dict):
-        wrong.append(Violation(path, "must be an object"))
-        return Target()
-    ids: dict[str, str] = {}
-    for name, snake_name in _IDS.items():
-        each = given.get(name, given.get(snake_name))
-        if each is None or each == "":
-            continue
-        if not isinstance(each, str) or len(each) > MAX_ID:
-            wrong.append(Violation(f"{path}.{name}", f"must be a string of at most {MAX_ID} characters"))
-        else:
-            ids[snake_name] = each
-    return Target(**ids)

@@ -7,10 +7,10 @@ from onair_api.auth.caller import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
+from onair_api.layout.event_details import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.request import LayerRequest, create_request, delete_request, update_request
 from onair_api.layout.layer.writes import LayerWrites, Waiting
-from onair_api.layout.notes import BatchNotes
 from onair_api.layout.record import Record, layer_fields, layers_of
 from onair_api.settings import LimitSettings
 from onair_api.writes.identifiers import new_id
@@ -20,11 +20,15 @@ from onair_api.writes.writer import Writer
 
 class Layers:
     def __init__(
-        self, cluster: Cluster, writer: Writer, limits: LimitSettings, notes: BatchNotes | None = None
+        self,
+        cluster: Cluster,
+        writer: Writer,
+        limits: LimitSettings,
+        details: EventDetailsStore | None = None,
     ) -> None:
         self._cluster = cluster
         self._limits = limits
-        self._writes = LayerWrites(writer, notes)
+        self._writes = LayerWrites(writer, details)
 
     async def list(self, caller: Caller, layout_id: str) -> list[Record]:
         """All layers, attached or not, oldest first."""

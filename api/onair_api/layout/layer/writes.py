@@ -17,10 +17,10 @@ from onair_api.auth.identity import Identity
 from onair_api.cache.kinds import LAYOUT
 from onair_api.cache.view import Entry
 from onair_api.errors import RpcError
+from onair_api.layout.event_details import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.stored import is_scene
 from onair_api.layout.layer.tree import Update, applied
-from onair_api.layout.notes import BatchNotes
 from onair_api.layout.record import Record, batch_answer, layers_of, noted, result
 from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
@@ -42,8 +42,8 @@ class Waiting:
     )
 
     @property
-    def noteworthy(self) -> bool:
-        """Its event must say more than a diff can."""
+    def has_details(self) -> bool:
+        """Its event says more than the difference of two versions."""
         return not self.alone or bool(self.request.layers[0].animation)
 
     @property
@@ -76,13 +76,13 @@ def next_group(waiting: list[Waiting]) -> list[Waiting]:
 
 
 class LayerWrites:
-    def __init__(self, writer: Writer, notes: BatchNotes | None) -> None:
+    def __init__(self, writer: Writer, details: EventDetailsStore | None) -> None:
         """
         Args:
-            notes: keeps what events are to say beyond the diff; without it they say what the diff says.
+            details: keeps what events say beyond the difference of two versions, if anything can.
         """
         self._writer = writer
-        self._notes = notes
+        self._details = details
         self._waiting: dict[str, list[Waiting]] = {}
         """By layout; one that is there, if empty, is being written."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -115,8 +115,10 @@ class LayerWrites:
         last = group[-1]
         note = replace(last.note, nonce=new_nonce())
         answers: dict[Waiting, Record | RpcError] = {}
+        kept = False
 
         async def change(entry: Entry) -> dict[str, Any]:
+            nonlocal kept
             layers, scene = layers_of(entry), is_scene(entry.spec)
             for each in group:
                 try:
@@ -131,13 +133,14 @@ class LayerWrites:
                     else batch_answer(layout_id, each.request, outcome.results)
                 )
             answer = answers[last]
-            if self._notes and last.noteworthy and not isinstance(answer, RpcError):
+            kept = False
+            if self._details and last.has_details and not isinstance(answer, RpcError):
                 key = last.request.layers[0].key if last.alone else "batch"
-                await self._notes.keep(str(note.nonce), {key: noted(answer)})
+                kept = await self._details.keep(str(note.nonce), {key: noted(answer)})
             return {**entry.spec, "layers": list(layers.values())}
 
         try:
-            await self._writer.update(LAYOUT, layout_id, change, note)
+            await self._writer.update(LAYOUT, layout_id, change, lambda: replace(note, has_details=kept))
         except Exception as error:  # noqa: BLE001 - whoever waits for the answer handles it
             for each in group:
                 _fail(each, error)

@@ -232,8 +232,7 @@ def test_a_thousand_sessions_come_and_go(own: Facade, sign_in: SignIn) -> None:
             each.close()
         wait_for(lambda: streams.open_sessions == 0, "all are gone")
         sizes.append(resident_bytes())
-    assert not streams._subscriptions._audiences
-    assert not streams._of_token
+    assert streams.idle
     assert sizes[1] - sizes[0] < 15_000_000
     with HttpStream(own, host, ping="p") as lines:
         assert lines.next()["result"]["pong"] == "p"

@@ -28,7 +28,7 @@ def publish(user: User, name: str, **target: str) -> None:
 def left(facade: Facade) -> None:
     """Waits until the replica has noted that its streams are gone."""
     streams = facade.services.streams
-    wait_for(lambda: not streams.open_sessions and not streams.closing, "the stream is closed")
+    wait_for(lambda: not streams.open_sessions and not streams.closing_sessions, "the stream is closed")
 
 
 def names(stream: WebSocket | HttpStream, count: int) -> list[str]:

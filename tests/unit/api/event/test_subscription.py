@@ -1,4 +1,4 @@
-"""Which subscriptions an event reaches, by their targets."""
+"""Which events a subscription takes, by their targets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_api.access.target import Target, reaches
+from onair_api.access.target import Target
+from onair_api.event.subscription import covers
 
 LAYOUTS = {"l1": "p1", "l2": "p1", "l3": "p2", "l4": "p3"}
 PROJECTS = {"p1": "c1", "p2": "c1", "p3": "c2"}
 
 
-def whole(target: Target) -> Target:
+def complete(target: Target) -> Target:
     project = LAYOUTS[target.layout_id] if target.layout_id else target.project_id
     collection = PROJECTS[project] if project else target.collection_id
     return Target(collection, project, target.layout_id)
@@ -22,8 +23,8 @@ COLLECTIONS = [Target(c) for c in ("c1", "c2")]
 EVENTS = [
     Target(),
     *COLLECTIONS,
-    *(whole(Target(None, p)) for p in PROJECTS),
-    *(whole(Target(None, None, each)) for each in LAYOUTS),
+    *(complete(Target(None, p)) for p in PROJECTS),
+    *(complete(Target(None, None, each)) for each in LAYOUTS),
 ]
 
 
@@ -61,15 +62,15 @@ def named(ids: str) -> Target:
 )
 def test_scopes(subscription: str, event: str, expected: bool) -> None:
     target = named(subscription)
-    assert reaches(target, whole(target), whole(named(event))) is expected
+    assert covers(target, complete(target), complete(named(event))) is expected
 
 
-def test_what_has_no_target_reaches_every_subscription_of_its_user() -> None:
-    assert reaches(named("c1 p1"), named("c1 p1"), Target())
+def test_an_event_without_a_target_is_for_every_subscription_of_its_user() -> None:
+    assert covers(named("c1 p1"), named("c1 p1"), Target())
 
 
 @given(st.sampled_from(EVENTS), st.booleans(), st.booleans(), st.sampled_from(EVENTS))
-def test_an_event_above_reaches_who_does_not_name_its_level(
+def test_an_event_above_is_for_subscriptions_that_do_not_name_its_level(
     full: Target, names_collection: bool, names_project: bool, event: Target
 ) -> None:
     """An independent statement of the rule: by level, from the narrowest id of the event."""
@@ -91,4 +92,4 @@ def test_an_event_above_reaches_who_does_not_name_its_level(
             and getattr(full, present[-1]) == getattr(event, present[-1])
         )
         expected = within or above
-    assert reaches(asked, full, event) is expected
+    assert covers(asked, full, event) is expected

@@ -1,4 +1,4 @@
-"""Resource-change events as differences of what the watch says, whatever way it comes."""
+"""Resource-change events: differences between what the watch says and what it said before."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT
+from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT
 from onair_api.cache.view import View
-from onair_api.event.changes.announcer import KINDS, Changes
-from onair_api.event.changes.event_details import BatchNotes
+from onair_api.event.changes.announcer import KINDS, ChangeAnnouncer
+from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.event import Event
-from onair_api.event.replay.buffer import Ring
+from onair_api.event.replay.buffer import ReplayBuffer
 from onair_api.live.project.record import Readers
 from onair_api.live.source.record import SourceRecords
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.ingest import Ingest
 from onair_crds.contract.labels import REQUEST_ANNOTATION
+from onair_crds.shapes import Document
 
-Document = dict[str, Any]
 OWNER = {"serviceId": "s", "serviceUserId": "u"}
 
 
 class Watch:
-    """The facade's end of the watches, and what it told."""
+    """The facade's end of the watches, and the events that it delivered."""
 
-    def __init__(self) -> None:
+    def __init__(self, details: EventDetails | None = None) -> None:
         self.view = View()
         self.events: list[Event] = []
-        self.ring = Ring(60, 1000, 1_000_000)
+        self._arrived = asyncio.Event()
+        self.buffer = ReplayBuffer(60, 1000, 1_000_000)
         nothing: Any = None  # public records need neither Secrets nor guest codes
         readers = Readers(
             self.view,
@@ -39,20 +40,21 @@ class Watch:
             nothing,
             SourceRecords(nothing, Ingest("rtmp://i.example/live", "srt://i.example")),
         )
-        self.changes = Changes(readers, "p", BatchNotes(None), self.ring, self._deliver)
+        details = details or EventDetails(None, lambda: False)
+        self.announcer = ChangeAnnouncer(readers, "p", details, self.buffer, self._deliver)
 
-    def begin(self, **listed: list[Document]) -> None:
+    def start(self, **listed: list[Document]) -> None:
         for kind in KINDS:
-            self.changes.listed(kind, listed.get(kind, []), 10)
+            self.announcer.listed(kind, listed.get(kind, []), 10)
 
     def says(self, kind: str, document: Document, *, deleted: bool = False) -> None:
         if deleted:
             self.view.remove(kind, document["metadata"]["name"], document["metadata"]["uid"])
         else:
             self.view.put(kind, document)
-        self.changes.changed(kind, document, deleted=deleted)
+        self.announcer.changed(kind, document, deleted=deleted)
 
-    def told(self) -> list[str]:
+    def names(self) -> list[str]:
         """The names since the last call, without what all have."""
         names = [
             event.name.removeprefix("p:live:EVENT_TYPE_").replace(":EVENT_SUB_TYPE", "")
@@ -62,8 +64,16 @@ class Watch:
         return names
 
     def _deliver(self, event: Event) -> None:
-        self.ring.add(event, 0.0)
+        self.buffer.add(event, 0.0)
         self.events.append(event)
+        self._arrived.set()
+
+    async def arrive(self, count: int) -> None:
+        """Returns when so many events were delivered."""
+        async with asyncio.timeout(5):
+            while len(self.events) < count:
+                self._arrived.clear()
+                await self._arrived.wait()
 
 
 def document(
@@ -83,18 +93,18 @@ def project(version: int, value: Any = None, name: str = "q", **more: Any) -> Do
     return document(name, version, {"collectionId": "c", "metadata": value}, **more)
 
 
-def test_the_first_list_tells_nothing() -> None:
+def test_the_first_list_announces_nothing() -> None:
     watch = Watch()
-    watch.begin(Collection=[collection(5)])
-    assert watch.told() == []
+    watch.start(Collection=[collection(5)])
+    assert watch.names() == []
     watch.says(COLLECTION, collection(11, "new"))
-    assert watch.told() == ["COLLECTION_UPDATE"]
+    assert watch.names() == ["COLLECTION_UPDATE"]
 
 
-def test_a_list_after_a_lost_watch_tells_the_differences() -> None:
+def test_a_list_after_a_broken_watch_announces_the_differences() -> None:
     watch = Watch()
-    watch.begin(Collection=[collection(5, name=name) for name in ("same", "changed", "gone", "reborn")])
-    watch.changes.listed(
+    watch.start(Collection=[collection(5, name=name) for name in ("same", "changed", "gone", "reborn")])
+    watch.announcer.listed(
         COLLECTION,
         [
             collection(5, name="same"),
@@ -104,7 +114,7 @@ def test_a_list_after_a_lost_watch_tells_the_differences() -> None:
         ],
         20,
     )
-    assert watch.told() == [
+    assert watch.names() == [
         "COLLECTION_UPDATE",
         "COLLECTION_CREATE",
         "COLLECTION_DELETE",
@@ -113,19 +123,19 @@ def test_a_list_after_a_lost_watch_tells_the_differences() -> None:
     ]
 
 
-def test_what_came_already_is_not_told_again() -> None:
+def test_an_older_version_is_not_announced_again() -> None:
     watch = Watch()
-    watch.begin()
+    watch.start()
     for version in (11, 12, 11, 12):
         watch.says(COLLECTION, collection(version, version))
-    assert watch.told() == ["COLLECTION_CREATE", "COLLECTION_UPDATE"]
+    assert watch.names() == ["COLLECTION_CREATE", "COLLECTION_UPDATE"]
 
 
-def test_ids_are_the_same_wherever_they_are_made() -> None:
+def test_every_replica_gives_an_event_the_same_id() -> None:
     ids = []
     for _ in range(2):
         watch = Watch()
-        watch.begin()
+        watch.start()
         watch.says(COLLECTION, collection(11))
         watch.says(COLLECTION, collection(12, 1))
         watch.says(COLLECTION, collection(13, 1), deleted=True)
@@ -137,15 +147,15 @@ def test_ids_are_the_same_wherever_they_are_made() -> None:
 def test_a_deletion_is_the_same_event_when_only_a_list_shows_it() -> None:
     one, two = Watch(), Watch()
     for watch in (one, two):
-        watch.begin(Collection=[collection(5)])
+        watch.start(Collection=[collection(5)])
     one.says(COLLECTION, collection(12), deleted=True)
-    two.changes.listed(COLLECTION, [], 30)
+    two.announcer.listed(COLLECTION, [], 30)
     assert one.events[0].body == two.events[0].body
 
 
-def test_a_note_goes_with_its_own_change_alone() -> None:
+def test_a_request_is_named_by_the_event_of_its_own_change_alone() -> None:
     watch = Watch()
-    watch.begin()
+    watch.start()
     first, second = RequestNote("s1", {"a": 1}), RequestNote("s2", {"b": 2})
     made = collection(11, 1, note=first)
     watch.says(COLLECTION, made)
@@ -161,9 +171,9 @@ def test_a_note_goes_with_its_own_change_alone() -> None:
     ]
 
 
-def test_a_note_that_tells_nothing_else_is_the_deletions() -> None:
+def test_the_note_before_a_deletion_is_the_deletions() -> None:
     watch = Watch()
-    watch.begin(Collection=[collection(5)])
+    watch.start(Collection=[collection(5)])
     noted = collection(11, note=RequestNote("s1"))
     watch.says(COLLECTION, noted)
     last = {**noted, "metadata": {**noted["metadata"], "resourceVersion": "12"}}
@@ -171,9 +181,9 @@ def test_a_note_that_tells_nothing_else_is_the_deletions() -> None:
     assert [(event.name[-6:], event.session_id) for event in watch.events] == [("DELETE", "s1")]
 
 
-def test_a_manual_deletion_does_not_inherit_an_earlier_note() -> None:
+def test_a_manual_deletion_does_not_name_an_earlier_request() -> None:
     watch = Watch()
-    watch.begin(Collection=[collection(5)])
+    watch.start(Collection=[collection(5)])
     changed = collection(11, 1, note=RequestNote("s1"))
     watch.says(COLLECTION, changed)
     watch.says(
@@ -182,9 +192,9 @@ def test_a_manual_deletion_does_not_inherit_an_earlier_note() -> None:
     assert [event.session_id for event in watch.events] == ["s1", None]
 
 
-def test_broken_notes_are_none() -> None:
+def test_an_invalid_note_names_no_request() -> None:
     watch = Watch()
-    watch.begin()
+    watch.start()
     for version, text in enumerate(("{", "[]", '{"nonce": 1}', '{"nonce":"n","sessionId":5}'), 11):
         broken = collection(version, version)
         broken["metadata"]["annotations"] = {REQUEST_ANNOTATION: text}
@@ -192,20 +202,20 @@ def test_broken_notes_are_none() -> None:
     assert [event.session_id for event in watch.events] == [None] * 4
 
 
-def test_what_is_being_deleted_is_told_as_deleted_once() -> None:
+def test_a_deletion_is_announced_once_when_it_begins() -> None:
     watch = Watch()
-    watch.begin(Project=[project(5)], Collection=[collection(5)])
+    watch.start(Project=[project(5)], Collection=[collection(5)])
     going = project(11)
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     watch.says(PROJECT, going)
-    assert watch.told() == ["PROJECT_DELETE"]
+    assert watch.names() == ["PROJECT_DELETE"]
     watch.says(PROJECT, {**going, "metadata": {**going["metadata"], "resourceVersion": "12"}}, deleted=True)
-    assert watch.told() == []
+    assert watch.names() == []
 
 
 async def test_a_child_waits_for_its_parent() -> None:
     watch = Watch()
-    watch.begin()
+    watch.start()
     destination = document("d", 13, {"projectId": "q", "address": {"rtmpPush": {"url": "rtmp://a.example"}}})
     watch.says(DESTINATION, destination)
     watch.says(
@@ -217,21 +227,92 @@ async def test_a_child_waits_for_its_parent() -> None:
         },
     )
     watch.says(PROJECT, project(12))
-    assert watch.told() == []
+    assert watch.names() == []
     watch.says(COLLECTION, collection(11))
-    await asyncio.sleep(0.02)
-    assert watch.told() == ["COLLECTION_CREATE", "PROJECT_CREATE", "DESTINATION_CREATE", "DESTINATION_UPDATE"]
+    await watch.arrive(4)
+    assert watch.names() == [
+        "COLLECTION_CREATE",
+        "PROJECT_CREATE",
+        "DESTINATION_CREATE",
+        "DESTINATION_UPDATE",
+    ]
 
 
 async def test_an_orphan_waits_no_longer_than_watches_are_apart() -> None:
     watch = Watch()
-    watch.begin()
+    watch.start()
     watch.says(PROJECT, project(12))
-    async with asyncio.timeout(2):
-        while not watch.events:  # noqa: ASYNC110 - nothing to be told by
-            await asyncio.sleep(0.01)
-    assert watch.told() == ["PROJECT_CREATE"]
-    assert watch.ring.position(PROJECT) == (12, 0)
+    await watch.arrive(1)
+    assert watch.names() == ["PROJECT_CREATE"]
+    assert watch.buffer.position(PROJECT) == (12, 0)
+
+
+class Details(EventDetails):
+    """Stands for Redis, which responds to each lookup when it is let."""
+
+    def __init__(self, **kept: Any) -> None:
+        super().__init__(None, lambda: False)
+        self._kept = kept
+        self.looked_up: list[str] = []
+        self.responds = asyncio.Event()
+
+    @property
+    def available(self) -> bool:
+        return True
+
+    async def find(self, nonce: str) -> Any:
+        self.looked_up.append(nonce)
+        await self.responds.wait()
+        return self._kept.get(nonce)
+
+
+def layout(version: int, x: int, note: RequestNote | None = None) -> Document:
+    layers = [{"id": "a", "type": "text", "x": x}]
+    return document("lay", version, {"projectId": "q", "layers": layers}, note=note)
+
+
+def layout_watch(details: Details) -> Watch:
+    watch = Watch(details)
+    watch.start(Collection=[collection(5)], Project=[project(6)], Layout=[layout(7, 0)])
+    return watch
+
+
+def layer_of(event: Event) -> Any:
+    return orjson.loads(event.body)["payload"]["layer"]["update"]
+
+
+async def test_a_plain_layer_update_waits_for_no_details() -> None:
+    details = Details()
+    watch = layout_watch(details)
+    watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1")))
+    watch.says(LAYOUT, layout(12, 2))
+    assert [layer_of(event)["x"] for event in watch.events] == [1, 2]
+    assert details.looked_up == []
+
+
+async def test_details_that_the_note_announces_are_in_the_event() -> None:
+    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
+    watch = layout_watch(details)
+    watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1", has_details=True)))
+    watch.says(LAYOUT, layout(12, 2, RequestNote("s1", nonce="n2")))
+    assert watch.events == [], "also what comes after it waits: order holds"
+    details.responds.set()
+    await watch.arrive(2)
+    assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
+    assert layer_of(watch.events[1])["x"] == 2
+    assert details.looked_up == ["n1"]
+
+
+async def test_details_of_another_version_that_did_not_announce_them_are_looked_up() -> None:
+    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
+    details.responds.set()
+    watch = layout_watch(details)
+    older = layout(11, 1)
+    older["metadata"]["annotations"] = {REQUEST_ANNOTATION: '{"nonce":"n1","sessionId":"s1"}'}
+    watch.says(LAYOUT, older)
+    await watch.arrive(1)
+    assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
+    assert watch.events[0].session_id == "s1"
 
 
 STEPS = st.lists(
@@ -245,12 +326,12 @@ STEPS = st.lists(
 def test_a_subscriber_ends_up_with_what_the_cluster_has(steps: list[tuple[str, str, int]]) -> None:
     """Also when watches are lost: the events alone rebuild the cluster's state."""
     watch = Watch()
-    watch.begin()
+    watch.start()
     cluster: dict[str, Document] = {}
     unseen = False
     for version, (name, step, value) in enumerate(steps, 11):
         if step == "relist":
-            watch.changes.listed(COLLECTION, list(cluster.values()), version)
+            watch.announcer.listed(COLLECTION, list(cluster.values()), version)
             unseen = False
         elif step == "put":
             uid = cluster[name]["metadata"]["uid"] if name in cluster else f"{name}-{version}"
@@ -266,7 +347,7 @@ def test_a_subscriber_ends_up_with_what_the_cluster_has(steps: list[tuple[str, s
                     {**gone, "metadata": {**gone["metadata"], "resourceVersion": str(version)}},
                     deleted=True,
                 )
-    watch.changes.listed(COLLECTION, list(cluster.values()), 100)
+    watch.announcer.listed(COLLECTION, list(cluster.values()), 100)
     seen: dict[str, Any] = {}
     for event in watch.events:
         ((sub_type, record),) = orjson.loads(event.body)["payload"]["collection"].items()

@@ -1,42 +1,33 @@
-"""Who subscribed to what: found by audience and name, so that an event touches only those it is for."""
+"""Delivers events to the sessions that subscribe to them: the hot path.
+
+Subscriptions are found by audience and name, so an event costs what its receivers
+cost. Sessions that subscribe alike share an entry, whose scope is compared once.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from onair_api.access.audiences import LAYOUT_FAMILY, Key
-from onair_api.access.target import Target, reaches
-from onair_api.event.event import Event
+from onair_api.access.audiences import AudienceKey
+from onair_api.event.event import LAYOUT_FAMILY, Event
 from onair_api.event.names import pattern
-from onair_api.metrics import STREAM_SUBSCRIPTIONS
+from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.stream.session import Session
+from onair_api.event.subscription import Subscription
+from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SUBSCRIPTIONS
 
-if TYPE_CHECKING:
-    from onair_api.event.stream.session import Session
-
-
-@dataclass(frozen=True, slots=True)
-class Subscription:
-    name: str
-    """Exact names and wildcards, separated by `|`."""
-    named: Target
-    whole: Target
-    """The same ids, completed upwards."""
-
-    def takes(self, event: Event) -> bool:
-        return reaches(self.named, self.whole, event.target) and pattern(self.name).matches(event.name)
-
-
-Sessions = dict["Session", None]
+Sessions = dict[Session, None]
 """A set in the order of subscription."""
 
 
 @dataclass(slots=True)
 class _Audience:
-    """All subscriptions under one key. Sessions that subscribed alike share an entry, judged once."""
+    """All subscriptions under one key."""
 
     exact: dict[str, dict[Subscription, Sessions]] = field(default_factory=dict)
+    """By name: those without a wildcard."""
     wild: dict[Subscription, Sessions] = field(default_factory=dict)
 
     def add(self, subscription: Subscription, session: Session) -> None:
@@ -55,9 +46,7 @@ class _Audience:
 
     def receivers(self, event: Event) -> list[Sessions]:
         exact = self.exact.get(event.name)
-        found = (
-            [s for each, s in exact.items() if reaches(each.named, each.whole, event.target)] if exact else []
-        )
+        found = [s for each, s in exact.items() if each.covers(event.target)] if exact else []
         return found + [sessions for each, sessions in self.wild.items() if each.takes(event)]
 
     def _groups(self, subscription: Subscription) -> list[dict[Subscription, Sessions]]:
@@ -70,18 +59,44 @@ class _Audience:
         return bool(self.exact or self.wild)
 
 
-class Subscriptions:
-    def __init__(self) -> None:
-        self._audiences: dict[Key, _Audience] = {}
+def send(session: Session, event: Event) -> None:
+    """Sends an event to a session that is to have it."""
+    sender = session.sender
+    sender.push(event.frame_for(session.origin, sender.format), event)
+
+
+class Delivery:
+    def __init__(self, buffer: ReplayBuffer) -> None:
+        self._buffer = buffer
+        self._audiences: dict[AudienceKey, _Audience] = {}
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is no subscription."""
+        return not self._audiences
+
+    def deliver(self, event: Event) -> None:
+        """Sends an event to every session here that is to have it, and keeps it for those that reconnect."""
+        EVENTS_IN.labels(event.family).inc()
+        self._buffer.add(event, time.time())
+        count = 0
+        for session in self._receivers(event):
+            if session.resumed is not None and session.resumed.has(event):
+                continue
+            send(session, event)
+            count += 1
+        event.drop_frames()
+        if count:
+            EVENTS_OUT.inc(count)
 
     def add(self, session: Session, subscription: Subscription) -> None:
         STREAM_SUBSCRIPTIONS.inc()
-        for key in session.reach.keys:
+        for key in session.visibility.keys:
             self._audiences.setdefault(key, _Audience()).add(subscription, session)
 
     def remove(self, session: Session, subscription: Subscription) -> None:
         STREAM_SUBSCRIPTIONS.dec()
-        for key in session.reach.keys:
+        for key in session.visibility.keys:
             audience = self._audiences.get(key)
             if audience is None:
                 continue
@@ -89,7 +104,7 @@ class Subscriptions:
             if not audience:
                 del self._audiences[key]
 
-    def receivers(self, event: Event) -> Iterable[Session]:
+    def _receivers(self, event: Event) -> Iterable[Session]:
         """The sessions that receive an event, each once."""
         found = [
             sessions
@@ -99,5 +114,5 @@ class Subscriptions:
         ]
         everyone: Sessions = found[0] if len(found) == 1 else {s: None for group in found for s in group}
         if event.family == LAYOUT_FAMILY:
-            return [session for session in everyone if session.reach.sees_layouts]
+            return [session for session in everyone if session.visibility.sees_layouts]
         return list(everyone)

@@ -1,0 +1,90 @@
+"""The WebSocket connection of a stream: uvicorn's protocol, which offers itself, and its sender.
+
+A message for a thousand streams is framed once and written as it is; through
+ASGI each copy would be framed, queued and awaited by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+
+from onair_api.event.event import Event, Format
+from onair_api.event.stream.backlog import Backlog
+from onair_api.event.stream.sender import EXTENSION
+from onair_api.settings import EventSettings
+
+WRITE_BYTES = 65_536
+"""Written at a time to a reader that fell behind."""
+
+
+class WebSocketConnection(WebSocketsSansIOProtocol):
+    """Is `scope["extensions"]["onair.connection"]`."""
+
+    can_write = True
+    """False while the peer reads more slowly than is written."""
+    on_writable: Callable[[], None] | None = None
+    """Called when the peer caught up."""
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if scope := getattr(self, "scope", None):
+            scope["extensions"][EXTENSION] = self
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.can_write = False
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.can_write = True
+        if self.on_writable:
+            self.on_writable()
+
+    def write_frames(self, frames: bytes) -> None:
+        """Writes whole, unfragmented frames; between them the library may write its own (pong, close)."""
+        if not self.close_sent and not self.disconnected:
+            self.transport.write(frames)
+
+
+class WebSocketSender:
+    """Writes to the connection; queues only while the peer is behind."""
+
+    format = Format.WEBSOCKET
+    loss_message: Callable[[], bytes]
+
+    def __init__(self, connection: WebSocketConnection, settings: EventSettings) -> None:
+        self._connection = connection
+        self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)
+        connection.on_writable = self._flush
+
+    def push(self, frame: bytes, event: Event | None = None) -> None:
+        if self._connection.can_write and not self._backlog:
+            self._connection.write_frames(frame)
+        else:
+            self._backlog.add(frame, event, self.loss_message)
+
+    def unsent(self) -> list[Event]:
+        return self._backlog.events()
+
+    def stalled_s(self, now: float) -> float:
+        return now - self._backlog.since if self._backlog else 0.0
+
+    def abort(self) -> None:
+        self._connection.transport.abort()
+
+    def end(self, code: int, reason: str) -> None:
+        connection = self._connection
+        if not connection.close_sent and not connection.disconnected:
+            task = asyncio.ensure_future(
+                connection.send({"type": "websocket.close", "code": code, "reason": reason})
+            )
+            connection.tasks.add(task)  # uvicorn awaits it when it stops
+            task.add_done_callback(connection.tasks.discard)
+
+    def _flush(self) -> None:
+        while self._backlog and self._connection.can_write:
+            self._connection.write_frames(self._backlog.take(WRITE_BYTES))

@@ -1,0 +1,23 @@
+"""Where a write leaves what its event says beyond the difference of two versions."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from onair_crds.shapes import JsonObject
+
+
+class EventDetailsStore(Protocol):
+    async def keep(self, nonce: str, details: JsonObject) -> bool:
+        """Keeps what the event of the write with this nonce says; called before the write.
+
+        After a conflict it is called again, with the same nonce and what is true then. It must not fail the
+        write: where details cannot be kept, the event says what the difference says.
+
+        Args:
+            details: `layer` of the event's payload, with exactly one key: `batch`, the batch response; or
+                `create` or `update`, a layer's record with its `requestAnimation`.
+
+        Returns:
+            Whether they are kept; the write's annotation says so, and nobody looks for them otherwise.
+        """
