@@ -117,10 +117,14 @@ def runs(program: Program, path: Path) -> bool:
 
 def search_path() -> str:
     """PATH behind the folders of what was installed into the cache: ours first, as it is pinned."""
-    folders = [folder for program in PROGRAMS for folder in program.folders if folder.is_dir()]
-    folders.append(VENV / "bin")
     known = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(dict.fromkeys([*map(str, folders), *known]))
+    return os.pathsep.join(dict.fromkeys([*map(str, [*own_folders(), VENV / "bin"]), *known]))
+
+
+def own_folders() -> list[Path]:
+    """Folders of the cache with programs in them."""
+    folders = [folder for program in PROGRAMS for folder in program.folders if folder.is_dir()]
+    return list(dict.fromkeys(folders))
 
 
 def missing(command: str, origins: Iterable[Origin]) -> list[Program]:

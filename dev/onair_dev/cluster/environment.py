@@ -1,8 +1,10 @@
 """Prints what a shell needs to use the local environment: `eval "$(make env)"`."""
 
 import base64
+import os
 import shlex
 
+from onair_dev import programs
 from onair_dev.cluster.nodes import kubectl
 from onair_dev.failures import Failed
 from onair_dev.settings import KUBECONFIG, NAMESPACE, url
@@ -24,5 +26,7 @@ def variables() -> dict[str, str]:
 
 def export() -> None:
     """Prints the variables for a shell to evaluate."""
+    folders = [str(folder) for folder in programs.own_folders()]
+    print(f"export PATH={shlex.quote(os.pathsep.join(folders))}:$PATH")
     for name, value in variables().items():
         print(f"export {name}={shlex.quote(value)}")
