@@ -41,7 +41,7 @@ class Server(uvicorn.Server):
         """Lets streams move to another replica first: uvicorn would cut them at once."""
         for each in self.servers:
             each.close()
-        await self._services.streams.drain()
+        await self._services.events.streams.drain()
         await super().shutdown(sockets)
 
 

@@ -11,6 +11,7 @@ import structlog
 from fastapi import FastAPI
 
 from onair_api.auth.api_keys import ApiKeys
+from onair_api.auth.callers import Callers
 from onair_api.auth.expiry import Sweeper
 from onair_api.auth.guest_codes import GuestCodes
 from onair_api.auth.rate_limits import RateLimits
@@ -19,16 +20,12 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
-from onair_api.event.endpoints import add_websocket
-from onair_api.event.endpoints import router as event
 from onair_api.event.service import Events
-from onair_api.http import openapi, pages
-from onair_api.http import responses as answers
+from onair_api.http import openapi, pages, responses, routes
 from onair_api.http.compression import Compression
 from onair_api.http.cors import Cors
 from onair_api.http.request_log import RequestLog
 from onair_api.layout.layer.service import Layers
-from onair_api.layout.router import ROUTERS as LAYOUT
 from onair_api.layout.service import Layouts
 from onair_api.live.authentication.service import Authentication
 from onair_api.live.broadcast.service import Broadcasts
@@ -39,10 +36,10 @@ from onair_api.live.project.record import Readers
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
 from onair_api.live.room.service import Rooms
-from onair_api.live.router import ROUTERS as LIVE
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
 from onair_api.live.source.stream_keys import StreamKeys
+from onair_api.operations import OPERATIONS
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.writes.credentials import Credentials
@@ -66,16 +63,13 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
         lifespan=_lifespan(services),
     )
     app.state.services = services
-    answers.install(app)
-    for router in (*LIVE, *LAYOUT, event):
-        # Not by include_router, which would look through routers within routers at every request
-        app.router.routes.extend(router.routes)
-    add_websocket(app)
-    pages.install(app)
-    openapi.install(app, settings)
+    responses.install(app)
+    routes.install(app, OPERATIONS, services.of, services.callers, settings.limits)
+    pages.install(app, services.cluster, services.keys)
+    openapi.install(app, settings.public_url)
     app.add_middleware(Compression)
     app.add_middleware(RequestLog)
-    # Around all: a browser is to see an error's text, too
+    # Outermost: browsers see the text of errors, too
     app.add_middleware(Cors, api=app, settings=settings.cors)
     return app
 
@@ -87,35 +81,35 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster.view)
     revoked = RevokedTokens(cluster)
     tokens = Tokens(keys, settings.tokens, revoked=revoked.known)
+    callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis.url))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
     guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url)
     stream_keys = StreamKeys(cluster, credentials)
     source_records = SourceRecords(stream_keys, settings.ingest.addresses(settings.release_namespace))
     readers = Readers(cluster.view, credentials, guest_codes, source_records)
-    projects = Projects(cluster, writer, readers, settings.limits)
-    sources = Sources(cluster, writer, stream_keys, source_records, settings.limits)
-    rate_limits = RateLimits(settings.rate_limits, settings.redis.url)
-    events = Events(cluster, settings, readers, tokens, rate_limits, revoked.known)
+    limits = settings.limits
+    projects = Projects(cluster, writer, readers, limits)
+    sources = Sources(cluster, writer, stream_keys, source_records, limits)
+    events = Events(cluster, settings, readers, callers, revoked.known)
     return Services(
         settings=settings,
         cluster=cluster,
         keys=keys,
-        api_keys=api_keys,
-        tokens=tokens,
-        rate_limits=rate_limits,
-        authentication=Authentication(cluster, tokens, keys, api_keys, revoked, settings.tokens),
-        guest_codes=guest_codes,
+        callers=callers,
         sweeper=sweeper,
-        collections=Collections(cluster, writer, readers, projects, sources, settings.limits),
+        authentication=Authentication(cluster, tokens, keys, revoked, guest_codes, settings.tokens),
+        collections=Collections(cluster, writer, readers, projects, sources, limits),
         projects=projects,
-        destinations=Destinations(cluster, writer, credentials, settings.limits),
+        project_sources=ProjectSources(cluster, writer, readers, limits),
+        destinations=Destinations(cluster, writer, credentials, limits),
         broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
         sources=sources,
-        project_sources=ProjectSources(cluster, writer, readers, settings.limits),
-        rooms=Rooms(cluster),
-        layouts=Layouts(cluster, writer, settings.limits),
-        layers=Layers(cluster, writer, settings.limits, events.details),
+        rooms=Rooms(cluster, limits),
+        layouts=Layouts(cluster, writer, limits),
+        layers=Layers(cluster, writer, limits, events.details),
         events=events,
+        http_streams=events.http,
+        websocket_streams=events.websocket,
     )
 
 
@@ -126,7 +120,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
         services.cluster.start()
         tasks = [
             asyncio.create_task(part)
-            for part in (_ensure_key(services), services.sweeper.run(), services.rate_limits.run())
+            for part in (_ensure_key(services), services.sweeper.run(), services.callers.rate_limits.run())
         ]
         try:
             yield
@@ -142,7 +136,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
 
 
 async def _ensure_key(services: Services) -> None:
-    """Makes the first signing key once it is known that there is none; waits for the API server."""
+    """Creates the first signing key once it is known that there is none; waits for the API server."""
     await services.cluster.filled(SIGNING_KEY)
     while True:
         try:

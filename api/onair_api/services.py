@@ -1,35 +1,30 @@
-"""All parts of one running facade, and how an endpoint reaches them."""
+"""All parts of one running facade."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TypeVar
 
-from starlette.requests import Request
-
+from onair_api.auth.callers import Callers
+from onair_api.auth.expiry import Sweeper
+from onair_api.auth.signing_keys import SigningKeys
+from onair_api.cache.cluster import Cluster
+from onair_api.event.service import Events
+from onair_api.event.stream.http_stream import HttpStreams
+from onair_api.event.stream.websocket import WebSocketStreams
+from onair_api.layout.layer.service import Layers
+from onair_api.layout.service import Layouts
+from onair_api.live.authentication.service import Authentication
+from onair_api.live.broadcast.service import Broadcasts
+from onair_api.live.collection.service import Collections
+from onair_api.live.destination.service import Destinations
+from onair_api.live.project.service import Projects
+from onair_api.live.project.sources import ProjectSources
+from onair_api.live.room.service import Rooms
+from onair_api.live.source.service import Sources
 from onair_api.settings import Settings
 
-if TYPE_CHECKING:
-    from onair_api.auth.api_keys import ApiKeys
-    from onair_api.auth.expiry import Sweeper
-    from onair_api.auth.guest_codes import GuestCodes
-    from onair_api.auth.rate_limits import RateLimits
-    from onair_api.auth.signing_keys import SigningKeys
-    from onair_api.auth.tokens import Tokens
-    from onair_api.cache.cluster import Cluster
-    from onair_api.event.custom.publisher import Publisher
-    from onair_api.event.service import Events
-    from onair_api.event.stream.streams import Streams
-    from onair_api.layout.layer.service import Layers
-    from onair_api.layout.service import Layouts
-    from onair_api.live.authentication.service import Authentication
-    from onair_api.live.broadcast.service import Broadcasts
-    from onair_api.live.collection.service import Collections
-    from onair_api.live.destination.service import Destinations
-    from onair_api.live.project.service import Projects
-    from onair_api.live.project.sources import ProjectSources
-    from onair_api.live.room.service import Rooms
-    from onair_api.live.source.service import Sources
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,31 +32,25 @@ class Services:
     settings: Settings
     cluster: Cluster
     keys: SigningKeys
-    api_keys: ApiKeys
-    tokens: Tokens
-    rate_limits: RateLimits
-    authentication: Authentication
-    guest_codes: GuestCodes
+    callers: Callers
     sweeper: Sweeper
+    authentication: Authentication
     collections: Collections
     projects: Projects
+    project_sources: ProjectSources
     destinations: Destinations
     broadcasts: Broadcasts
     sources: Sources
-    project_sources: ProjectSources
     rooms: Rooms
     layouts: Layouts
     layers: Layers
     events: Events
+    http_streams: HttpStreams
+    websocket_streams: WebSocketStreams
 
-    @property
-    def streams(self) -> Streams:
-        return self.events.streams
-
-    @property
-    def publisher(self) -> Publisher:
-        return self.events.publisher
-
-
-def services_of(request: Request) -> Services:
-    return cast("Services", request.app.state.services)
+    def of(self, kind: type[T]) -> T:
+        """The part of a class; for the operations, whose rows name the class that serves them."""
+        for part in vars(self).values():
+            if type(part) is kind:
+                return part
+        raise LookupError(f"{kind.__name__} is no part of the facade")

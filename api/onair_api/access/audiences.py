@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
-from onair_api.auth.roles import Operation, may
+from onair_api.auth.roles import RENDERERS, may
 
 AudienceKey = tuple[str, ...]
 Owner = tuple[str, str]
@@ -65,4 +65,4 @@ def visibility_of(identity: Identity) -> Visibility:
     else:
         keys = (owner_key(*identity.owner),)
     keys = (*keys, user_key(identity.user_id))
-    return Visibility(identity.user_id, keys, may(identity, Operation.GET_LAYOUT))
+    return Visibility(identity.user_id, keys, may(identity, RENDERERS))

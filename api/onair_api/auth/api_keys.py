@@ -19,20 +19,20 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Service:
-    """The backend that an API key belongs to, and the scopes that it may hand on."""
+class Backend:
+    """Whom an API key belongs to: a service, and the scopes that it may hand on."""
 
-    id: str
+    service_id: str
     scopes: tuple[str, ...]
 
 
 class ApiKeys:
     def __init__(self, view: View) -> None:
         self._view = view
-        self._by_hash: list[tuple[bytes, Service]] = []
+        self._by_hash: list[tuple[bytes, Backend]] = []
         view.on_change(API_KEY, self._reload)
 
-    def service_of(self, key: str | None) -> Service:
+    def backend_of(self, key: str | None) -> Backend:
         """
         Raises:
             Unauthenticated: no key was given, or nobody's.
@@ -41,9 +41,9 @@ class ApiKeys:
             raise Unauthenticated("an API key is needed: X-API-Key: <API_KEY>")
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest().encode()
         found = None
-        for known, service in self._by_hash:  # all of them, so that the time taken tells nothing
+        for known, backend in self._by_hash:  # all of them, so that the time taken tells nothing
             if hmac.compare_digest(known, digest):
-                found = service
+                found = backend
         if found is None:
             raise Unauthenticated("the API key is not valid")
         return found
@@ -56,7 +56,7 @@ class ApiKeys:
         self._by_hash = [pair for _, pair in loaded if pair]
 
 
-def _load(entry: Entry) -> tuple[bytes, Service] | None:
+def _load(entry: Entry) -> tuple[bytes, Backend] | None:
     data = entry.document.get("data") or {}
     try:
         service_id = base64.b64decode(data["serviceId"]).decode().strip()
@@ -67,4 +67,4 @@ def _load(entry: Entry) -> tuple[bytes, Service] | None:
     if not service_id or len(digest) != 64:
         return None
     wanted = ALL_SCOPES if scopes is None else tuple(s for s in ALL_SCOPES if s in scopes.split(","))
-    return digest.encode(), Service(service_id, wanted)
+    return digest.encode(), Backend(service_id, wanted)

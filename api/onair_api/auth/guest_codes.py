@@ -9,25 +9,21 @@ import hashlib
 import secrets
 import string
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import structlog
 
-from onair_api.access.ownership import owned_project
 from onair_api.auth.expiry import Sweeper, expires_annotation, expiry_of
-from onair_api.auth.identity import Identity
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import GUEST_CODE, PROJECT
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
-from onair_api.live.authentication.requests import GuestRequest
 from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
 from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time
-from onair_crds.shapes import Document
+from onair_crds.shapes import Document, JsonObject
 
 log = structlog.get_logger()
 
@@ -36,7 +32,7 @@ LENGTH = 14
 """72 random bits: short in a chat, and nobody finds one by trying."""
 TOKEN_PARAMETER = "at"  # noqa: S105 - the name of a query parameter
 
-_UNKNOWN = "the guest code does not exist"
+UNKNOWN = "the guest code does not exist"
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,26 @@ class GuestCode:
 _FIELDS = ("serviceId", "collectionId", "projectId", "code", "url", "token", "tokenId")
 
 
+@dataclass(frozen=True)
+class StoredCode:
+    """A code that has not expired, with the Secret that holds it."""
+
+    secret: Entry
+    code: GuestCode
+    expires: dt.datetime
+
+
+def _stored(secret: Entry | None) -> StoredCode:
+    """
+    Raises:
+        NotFound: there is no Secret, or what it holds is no code, or has expired.
+    """
+    code, expires = (GuestCode.of(secret), expiry_of(secret)) if secret else (None, None)
+    if secret is None or not code or not expires or expires <= dt.datetime.now(dt.UTC):
+        raise NotFound(UNKNOWN)
+    return StoredCode(secret, code, expires)
+
+
 def secret_name(service_id: str, code: str) -> str:
     digest = hashlib.sha256(f"{service_id}\n{code}".encode()).hexdigest()
     return f"guest-code-{digest[:40]}"
@@ -81,24 +97,25 @@ class GuestCodes:
         self._sweeper = sweeper
         self._public_url = public_url.rstrip("/")
 
-    async def create(self, issuer: Identity, asked: GuestRequest, issued: Issued) -> dict[str, Any]:
+    async def create(self, service_id: str, project: Entry, url: str, issued: Issued) -> JsonObject:
         """Stores a code for a token that was just issued; gives its record.
 
+        Args:
+            url: where the code leads to.
+
         Raises:
-            NotFound: the issuer reaches no such project.
             ApiError: the API server did not answer.
         """
-        project = await owned_project(self._cluster, issuer, asked.collection_id, asked.project_id)
         code = GuestCode(
-            issuer.service_id,
-            asked.collection_id,
-            asked.project_id,
+            service_id,
+            str(project.spec.get("collectionId")),
+            project.name,
             "".join(secrets.choice(CHARACTERS) for _ in range(LENGTH)),
-            asked.url,
+            url,
             issued.token,
             issued.id,
         )
-        now, end = dt.datetime.now(dt.UTC), dt.datetime.fromtimestamp(issued.expires, dt.UTC)
+        now, expires = dt.datetime.now(dt.UTC), dt.datetime.fromtimestamp(issued.expires, dt.UTC)
         document: Document = {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -108,7 +125,7 @@ class GuestCodes:
                 "name": secret_name(code.service_id, code.code),
                 "labels": {"app.kubernetes.io/managed-by": "onair-api", GUEST_CODE_LABEL: project.name},
                 "annotations": {
-                    **expires_annotation(end),
+                    **expires_annotation(expires),
                     CREATED_ANNOTATION: format_time(now, "microseconds"),
                 },
                 "ownerReferences": [owner_reference(project.kind, project.name, project.uid)],
@@ -121,35 +138,36 @@ class GuestCodes:
         )
         cluster.view.put(GUEST_CODE, created)
         log.info("guest_code.created", project=project.name)
-        return self._record(code, end)
+        return self._record(code, expires)
 
-    async def get(self, caller: Identity, code: str) -> dict[str, Any]:
+    async def find(self, service_id: str, code: str) -> StoredCode:
         """
         Raises:
-            NotFound: there is no such code of a project that the caller reaches, or it has ended.
+            NotFound: the service has no such code, or it has expired.
         """
-        _, found, end = await self._owned(caller, code)
-        return self._record(found, end)
+        return _stored(await self._cluster.get(GUEST_CODE, secret_name(service_id, code)))
 
-    async def delete(self, caller: Identity, code: str) -> None:
-        """Ends the code and its token. Sessions that it was redeemed for go on.
+    async def delete(self, stored: StoredCode) -> None:
+        """Ends the code and its token.
 
         Raises:
-            NotFound: there is no such code of a project that the caller reaches, or it has ended.
-            ApiError: the API server did not answer; what is left goes when the caller tries again.
+            ApiError: the API server did not answer; what is left goes when the caller retries.
         """
-        entry, found, end = await self._owned(caller, code)
-        await self._revoked.revoke(found.token_id, end.timestamp())
-        await self._sweeper.delete(entry)
-        log.info("guest_code.deleted", project=found.project_id)
+        await self._revoked.revoke(stored.code.token_id, stored.expires.timestamp())
+        await self._sweeper.delete(stored.secret)
+        log.info("guest_code.deleted", project=stored.code.project_id)
 
-    def of_project(self, project: Entry) -> list[dict[str, Any]]:
-        """The codes of a project that have not ended, oldest first. They are secrets."""
+    def record(self, stored: StoredCode) -> JsonObject:
+        """The code as HTTP shows it. It is a secret."""
+        return self._record(stored.code, stored.expires)
+
+    def of_project(self, project: Entry) -> list[JsonObject]:
+        """The codes of a project that have not expired, oldest first. They are secrets."""
         now = dt.datetime.now(dt.UTC)
         pairs = [
             (GuestCode.of(e), expiry_of(e)) for e in self._cluster.view.children(GUEST_CODE, project.name)
         ]
-        return [self._record(code, end) for code, end in pairs if code and end and end > now]
+        return [self._record(code, expires) for code, expires in pairs if code and expires and expires > now]
 
     def target(self, service_id: str, code: str) -> str:
         """Where a code leads to, with its token.
@@ -157,38 +175,21 @@ class GuestCodes:
         From the view alone: whoever has no credential shall not put work on the API server.
 
         Raises:
-            NotFound: there is no such code, or it has ended.
+            NotFound: there is no such code, or it has expired.
         """
         view = self._cluster.view
-        entry = view.get(GUEST_CODE, secret_name(service_id, code))
-        found, end = (GuestCode.of(entry), expiry_of(entry)) if entry else (None, None)
-        if (
-            not found
-            or not end
-            or end <= dt.datetime.now(dt.UTC)
-            or view.get(PROJECT, found.project_id) is None
-        ):
-            raise NotFound(_UNKNOWN)
+        found = _stored(view.get(GUEST_CODE, secret_name(service_id, code))).code
+        if view.get(PROJECT, found.project_id) is None:
+            raise NotFound(UNKNOWN)
         return with_token(found.url, found.token)
 
-    async def _owned(self, caller: Identity, code: str) -> tuple[Entry, GuestCode, dt.datetime]:
-        entry = await self._cluster.get(GUEST_CODE, secret_name(caller.service_id, code))
-        found, end = (GuestCode.of(entry), expiry_of(entry)) if entry else (None, None)
-        if entry is None or not found or not end or end <= dt.datetime.now(dt.UTC):
-            raise NotFound(_UNKNOWN)
-        try:
-            await owned_project(self._cluster, caller, found.collection_id, found.project_id)
-        except NotFound:
-            raise NotFound(_UNKNOWN) from None
-        return entry, found, end
-
-    def _record(self, code: GuestCode, end: dt.datetime) -> dict[str, Any]:
+    def _record(self, code: GuestCode, expires: dt.datetime) -> JsonObject:
         return {
             "collectionId": code.collection_id,
             "projectId": code.project_id,
             "code": code.code,
             "url": f"{self._public_url}/r/{quote(code.service_id, safe='')}/{code.code}",
-            "autoDelete": end.isoformat().replace("+00:00", "Z"),
+            "autoDelete": expires.isoformat().replace("+00:00", "Z"),
         }
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import structlog
 
-from onair_api.auth.rate_limits import RateLimits
-from onair_api.auth.tokens import Tokens
+from onair_api.auth.callers import Caller, Callers
 from onair_api.cache.cluster import Cluster
 from onair_api.event.changes.announcer import ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.publisher import Publisher
 from onair_api.event.replay.buffer import ReplayBuffer
 from onair_api.event.replay.replayer import Replayer
@@ -25,7 +25,9 @@ from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import Readers
+from onair_api.operation import Ids
 from onair_api.settings import Settings
+from onair_crds.shapes import JsonObject
 
 log = structlog.get_logger()
 
@@ -36,14 +38,14 @@ class Events:
         cluster: Cluster,
         settings: Settings,
         readers: Readers,
-        tokens: Tokens,
-        rate_limits: RateLimits,
+        callers: Callers,
         revoked: Callable[[str], bool],
     ) -> None:
         """
         Args:
             revoked: whether the token with this id was revoked.
         """
+        self._settings = settings
         events = settings.events
         buffer = ReplayBuffer(events.replay_s, events.replay_events, events.replay_bytes)
         delivery = Delivery(buffer)
@@ -57,10 +59,15 @@ class Events:
         replayer = Replayer(buffer, store, events.replay_s)
         self.streams = Streams(cluster, settings, self.bus, delivery, replayer, revoked)
         requests = RequestHandler(cluster, settings, self.publisher, delivery, replayer)
-        admission = Admission(tokens, rate_limits)
+        admission = Admission(callers)
         self.http = HttpStreams(events, admission, self.streams, requests)
         self.websocket = WebSocketStreams(settings, admission, self.streams, requests)
         self._tasks: list[asyncio.Task[None]] = []
+
+    async def publish(self, caller: Caller, ids: Ids, message: JsonObject) -> bytes:
+        """Publishes a custom event; gives it as JSON."""
+        publication = decode_publication(message, self._settings.events, self._settings.limits)
+        return await self.publisher.publish(caller.identity, publication, session_id=caller.session_id)
 
     def start(self) -> None:
         self._run(self.streams.sweep(), "streams")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.settings import LimitSettings
+from onair_api.wire.depth import is_deeper_than
+from onair_crds.shapes import JsonObject
 
 
-async def read_object(request: Request, limits: LimitSettings) -> dict[str, Any]:
+async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
     """The body; an absent one is an empty object.
 
     Raises:
@@ -50,18 +50,3 @@ async def _read(request: Request, limit: int) -> bytes:
     except ClientDisconnect:
         raise InvalidArgument(Violation("", "the body broke off")) from None
     return b"".join(parts)
-
-
-def is_deeper_than(value: Any, limit: int) -> bool:
-    """Whether containers are nested more than `limit` deep; level by level, never by recursion."""
-    level = [value]
-    for _ in range(limit):
-        level = [
-            child
-            for container in level
-            for child in (container.values() if isinstance(container, dict) else container)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True

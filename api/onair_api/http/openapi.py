@@ -1,17 +1,17 @@
-"""The served OpenAPI document."""
+"""The OpenAPI document, made from the table of operations."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 
+from onair_api.auth.callers import Access, ByAccessToken, ByAnybody, ByApiKey
 from onair_api.errors import BAD_REQUEST, Code
-from onair_api.event.schemas import event_schemas
-from onair_api.layout.schemas import layout_schemas
-from onair_api.live.schemas import live_schemas
-from onair_api.settings import Settings
+from onair_api.operation import Declaration, Example, Filter, Flag, ResponseKind
+from onair_api.operations import OPERATIONS, schemas
+from onair_api.wire.schema import STRING
+from onair_crds.shapes import JsonObject, JsonSchema
 
 VERSION = "2.1"
 
@@ -33,77 +33,137 @@ TAGS = [
     {"name": "events", "description": "Custom events and changes of resources, published and streamed."},
 ]
 
-_ERRORS: dict[str, tuple[Code, str, str]] = {
-    "InvalidArgument": (
-        Code.INVALID_ARGUMENT,
+_ERRORS: dict[Code, tuple[str, str]] = {
+    Code.INVALID_ARGUMENT: (
         "The request is wrong (code 3, names every field), or the state forbids it (code 9).",
         "rendering.video.width: must be even",
     ),
-    "Unauthenticated": (
-        Code.UNAUTHENTICATED,
+    Code.UNAUTHENTICATED: (
         "No credential, or one that is not valid (any more).",
         "the access token is not valid: it has expired",
     ),
-    "PermissionDenied": (
-        Code.PERMISSION_DENIED,
+    Code.PERMISSION_DENIED: (
         "The caller's role does not include this.",
         "ROLE_VIEWER may not call UpdateProject",
     ),
-    "NotFound": (
-        Code.NOT_FOUND,
+    Code.NOT_FOUND: (
         "Does not exist, or belongs to somebody else.",
         "the project does not exist",
     ),
-    "Aborted": (
-        Code.ABORTED,
+    Code.ABORTED: (
         "Others changed the resource too often at the same time; try again.",
         "the resource was changed by somebody else at the same time; try again",
     ),
-    "ResourceExhausted": (
-        Code.RESOURCE_EXHAUSTED,
+    Code.RESOURCE_EXHAUSTED: (
         "Too many requests of this token or service; try again after `Retry-After` seconds.",
         "too many requests with this access token; try again in 7 s",
     ),
-    "Unavailable": (
-        Code.UNAVAILABLE,
+    Code.UNAVAILABLE: (
         "The Kubernetes API is away; try again after `Retry-After` seconds.",
         "the Kubernetes API cannot be reached now; try again",
     ),
 }
+"""Description and an example of the message."""
+
+_SECURITY: dict[type[Access[Any]], list[dict[str, list[str]]]] = {
+    ByAccessToken: [{"AccessToken": []}],
+    ByApiKey: [{"ApiKey": []}],
+    ByAnybody: [],
+}
 
 
-def install(app: FastAPI, settings: Settings) -> None:
-    """Makes `app.openapi()` give the whole document, built once."""
+def install(app: FastAPI, public_url: str) -> None:
+    """Makes `app.openapi()` give the whole document, built once.
 
-    def openapi() -> dict[str, Any]:
+    Args:
+        public_url: where clients reach the interface.
+    """
+
+    def openapi() -> JsonObject:
         if app.openapi_schema is None:
-            app.openapi_schema = document(app, settings)
+            app.openapi_schema = document(public_url)
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def document(app: FastAPI, settings: Settings) -> dict[str, Any]:
-    schema = get_openapi(
-        title="OnAir",
-        version=VERSION,
-        description=DESCRIPTION,
-        routes=app.routes,
-        tags=TAGS,
-        servers=[{"url": settings.public_url}],
-    )
-    schema["components"] = {
-        "schemas": {**live_schemas(), **layout_schemas(), **event_schemas(), "Error": _error_schema()},
-        "responses": {name: _error_response(*rest) for name, rest in _ERRORS.items()},
-        "securitySchemes": {
-            "AccessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
-            "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+def document(public_url: str) -> JsonObject:
+    """The document of the table."""
+    paths: dict[str, JsonObject] = {}
+    for operation in OPERATIONS:
+        path = paths.setdefault(operation.path, {})
+        path[operation.method.lower()] = _operation(operation, operation.name)
+        if method := operation.alternate_method:
+            path[method.lower()] = _operation(operation, f"{operation.name}By{method.title()}")
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "OnAir", "description": DESCRIPTION, "version": VERSION},
+        "servers": [{"url": public_url}],
+        "paths": paths,
+        "components": {
+            "schemas": {**schemas(), "Error": _error_schema()},
+            "responses": {code.name.title().replace("_", ""): _error_response(code) for code in _ERRORS},
+            "securitySchemes": {
+                "AccessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+                "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            },
         },
+        "tags": TAGS,
     }
-    return schema
 
 
-def _error_schema() -> dict[str, Any]:
+def _operation(operation: Declaration[Any], operation_id: str) -> JsonObject:
+    described: JsonObject = {
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "description": operation.description,
+        "operationId": operation_id,
+        "parameters": [
+            *(_parameter(name, "path", STRING) | {"required": True} for name in operation.path_parameters),
+            *map(_query_parameter, operation.query),
+        ],
+        "security": _SECURITY[type(operation.access)],
+        "responses": _responses(operation),
+    }
+    if operation.request:
+        content = _content(operation.request, operation.example)
+        described["requestBody"] = {"content": {"application/json": content}}
+    return described
+
+
+def _query_parameter(parameter: Flag | Filter) -> JsonObject:
+    if isinstance(parameter, Flag):
+        described = _parameter(parameter.name, "query", {"type": "boolean"})
+        return described | {"description": parameter.description}
+    return _parameter(parameter.name, "query", parameter.schema)
+
+
+def _parameter(name: str, place: str, schema: JsonSchema) -> JsonObject:
+    return {"name": name, "in": place, "schema": schema}
+
+
+def _content(schema: str, example: Example | None) -> JsonObject:
+    content: JsonObject = {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+    return content if example is None else {**content, "example": example}
+
+
+def _responses(operation: Declaration[Any]) -> JsonObject:
+    if operation.response_kind is ResponseKind.REDIRECT:
+        responses: JsonObject = {
+            "302": {"description": "To the long url, with the guest's token as the query parameter `at`."}
+        }
+    else:
+        content = {"application/json": _content(operation.response, operation.response_example)}
+        if operation.response_kind is ResponseKind.IMAGE:
+            content["image/jpeg"] = {"schema": {"type": "string", "format": "binary"}}
+        responses = {"200": {"description": "Success", "content": content}}
+    for code in sorted(operation.errors, key=lambda code: code.http_status):
+        name = code.name.title().replace("_", "")
+        responses[str(code.http_status)] = {"$ref": f"#/components/responses/{name}"}
+    return responses
+
+
+def _error_schema() -> JsonObject:
     violation = {
         "type": "object",
         "properties": {"field": {"type": "string"}, "description": {"type": "string"}},
@@ -130,8 +190,9 @@ def _error_schema() -> dict[str, Any]:
     }
 
 
-def _error_response(code: Code, description: str, message: str) -> dict[str, Any]:
-    example: dict[str, Any] = {"code": int(code), "message": message, "details": []}
+def _error_response(code: Code) -> JsonObject:
+    description, message = _ERRORS[code]
+    example: JsonObject = {"code": int(code), "message": message, "details": []}
     if code is Code.INVALID_ARGUMENT:
         field, _, said = message.partition(": ")
         example["details"] = [

@@ -1,4 +1,4 @@
-"""What is no operation of the interface: probes, metrics, the OpenAPI document and its page."""
+"""Paths that are no operation of the interface: probes, metrics, the OpenAPI document and its page."""
 
 from __future__ import annotations
 
@@ -8,57 +8,51 @@ import fastapi_offline
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from onair_api.auth.signing_keys import SigningKeys
+from onair_api.cache.cluster import Cluster
 from onair_api.http.responses import Json
-from onair_api.services import services_of
 
 ASSETS = Path(fastapi_offline.__file__).parent / "static"
 
-router = APIRouter(include_in_schema=False)
 
+def install(app: FastAPI, cluster: Cluster, keys: SigningKeys) -> None:
+    """Adds the pages; the probes tell of `cluster` and `keys`."""
+    router = APIRouter(include_in_schema=False)
 
-@router.get("/healthz")
-async def healthz(request: Request) -> Response:
-    """Fails only where a restart helps."""
-    alive = services_of(request).cluster.alive
-    return Json({"alive": alive}, 200 if alive else 503)
+    @router.get("/healthz")
+    async def healthz() -> Response:
+        """Fails only where a restart helps."""
+        return Json({"alive": cluster.alive}, 200 if cluster.alive else 503)
 
+    @router.get("/readyz")
+    async def readyz() -> Response:
+        """Fails until everything was listed once, while the view is stale, and without a signing key."""
+        freshness = cluster.freshness()
+        ready = freshness.ready and bool(keys.jwks())
+        body = {"ready": ready, "waitingFor": freshness.waiting_for, "stale": freshness.stale}
+        return Json(body, 200 if ready else 503)
 
-@router.get("/readyz")
-async def readyz(request: Request) -> Response:
-    """Fails until everything was listed once, while the view is stale, and without a signing key."""
-    services = services_of(request)
-    freshness = services.cluster.freshness()
-    ready = freshness.ready and bool(services.keys.jwks())
-    body = {"ready": ready, "waitingFor": freshness.waiting_for, "stale": freshness.stale}
-    return Json(body, 200 if ready else 503)
+    @router.get("/metrics")
+    async def metrics() -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
+    @router.get("/openapi.json")
+    async def openapi() -> Response:
+        return Json(app.openapi())
 
-@router.get("/metrics")
-async def metrics() -> Response:
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    @router.get("/docs")
+    async def docs() -> Response:
+        """Everything that the page needs comes from this service."""
+        return get_swagger_ui_html(
+            openapi_url="openapi.json",
+            title="OnAir",
+            swagger_js_url="docs/assets/swagger-ui-bundle.js",
+            swagger_css_url="docs/assets/swagger-ui.css",
+            swagger_favicon_url="docs/assets/favicon.png",
+        )
 
-
-@router.get("/openapi.json")
-async def openapi(request: Request) -> Response:
-    return Json(request.app.openapi())
-
-
-@router.get("/docs")
-async def docs() -> Response:
-    """Everything that the page needs comes from this service."""
-    return get_swagger_ui_html(
-        openapi_url="openapi.json",
-        title="OnAir",
-        swagger_js_url="docs/assets/swagger-ui-bundle.js",
-        swagger_css_url="docs/assets/swagger-ui.css",
-        swagger_favicon_url="docs/assets/favicon.png",
-    )
-
-
-def install(app: FastAPI) -> None:
     app.include_router(router)
     app.mount("/docs/assets", StaticFiles(directory=ASSETS), name="assets")

@@ -1,46 +1,39 @@
-"""Query parameters."""
+"""Query parameters: fields of the request message that come in the url."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Sequence
 
-from starlette.requests import Request
+from starlette.datastructures import QueryParams
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_crds.resources.enums import WireEnum
+from onair_api.operation import Filter, Flag
+from onair_crds.shapes import JsonObject
 
-_FLAGS = {"true": True, "1": True, "false": False, "0": False, "": True}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False, "": True}
 
 
-def flag(request: Request, name: str, *, default: bool = False) -> bool:
-    """A boolean parameter; given without a value it is true. The last one counts.
+def query_fields(parameters: Sequence[Flag | Filter], query_string: bytes) -> JsonObject:
+    """The fields that a query gives; of a parameter that comes twice the last counts.
+
+    A flag without a value is true, one that is not given has its default; a filter that is not given is
+    absent. Other parameters are ignored.
 
     Raises:
-        InvalidArgument: it is neither true nor false.
+        InvalidArgument: a flag is neither true nor false.
     """
-    if not request.scope["query_string"]:
-        return default
-    value = request.query_params.get(name)
-    if value is None:
-        return default
-    if value.lower() not in _FLAGS:
+    given = QueryParams(query_string) if query_string else {}
+    fields: JsonObject = {}
+    for each in parameters:
+        value = given.get(each.name)
+        if isinstance(each, Flag):
+            fields[each.name] = each.default if value is None else _boolean(each.name, value)
+        elif value is not None:
+            fields[each.name] = value
+    return fields
+
+
+def _boolean(name: str, value: str) -> bool:
+    if value.lower() not in _BOOLEANS:
         raise InvalidArgument(Violation(name, "must be true or false"))
-    return _FLAGS[value.lower()]
-
-
-Choice = TypeVar("Choice", bound=WireEnum)
-
-
-def choice(request: Request, name: str, enum: type[Choice]) -> Choice | None:
-    """A value of an enumeration; None where there is none, or the zero value.
-
-    Raises:
-        InvalidArgument: it names no value of the enumeration.
-    """
-    value = request.query_params.get(name)
-    if not value:
-        return None
-    try:
-        return enum.from_wire(value)
-    except ValueError as error:
-        raise InvalidArgument(Violation(name, str(error))) from None
+    return _BOOLEANS[value.lower()]

@@ -10,7 +10,6 @@ import itertools
 import re
 import secrets
 import time
-import traceback
 from typing import Any
 
 import orjson
@@ -20,11 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from onair_api.errors import Internal
 from onair_api.logs import REQUEST
 from onair_api.metrics import LATENCY, REQUESTS
+from onair_api.operation import BODILESS
+from onair_api.unexpected_errors import log_unexpected
 
 log = structlog.get_logger()
-
-HEAD = "onair.head"
-"""In the scope of a GET that was a HEAD: nobody waits for its body."""
 
 REQUEST_ID = b"x-request-id"
 """Names a request in its answer and in its log lines; the caller's own is kept where it is harmless."""
@@ -56,7 +54,7 @@ class RequestLog:
             scope = {
                 **scope,
                 "method": "GET",
-                HEAD: True,
+                BODILESS: True,
             }  # a copy: the server reads its own to know that no body comes
         status = 0
 
@@ -121,17 +119,6 @@ def _with_renewed_token(message: Message, scope: Scope) -> Message:
     if any(name == b"authorization" for name, _ in headers):
         return message
     return {**message, "headers": [*headers, (b"authorization", f"Bearer {token}".encode())]}
-
-
-def log_unexpected(event: str, error: Exception, **fields: str) -> None:
-    """Where it happened, never its text: that may quote what was sent."""
-    frames = traceback.extract_tb(error.__traceback__)[-8:]
-    log.error(
-        event,
-        **fields,
-        error=type(error).__name__,
-        at=[f"{f.filename.rsplit('/site-packages/', 1)[-1]}:{f.lineno} {f.name}" for f in frames],
-    )
 
 
 async def _answer_internal(send: Send) -> None:

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from onair_api.access.layouts import owned_layout, project_of, visible_projects
-from onair_api.auth.caller import Caller
+from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import LAYOUT
 from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
+from onair_api.layout.layer.record import with_request_metadata
 from onair_api.layout.layer.request import RoundingDecoder
 from onair_api.layout.layer.stored import is_scene
 from onair_api.layout.layer.tree import ROOT
-from onair_api.layout.record import LAYOUT_MESSAGE, answered, canvas, layout_fields
+from onair_api.layout.record import LAYOUT_MESSAGE, canvas, layout_fields
+from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
+from onair_api.wire.decode import enum_field
 from onair_api.wire.validation import check
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
 from onair_crds.resources.enums import LayoutType
 from onair_crds.resources.layout import LayoutSpec
+from onair_crds.shapes import JsonObject
 
 METADATA_BYTES = 10_000
 """Bound of a layout's metadata (`interface.md`, "Limits")."""
 
 FIXED = ("projectId", "collectionId", "type")
 """Fields that cannot be changed."""
-
-Record = dict[str, Any]
 
 
 class Layouts:
@@ -37,12 +38,12 @@ class Layouts:
         self._writer = writer
         self._limits = limits
 
-    async def list(
-        self, caller: Caller, *, project_id: str | None, collection_id: str | None, type_: LayoutType | None
-    ) -> list[Record]:
+    async def list_layouts(self, caller: Caller, ids: Ids, message: JsonObject) -> list[JsonObject]:
         """All layouts that the caller may see, oldest first; a filter that names another's finds none."""
+        collection_id = message.get("collectionId")
+        type_ = enum_field(message, "type", LayoutType)
         found: list[tuple[Entry, Entry]] = []
-        for project in await visible_projects(self._cluster, caller.identity, project_id):
+        for project in await visible_projects(self._cluster, caller.identity, message.get("projectId")):
             if collection_id and project.spec.get("collectionId") != collection_id:
                 continue
             found += [(entry, project) for entry in self._cluster.view.children(LAYOUT, project.name)]
@@ -51,10 +52,10 @@ class Layouts:
         found.sort(key=lambda each: each[0].created)
         return [layout_fields(entry, project) for entry, project in found]
 
-    async def create(self, caller: Caller, body: Record) -> Record:
+    async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A scene begins with its root layer; size and collection are the project's where not given."""
-        note = caller.note(body, self._limits.request_metadata_bytes)
-        values = self._values(body)
+        note = caller.note(message, self._limits.request_metadata_bytes)
+        values = self._values(message)
         project = await project_of(self._cluster, caller.identity, values["projectId"])
         collection_id = project.spec.get("collectionId")
         if values.get("collectionId", collection_id) != collection_id:
@@ -65,18 +66,20 @@ class Layouts:
         _only_scenes_have_transitions(spec)
         name = str(uuid.uuid4())  # what clients expect of a layout's id (`interface.md`, EventTarget)
         entry = await self._writer.create(LAYOUT, spec, note, owner=project, name=name)
-        return answered(layout_fields(entry, project), note.metadata)
+        return with_request_metadata(layout_fields(entry, project), note.metadata)
 
-    async def get(self, caller: Caller, layout_id: str) -> Record:
-        return layout_fields(*await owned_layout(self._cluster, caller.identity, layout_id))
+    async def get(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        return layout_fields(*await owned_layout(self._cluster, caller.identity, ids["layoutId"]))
 
-    async def update(self, caller: Caller, layout_id: str, body: Record) -> Record:
+    async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """Changes the fields that were sent."""
-        layout, project = await owned_layout(self._cluster, caller.identity, layout_id)
-        note = caller.note(body, self._limits.request_metadata_bytes)
-        values = self._values({"projectId": project.name, **{k: v for k, v in body.items() if v is not None}})
+        layout, project = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        note = caller.note(message, self._limits.request_metadata_bytes)
+        values = self._values(
+            {"projectId": project.name, **{k: v for k, v in message.items() if v is not None}}
+        )
 
-        async def change(entry: Entry) -> Record:
+        async def change(entry: Entry) -> JsonObject:
             spec = entry.spec
             present = {
                 "type": LayoutType.SCENELESS.value,
@@ -90,29 +93,29 @@ class Layouts:
             return wanted
 
         _, after = await self._writer.update(LAYOUT, layout.name, change, note)
-        return answered(layout_fields(after, project), note.metadata)
+        return with_request_metadata(layout_fields(after, project), note.metadata)
 
-    async def delete(self, caller: Caller, layout_id: str, body: Record) -> Record:
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        note = caller.note(body, self._limits.request_metadata_bytes)
+    async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        note = caller.note(message, self._limits.request_metadata_bytes)
         await self._writer.delete(layout, note)
-        return answered({"id": layout.name}, note.metadata)
+        return with_request_metadata({"id": layout.name}, note.metadata)
 
-    def _values(self, body: Record) -> Record:
-        """The fields of a body in the resource's form.
+    def _values(self, message: JsonObject) -> JsonObject:
+        """The fields of a request in the resource's form.
 
         Raises:
             InvalidArgument: names every wrong field.
         """
         decoder = RoundingDecoder(METADATA_BYTES)
-        values = decoder.message(LAYOUT_MESSAGE, body)
+        values = decoder.message(LAYOUT_MESSAGE, message)
         if not isinstance(values.get("metadata", {}), dict):
             decoder.violations.append(Violation("metadata", "must be an object"))
         check(LayoutSpec, values, decoder.violations)
         return values
 
 
-def _only_scenes_have_transitions(spec: Record) -> None:
+def _only_scenes_have_transitions(spec: JsonObject) -> None:
     if spec.get("transitions") and not is_scene(spec):
         raise InvalidArgument(
             Violation("transitions", f"only a layout of type {LayoutType.SCENE.wire} has transitions")

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 
-from onair_api.errors import Violation
+from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.message import Kind, Message, WireField
+from onair_crds.resources.enums import WireEnum
+from onair_crds.shapes import JsonObject
+
+EnumType = TypeVar("EnumType", bound=WireEnum)
 
 INTEGER_TEXT = re.compile(r"[+-]?[0-9]{1,19}")
 NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
@@ -128,6 +132,18 @@ class Decoder:
         if len(orjson.dumps(value)) > self._metadata_bytes:
             return self._wrong(path, f"must be at most {self._metadata_bytes} bytes as JSON")
         return value
+
+
+def enum_field(message: JsonObject, name: str, enum: type[EnumType]) -> EnumType | None:
+    """One enumeration of a message without a model; None where it is absent, or has the zero value.
+
+    Raises:
+        InvalidArgument: it names no value of the enumeration.
+    """
+    try:
+        return enum.from_wire(message.get(name) or enum.unspecified())
+    except ValueError as error:
+        raise InvalidArgument(Violation(name, str(error))) from None
 
 
 def given(field: WireField, body: dict[str, Any]) -> Any:

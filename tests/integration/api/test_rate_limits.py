@@ -53,7 +53,7 @@ def quick_recovery() -> Iterator[None]:
 
 
 def is_limiting(facade: Facade) -> bool:
-    return not facade._server.config.app.state.services.rate_limits._open
+    return not facade._server.config.app.state.services.callers.rate_limits._open
 
 
 def hammer(user: User, most: int = 2000) -> httpx.Response:
@@ -159,4 +159,4 @@ def test_a_redis_that_is_silent_holds_nobody_up(
 
 
 def test_without_redis_there_are_no_limits(facade: Facade, anna: User) -> None:
-    assert not facade._server.config.app.state.services.rate_limits._items
+    assert not facade._server.config.app.state.services.callers.rate_limits._items

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from onair_api.errors import InvalidArgument, RpcError
 from onair_api.layout.layer.batch import batch_request
+from onair_api.layout.layer.record import batch_response, event_record
 from onair_api.layout.layer.stored import consistent
 from onair_api.layout.layer.tree import Layers, applied
-from onair_api.layout.record import batch_answer, noted
 from onair_api.settings import LimitSettings
 
 LIMITS = LimitSettings()
@@ -67,9 +67,9 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: dict[str, Any], scene: b
         return
     if scene:
         assert consistent(outcome.layers) is outcome.layers
-    answer = batch_answer("lay", request, outcome.results)
+    answer = batch_response("lay", request, outcome.results)
     assert len(answer["layers"]) == len(body["layers"])
-    assert orjson.dumps(noted(answer))
+    assert orjson.dumps(event_record(answer))
 
 
 def test_what_belongs_to_the_request_is_read_in_either_spelling() -> None:

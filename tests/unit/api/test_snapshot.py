@@ -10,7 +10,7 @@ import pytest
 
 from onair_api.errors import Unavailable
 from onair_api.live.broadcast import snapshot
-from onair_api.live.broadcast.snapshot import Encoders, Reach
+from onair_api.live.broadcast.snapshot import EncoderAddress, Encoders
 
 PICTURE = b"\xff\xd8" + b"x" * 300_000 + b"\xff\xd9"
 
@@ -32,8 +32,8 @@ async def picture(body: bytes) -> bytes:
         port = server.sockets[0].getsockname()[1]
         client: Any = None
         encoders = Encoders(client, "shows")
-        encoders._known["u"] = Reach(f"http://127.0.0.1:{port}/", ssl.create_default_context(), "t")
-        return await encoders.picture("p", "u")
+        encoders._known["u"] = EncoderAddress(f"http://127.0.0.1:{port}/", ssl.create_default_context(), "t")
+        return await encoders.snapshot("p", "u")
 
 
 async def test_a_picture_in_parts_is_read_to_its_end() -> None:

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from onair_api.auth.api_keys import ApiKeys, Service
+from onair_api.auth.api_keys import ApiKeys, Backend
 from onair_api.auth.identity import ALL_SCOPES, SCOPE_CREATE, Identity
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
@@ -242,7 +242,7 @@ async def test_renewals_end_seven_days_after_the_first_issue(world: World) -> No
     assert claims_of(token)["exp"] == START + MAX_TOKEN_DURATION_MS / 1000
 
 
-SERVICE = Service("studio", ALL_SCOPES)
+BACKEND = Backend("studio", ALL_SCOPES)
 SETTINGS = TokenSettings(default_duration_ms=DAY_MS)
 
 
@@ -281,14 +281,14 @@ def test_what_a_backend_is_granted(
     body: dict[str, Any], role: Role, duration_ms: int, scopes: tuple[str, ...]
 ) -> None:
     asked = backend_request({"serviceUserId": "anna", **body}, SETTINGS)
-    identity = backend_identity(SERVICE, asked)
+    identity = backend_identity(BACKEND, asked)
     assert (identity.role, asked.duration_ms, identity.scopes) == (role, duration_ms, scopes)
     assert identity.owner == ("studio", "anna")
 
 
 def test_no_backend_becomes_the_platform() -> None:
     with pytest.raises(PermissionDenied):
-        backend_identity(SERVICE, backend_request({"serviceUserId": "a", "role": "ROLE_PLATFORM"}, SETTINGS))
+        backend_identity(BACKEND, backend_request({"serviceUserId": "a", "role": "ROLE_PLATFORM"}, SETTINGS))
 
 
 def test_an_api_key_is_known_by_its_hash_alone() -> None:
@@ -305,11 +305,11 @@ def test_an_api_key_is_known_by_its_hash_alone() -> None:
             {"serviceId": b"mute", "hash": hashlib.sha256(b"m").hexdigest().encode(), "scopes": b""},
         ),
     )
-    assert api_keys.service_of("the-key") == Service("studio", ALL_SCOPES)
-    assert api_keys.service_of("m") == Service("mute", ())
+    assert api_keys.backend_of("the-key") == Backend("studio", ALL_SCOPES)
+    assert api_keys.backend_of("m") == Backend("mute", ())
     for wrong in (None, "", "the-key ", digest.decode(), "short"):
         with pytest.raises(Unauthenticated):
-            api_keys.service_of(wrong)
+            api_keys.backend_of(wrong)
     cluster.view.remove(API_KEY, "good", "good")
     with pytest.raises(Unauthenticated):
-        api_keys.service_of("the-key")
+        api_keys.backend_of("the-key")

@@ -22,8 +22,8 @@ from onair_api.event.changes.live import live_announcements
 from onair_api.event.changes.parents import PARENT, Parents
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.buffer import ReplayBuffer
-from onair_api.http.request_log import log_unexpected
 from onair_api.live.project.record import Readers
+from onair_api.unexpected_errors import log_unexpected
 from onair_api.writes.request_note import StoredNote, note_of
 from onair_crds.shapes import Document, JsonObject
 

@@ -7,11 +7,14 @@ import time
 import jwt
 from starlette.datastructures import Headers, QueryParams
 
-from onair_api.auth.caller import MAX_SESSION_ID
-from onair_api.auth.rate_limits import RateLimits
-from onair_api.auth.roles import Operation, authorize
-from onair_api.auth.tokens import Tokens, Verified
+from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, Callers, CallHeaders
+from onair_api.auth.roles import VIEWERS
+from onair_api.auth.tokens import Verified
 from onair_api.errors import PermissionDenied, RpcError, Unauthenticated
+
+STREAM_EVENTS = "StreamEvents"
+ACCESS = ByAccessToken(VIEWERS)
+"""Who may open a stream."""
 
 SUBPROTOCOL = "Bearer"
 REFUSED = "You do not have permission to this resource"
@@ -21,9 +24,8 @@ REFUSED = "You do not have permission to this resource"
 class Admission:
     """Decides who may open a stream, and how often they may ask something of it."""
 
-    def __init__(self, tokens: Tokens, rate_limits: RateLimits) -> None:
-        self._tokens = tokens
-        self._rate_limits = rate_limits
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
 
     async def admit(self, token: str | None) -> Verified:
         """
@@ -33,10 +35,8 @@ class Admission:
             PermissionDenied: its role may not open streams.
             ApiError: the API server had to be asked and did not answer.
         """
-        verified = await self._tokens.verify(f"Bearer {token}" if token else None)
-        self._rate_limits.count(verified.id, verified.identity.service_id)
-        authorize(verified.identity, Operation.STREAM_EVENTS)
-        return verified
+        headers = CallHeaders(f"Bearer {token}" if token else None)
+        return (await ACCESS.caller(self._callers, STREAM_EVENTS, headers)).token
 
     def count(self, token_id: str, service_id: str) -> None:
         """Counts one request on a stream.
@@ -44,7 +44,7 @@ class Admission:
         Raises:
             ResourceExhausted: there were too many.
         """
-        self._rate_limits.count(token_id, service_id)
+        self._callers.rate_limits.count(token_id, service_id)
 
 
 def token_of(headers: Headers, query: QueryParams, subprotocols: list[str]) -> str:

@@ -19,7 +19,7 @@ from onair_api.event.stream.requests import StreamRequest, requests_of_query
 from onair_api.event.stream.sender import connection_of
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.streams import Streams
-from onair_api.http.request_log import HEAD
+from onair_api.operation import BODILESS
 from onair_api.settings import EventSettings
 
 MEDIA_TYPES = {Format.NDJSON: "application/x-ndjson", Format.SSE: "text/event-stream"}
@@ -29,6 +29,8 @@ KEEPALIVE_S = 30
 
 
 class HttpStreams:
+    """Serves StreamEvents over plain HTTP: an ASGI application."""
+
     def __init__(
         self, settings: EventSettings, admission: Admission, streams: Streams, requests: RequestHandler
     ) -> None:
@@ -37,7 +39,11 @@ class HttpStreams:
         self._streams = streams
         self._requests = requests
 
-    async def open(self, request: Request) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._open(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _open(self, request: Request) -> Response:
         """
         Raises:
             RpcError: the stream cannot begin; the response's status says why.
@@ -45,7 +51,7 @@ class HttpStreams:
         verified = await self._admission.admit(token_of(request.headers, request.query_params, []))
         sse = "text/event-stream" in request.headers.get("accept", "")
         format_ = Format.SSE if sse else Format.NDJSON
-        if request.scope.get(HEAD):
+        if request.scope.get(BODILESS):
             return Response(media_type=MEDIA_TYPES[format_])
         transport = connection_of(request.scope)
         _enable_keepalive(transport)

@@ -6,7 +6,7 @@ import time
 
 from onair_api.access.target import Target
 from onair_api.access.visible_targets import visible_target
-from onair_api.auth.roles import Operation, authorize
+from onair_api.auth.roles import GUESTS, authorize
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import DataLoss, ResourceExhausted, RpcError
 from onair_api.event.custom.publication import decode_publication
@@ -63,7 +63,7 @@ class RequestHandler:
                 session.reply(correlation_id, "unsubscribed", _subscription_json(name, target))
 
     async def _publish(self, session: Session, request: StreamRequest) -> None:
-        authorize(session.identity, Operation.PUBLISH_EVENT)
+        authorize(session.identity, GUESTS, "PublishEvent")
         limits, events = self._settings.limits, self._settings.events
         event_json = await self._publisher.publish(
             session.identity,

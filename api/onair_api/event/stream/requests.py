@@ -12,8 +12,8 @@ from onair_api.access.target import Target
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.event.names import MAX_ALTERNATIVES, MAX_PATTERN
 from onair_api.event.request_fields import decode_name, decode_target
-from onair_api.http.body import is_deeper_than
 from onair_api.settings import LimitSettings
+from onair_api.wire.depth import is_deeper_than
 from onair_crds.shapes import JsonObject
 
 MAX_TEXT = 1024

@@ -15,13 +15,16 @@ from onair_api.event.stream.session import Session, final_message
 from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.token_expiry import CLOSE_CODE
 from onair_api.event.stream.websocket_connection import WebSocketSender
-from onair_api.http.request_log import log_unexpected
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.settings import Settings
+from onair_api.unexpected_errors import log_unexpected
 from onair_crds.kube.errors import ApiError
 
 
 class WebSocketStreams:
+    """Serves StreamEvents over WebSockets: an ASGI application, so no layer stands between it and a
+    connection."""
+
     def __init__(
         self, settings: Settings, admission: Admission, streams: Streams, requests: RequestHandler
     ) -> None:
@@ -30,7 +33,7 @@ class WebSocketStreams:
         self._streams = streams
         self._requests = requests
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One WebSocket, from upgrade to close. No error reaches uvicorn, which would log its text."""
         try:
             await self._serve(scope, receive, send)

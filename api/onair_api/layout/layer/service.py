@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from onair_api.access.layouts import owned_layout
-from onair_api.auth.caller import Caller
+from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_api.layout.event_details import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest, batch_request
+from onair_api.layout.layer.record import layer_fields, layers_of
 from onair_api.layout.layer.request import LayerRequest, create_request, delete_request, update_request
 from onair_api.layout.layer.writes import LayerWrites, Waiting
-from onair_api.layout.record import Record, layer_fields, layers_of
+from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
+from onair_crds.shapes import JsonObject
 
 
 class Layers:
@@ -30,45 +32,47 @@ class Layers:
         self._limits = limits
         self._writes = LayerWrites(writer, details)
 
-    async def list(self, caller: Caller, layout_id: str) -> list[Record]:
+    async def list_layers(self, caller: Caller, ids: Ids, message: JsonObject) -> list[JsonObject]:
         """All layers, attached or not, oldest first."""
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        records: list[Record] | None = layout.records.get("wire")
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        records: list[JsonObject] | None = layout.records.get("wire")
         if records is None:
             records = [layer_fields(layout.name, layer) for layer in layers_of(layout).values()]
             layout.records["wire"] = records
         return records
 
-    async def get(self, caller: Caller, layout_id: str, layer_id: str) -> Record:
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        layer = layers_of(layout).get(layer_id)
+    async def get(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        layer = layers_of(layout).get(ids["layerId"])
         if layer is None:
             raise NotFound("the layer does not exist")
         return layer_fields(layout.name, layer)
 
-    async def create(self, caller: Caller, layout_id: str, body: Record) -> Record:
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        return await self._one(caller, layout, create_request(body, new_id, self._limits))
+    async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        return await self._one(caller, layout, create_request(message, new_id, self._limits))
 
-    async def update(self, caller: Caller, layout_id: str, layer_id: str, body: Record) -> Record:
+    async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """Changes the fields that were sent."""
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        return await self._one(caller, layout, update_request(layer_id, body, self._limits))
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        return await self._one(caller, layout, update_request(ids["layerId"], message, self._limits))
 
-    async def delete(self, caller: Caller, layout_id: str, layer_id: str, body: Record) -> Record:
+    async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """Takes the layer's descendants too."""
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        return await self._one(caller, layout, delete_request(layer_id, body, self._limits))
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        return await self._one(caller, layout, delete_request(ids["layerId"], message, self._limits))
 
-    async def batch(self, caller: Caller, layout_id: str, body: Record) -> Record:
+    async def batch(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """All operations in one write, or none."""
-        layout, _ = await owned_layout(self._cluster, caller.identity, layout_id)
-        request = batch_request(body, new_id, self._limits)
+        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        request = batch_request(message, new_id, self._limits)
         return await self._write(caller, layout, request, alone=False)
 
-    async def _one(self, caller: Caller, layout: Entry, request: LayerRequest) -> Record:
+    async def _one(self, caller: Caller, layout: Entry, request: LayerRequest) -> JsonObject:
         return await self._write(caller, layout, BatchRequest([request], request.metadata), alone=True)
 
-    async def _write(self, caller: Caller, layout: Entry, request: BatchRequest, *, alone: bool) -> Record:
+    async def _write(
+        self, caller: Caller, layout: Entry, request: BatchRequest, *, alone: bool
+    ) -> JsonObject:
         note = RequestNote(caller.session_id, request.metadata)
         return await self._writes.write(layout.name, Waiting(caller.identity, note, request, alone))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from onair_api.auth.identity import Identity
 from onair_api.cache.kinds import LAYOUT
@@ -19,11 +18,12 @@ from onair_api.cache.view import Entry
 from onair_api.errors import RpcError
 from onair_api.layout.event_details import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest
+from onair_api.layout.layer.record import batch_response, event_record, layers_of, result
 from onair_api.layout.layer.stored import is_scene
 from onair_api.layout.layer.tree import Update, applied
-from onair_api.layout.record import Record, batch_answer, layers_of, noted, result
 from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
+from onair_crds.shapes import JsonObject
 
 TREE = frozenset({"children", "parentId"})
 
@@ -37,7 +37,7 @@ class Waiting:
     request: BatchRequest
     alone: bool
     """It is one layer's own operation, not a batch."""
-    answered: asyncio.Future[Record] = field(
+    answered: asyncio.Future[JsonObject] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -87,7 +87,7 @@ class LayerWrites:
         """By layout; one that is there, if empty, is being written."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def write(self, layout_id: str, waiting: Waiting) -> Record:
+    async def write(self, layout_id: str, waiting: Waiting) -> JsonObject:
         """Applies a request; gives the batch response, or the record of the one layer.
 
         Raises:
@@ -114,10 +114,10 @@ class LayerWrites:
         """One write for all of a group; answers each of them."""
         last = group[-1]
         note = replace(last.note, nonce=new_nonce())
-        answers: dict[Waiting, Record | RpcError] = {}
+        answers: dict[Waiting, JsonObject | RpcError] = {}
         kept = False
 
-        async def change(entry: Entry) -> dict[str, Any]:
+        async def change(entry: Entry) -> JsonObject:
             nonlocal kept
             layers, scene = layers_of(entry), is_scene(entry.spec)
             for each in group:
@@ -130,13 +130,13 @@ class LayerWrites:
                 answers[each] = (
                     result(layout_id, each.request.layers[0], outcome.results[0])
                     if each.alone
-                    else batch_answer(layout_id, each.request, outcome.results)
+                    else batch_response(layout_id, each.request, outcome.results)
                 )
             answer = answers[last]
             kept = False
             if self._details and last.has_details and not isinstance(answer, RpcError):
                 key = last.request.layers[0].key if last.alone else "batch"
-                kept = await self._details.keep(str(note.nonce), {key: noted(answer)})
+                kept = await self._details.keep(str(note.nonce), {key: event_record(answer)})
             return {**entry.spec, "layers": list(layers.values())}
 
         try:

@@ -1,22 +1,30 @@
-"""Access tokens: for backends and guests, renewal and redemption, test tokens, public keys."""
+"""Access tokens for backends and guests, their renewal, guest codes, test tokens, public keys."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.access.ownership import owned_project
-from onair_api.auth.api_keys import ApiKeys, Service
+from onair_api.auth.api_keys import Backend
+from onair_api.auth.callers import Caller
+from onair_api.auth.guest_codes import UNKNOWN, GuestCodes, StoredCode
 from onair_api.auth.identity import SCOPE_CREATE, GuestControl, Identity
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.roles import authorize_issue
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import REDEEMED, Issued, TokenKind, Tokens, Verified
 from onair_api.cache.cluster import Cluster
+from onair_api.cache.view import Entry
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated
-from onair_api.live.authentication.requests import BackendRequest, GuestRequest, backend_request
+from onair_api.live.authentication.requests import (
+    BackendRequest,
+    GuestRequest,
+    backend_request,
+    guest_request,
+)
+from onair_api.operation import Ids
 from onair_api.settings import TokenSettings
 from onair_api.writes.identifiers import new_id
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import JsonObject
 
 
 class Authentication:
@@ -25,36 +33,92 @@ class Authentication:
         cluster: Cluster,
         tokens: Tokens,
         keys: SigningKeys,
-        api_keys: ApiKeys,
         revoked: RevokedTokens,
+        guest_codes: GuestCodes,
         settings: TokenSettings,
     ) -> None:
         self._cluster = cluster
         self._tokens = tokens
         self._keys = keys
-        self._api_keys = api_keys
         self._revoked = revoked
+        self._guest_codes = guest_codes
         self._settings = settings
 
-    def create(self, service: Service, body: dict[str, Any]) -> dict[str, Any]:
+    async def create(self, caller: Backend, ids: Ids, message: JsonObject) -> JsonObject:
         """A token for a session host, asked for by a backend."""
-        asked = backend_request(body, self._settings)
-        return {"accessToken": self._tokens.issue(backend_identity(service, asked), asked.duration_ms)}
+        asked = backend_request(message, self._settings)
+        return {"accessToken": self._tokens.issue(backend_identity(caller, asked), asked.duration_ms)}
 
-    def test_token(self, service: Service) -> dict[str, Any]:
+    async def create_test(self, caller: Backend, ids: Ids, message: JsonObject) -> JsonObject:
         """A token that verifies and grants nothing."""
-        identity = Identity(service.id, "", "", None, ())
+        identity = Identity(caller.service_id, "", "", None, ())
         return {"accessToken": self._tokens.issue(identity, self._settings.default_duration_ms)}
 
-    async def create_guest(self, issuer: Verified, asked: GuestRequest) -> Issued:
-        """A token that reaches one project.
+    async def refresh(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """The session token that follows, or that a guest's token is redeemed for.
 
         Raises:
-            NotFound: the issuer reaches no such project.
-            PermissionDenied: the issuer may not give that role.
+            Unauthenticated: it was redeemed or revoked, or its project is gone.
+            ApiError: the API server, which knows what was redeemed, did not answer.
         """
-        await owned_project(self._cluster, issuer.identity, asked.collection_id, asked.project_id)
-        authorize_issue(issuer.identity, asked.role)
+        old = caller.token
+        if guest := old.identity.guest:
+            try:
+                await owned_project(self._cluster, old.identity, guest.collection_id, guest.project_id)
+            except NotFound:
+                raise Unauthenticated("the access token's project does not exist any more") from None
+        if old.kind is TokenKind.EXCHANGE and await self._revoked.check(old.id):
+            raise Unauthenticated(REDEEMED)
+        token = self._tokens.renew(old)
+        if old.kind is TokenKind.DIRECT and not await self._revoked.revoke(old.id, old.expires):
+            raise Unauthenticated(REDEEMED)
+        return {"accessToken": token}
+
+    async def create_guest(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """A token that reaches one project; with `url`, also a short url that leads there with the token."""
+        asked = guest_request(message, self._settings)
+        project = await self._project(caller, asked)
+        issued = self._issue(caller.token, asked)
+        if not asked.url:
+            return {"accessToken": issued.token}
+        code = await self._guest_codes.create(caller.identity.service_id, project, asked.url, issued)
+        return {"accessToken": issued.token, "url": code["url"]}
+
+    async def create_guest_code(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        asked = guest_request(message, self._settings, for_code=True)
+        project = await self._project(caller, asked)
+        issued = self._issue(caller.token, asked)
+        code = await self._guest_codes.create(caller.identity.service_id, project, asked.url, issued)
+        return {"guestCode": code}
+
+    async def get_guest_code(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        return {"guestCode": self._guest_codes.record(await self._code(caller, ids))}
+
+    async def delete_guest_code(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """Ends the code and its token. Sessions that it was redeemed for go on."""
+        await self._guest_codes.delete(await self._code(caller, ids))
+        return {}
+
+    async def redirect_guest(self, caller: None, ids: Ids, message: JsonObject) -> JsonObject:
+        """Where a guest code leads to."""
+        return {"location": self._guest_codes.target(ids["serviceId"], ids["code"])}
+
+    async def list_keys(self, caller: None, ids: Ids, message: JsonObject) -> JsonObject:
+        """The public keys that tokens are verified with."""
+        return {"keys": self._keys.jwks()}
+
+    async def _project(self, caller: Caller, asked: GuestRequest) -> Entry:
+        """The project that a guest is asked for.
+
+        Raises:
+            NotFound: the caller reaches no such project.
+            PermissionDenied: the caller may not give that role.
+        """
+        project = await owned_project(self._cluster, caller.identity, asked.collection_id, asked.project_id)
+        authorize_issue(caller.identity, asked.role)
+        return project
+
+    def _issue(self, issuer: Verified, asked: GuestRequest) -> Issued:
         direct = asked.kind is TokenKind.DIRECT
         return self._tokens.issue_guest(
             guest_identity(issuer.identity, asked),
@@ -65,44 +129,33 @@ class Authentication:
             not_after=issuer.expires if direct else None,
         )
 
-    async def refresh(self, verified: Verified) -> str:
-        """The session token that follows, or that a guest's token is redeemed for.
-
-        Raises:
-            Unauthenticated: it was redeemed or withdrawn, or its project is gone.
-            ApiError: the API server, which knows what was redeemed, did not answer.
+    async def _code(self, caller: Caller, ids: Ids) -> StoredCode:
         """
-        if guest := verified.identity.guest:
-            try:
-                await owned_project(self._cluster, verified.identity, guest.collection_id, guest.project_id)
-            except NotFound:
-                raise Unauthenticated("the access token's project does not exist any more") from None
-        if verified.kind is TokenKind.EXCHANGE and await self._revoked.check(verified.id):
-            raise Unauthenticated(REDEEMED)
-        token = self._tokens.renew(verified)
-        if verified.kind is TokenKind.DIRECT and not await self._revoked.revoke(
-            verified.id, verified.expires
-        ):
-            raise Unauthenticated(REDEEMED)
-        return token
-
-    def jwks(self) -> dict[str, Any]:
-        return {"keys": self._keys.jwks()}
+        Raises:
+            NotFound: there is no such code of a project that the caller reaches, or it has expired.
+        """
+        stored = await self._guest_codes.find(caller.identity.service_id, ids["code"])
+        try:
+            code = stored.code
+            await owned_project(self._cluster, caller.identity, code.collection_id, code.project_id)
+        except NotFound:
+            raise NotFound(UNKNOWN) from None
+        return stored
 
 
-def backend_identity(service: Service, asked: BackendRequest) -> Identity:
+def backend_identity(backend: Backend, asked: BackendRequest) -> Identity:
     """
     Raises:
         PermissionDenied: no backend may have that role.
     """
     if asked.role is Role.PLATFORM:
         raise PermissionDenied("ROLE_PLATFORM is internal to the service")
-    scopes = tuple(s for s in service.scopes if asked.role is Role.HOST or s != SCOPE_CREATE)
-    return Identity(service.id, asked.service_user_id, asked.display_name, asked.role, scopes)
+    scopes = tuple(s for s in backend.scopes if asked.role is Role.HOST or s != SCOPE_CREATE)
+    return Identity(backend.service_id, asked.service_user_id, asked.display_name, asked.role, scopes)
 
 
 def guest_identity(issuer: Identity, asked: GuestRequest) -> Identity:
-    """A guest of the issuer's service, without scopes: they speak of collections."""
+    """A guest of the issuer's service, without scopes: they are for collections."""
     control = GuestControl(asked.collection_id, asked.project_id)
     user_id = asked.service_user_id or f"guest-{new_id()}"
     return Identity(issuer.service_id, user_id, asked.display_name, asked.role, (), control)

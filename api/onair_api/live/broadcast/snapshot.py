@@ -1,7 +1,7 @@
-"""Asks a running broadcast's encoder for a picture: the one thing that the facade asks of encoders.
+"""Fetches a snapshot from a running broadcast's encoder: all that the facade asks of encoders.
 
 The pod's identity Secret holds the certificate that is pinned, and a token that
-the encoder accepts for pictures alone.
+the encoder accepts for snapshots alone.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ KNOWN_PODS = 256
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How one encoder is spoken to."""
+class EncoderAddress:
+    """Where one encoder is reached, the certificate that it must show, the token that it takes."""
 
     url: str
     certificate: ssl.SSLContext
@@ -47,40 +47,40 @@ class Encoders:
     def __init__(self, client: KubeClient, namespace: str) -> None:
         self._client = client
         self._namespace = namespace
-        self._known: OrderedDict[str, Reach] = OrderedDict()
+        self._known: OrderedDict[str, EncoderAddress] = OrderedDict()
         """By uid of the pod, whose name, address and identity never change."""
 
-    async def picture(self, pod: str, uid: str) -> bytes:
+    async def snapshot(self, pod: str, uid: str) -> bytes:
         """A JPEG of what the encoder sends.
 
         Raises:
-            Unavailable: it gives none; the text says why.
+            Unavailable: it gives none; the message says why.
         """
         try:
-            reach = await self._reach(pod, uid)
+            address = await self._address(pod, uid)
         except ApiError as error:
             if error.not_found:
                 raise Unavailable("the broadcast is moving to another encoder; try again") from error
             raise
-        headers = {"Authorization": f"Bearer {reach.token}"}
+        headers = {"Authorization": f"Bearer {address.token}"}
         try:
             async with (
                 aiohttp.ClientSession(timeout=TIMEOUT, trust_env=False) as session,
                 session.get(
-                    reach.url, headers=headers, ssl=reach.certificate, server_hostname=SERVER_NAME
-                ) as answer,
+                    address.url, headers=headers, ssl=address.certificate, server_hostname=SERVER_NAME
+                ) as response,
             ):
-                body = await _whole(answer.content)
-                if body and answer.status == 200 and answer.content_type == "image/jpeg":
+                body = await _whole(response.content)
+                if body and response.status == 200 and response.content_type == "image/jpeg":
                     return body
-                log.warning("snapshot.refused", pod=pod, status=answer.status)
+                log.warning("snapshot.refused", pod=pod, status=response.status)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self._known.pop(uid, None)
             log.warning("snapshot.failed", pod=pod, error=type(error).__name__)
-            raise Unavailable("the encoder does not answer; try again") from error
-        raise Unavailable("the encoder has no picture yet; try again")
+            raise Unavailable("the encoder is unreachable; try again") from error
+        raise Unavailable("the encoder has no image yet; try again")
 
-    async def _reach(self, pod: str, uid: str) -> Reach:
+    async def _address(self, pod: str, uid: str) -> EncoderAddress:
         known = self._known.get(uid)
         if known:
             return known
@@ -89,20 +89,20 @@ class Encoders:
         ip = (document.get("status") or {}).get("podIP")
         data = secret.get("data") or {}
         if document["metadata"]["uid"] != uid or not ip or SNAPSHOT_KEY not in data:
-            raise Unavailable("the encoder is not ready for this; try again")
-        reach = Reach(
+            raise Unavailable("the encoder is not ready; try again")
+        address = EncoderAddress(
             control_url(ip, SNAPSHOT_PATH),
             pinned(base64.b64decode(data[CERTIFICATE]).decode()),
             base64.b64decode(data[SNAPSHOT_KEY]).decode(),
         )
-        self._known[uid] = reach
+        self._known[uid] = address
         while len(self._known) > KNOWN_PODS:
             self._known.popitem(last=False)
-        return reach
+        return address
 
 
 async def _whole(content: aiohttp.StreamReader) -> bytes | None:
-    """The body to its end; None where it is larger than any picture. A read gives what has come so far."""
+    """The body to its end; None where it is larger than any image. A read gives what has come so far."""
     parts: list[bytes] = []
     size = 0
     async for part in content.iter_any():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.access.ownership import owned_collection
-from onair_api.auth.caller import Caller
+from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, PROJECT, SOURCE
 from onair_api.cache.view import Entry
@@ -14,15 +12,15 @@ from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import Readers, project_record
 from onair_api.live.project.service import Projects
 from onair_api.live.source.service import Sources
+from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
-from onair_api.wire.decode import Decoder
 from onair_api.wire.encode import encode_message
-from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
-from onair_api.wire.validation import check
+from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
 from onair_crds.resources.collection import CollectionSpec
+from onair_crds.shapes import JsonObject
 
 COLLECTION_MESSAGE = message_of(CollectionSpec).only("metadata")
 
@@ -44,43 +42,40 @@ class Collections:
         self._sources = sources
         self._limits = limits
 
-    async def list(self, caller: Caller) -> dict[str, Any]:
+    async def list_collections(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """All collections of the caller's, with their projects and sources, oldest first."""
         entries = self._cluster.view.children(COLLECTION, *caller.identity.owner)
         return {"collections": [await self._record(caller, entry) for entry in entries]}
 
-    async def create(self, caller: Caller, body: dict[str, Any]) -> dict[str, Any]:
-        note = caller.note(body, self._limits.request_metadata_bytes)
-        decoder = Decoder(self._limits.metadata_bytes)
+    async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        note = caller.note(message, self._limits.request_metadata_bytes)
         service_id, service_user_id = caller.identity.owner
         owner = {"serviceId": service_id, "serviceUserId": service_user_id}
-        spec = {"owner": owner, **decoder.message(COLLECTION_MESSAGE, body)}
-        check(CollectionSpec, spec, decoder.violations)
+        spec = created_spec(
+            CollectionSpec, COLLECTION_MESSAGE, message, self._limits.metadata_bytes, owner=owner
+        )
         entry = await self._writer.create(COLLECTION, spec, note)
         return {"collection": await self._record(caller, entry)}
 
-    async def get(
-        self, caller: Caller, collection_id: str, *, projects: bool, sources: bool
-    ) -> dict[str, Any]:
-        entry = await owned_collection(self._cluster, caller.identity, collection_id)
+    async def get(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        entry = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
+        projects, sources = message["populateProjects"], message["populateSources"]
         return {"collection": await self._record(caller, entry, projects=projects, sources=sources)}
 
-    async def update(self, caller: Caller, collection_id: str, body: dict[str, Any]) -> dict[str, Any]:
-        collection = await owned_collection(self._cluster, caller.identity, collection_id)
-        note = caller.note(body, self._limits.request_metadata_bytes)
+    async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
+        note = caller.note(message, self._limits.request_metadata_bytes)
 
-        async def change(entry: Entry) -> dict[str, Any]:
-            decoder = Decoder(self._limits.metadata_bytes)
-            spec = merged(COLLECTION_MESSAGE, entry.spec, body, decoder)
-            check(CollectionSpec, spec, decoder.violations)
-            return spec
+        async def change(entry: Entry) -> JsonObject:
+            limit = self._limits.metadata_bytes
+            return updated_spec(CollectionSpec, COLLECTION_MESSAGE, entry.spec, message, limit)
 
         _, after = await self._writer.update(COLLECTION, collection.name, change, note)
         return {"collection": await self._record(caller, after)}
 
-    async def delete(self, caller: Caller, collection_id: str, *, force: bool) -> dict[str, Any]:
-        """Deletes children before the collection, so that a failure in between can be tried again."""
-        collection = await owned_collection(self._cluster, caller.identity, collection_id)
+    async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """Deletes children before the collection, so that a failure in between can be retried."""
+        collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         note = caller.note()
         view = self._cluster.view
         projects, sources = (view.children(kind, collection.name) for kind in (PROJECT, SOURCE))
@@ -88,7 +83,7 @@ class Collections:
 
         def permit(project: Entry) -> None:
             stopped[project.name] = on_air(project)
-            if stopped[project.name] and not force:
+            if stopped[project.name] and not message["force"]:
                 raise FailedPrecondition(
                     "a project of the collection is broadcasting: stop it first, or delete with force=true"
                 )
@@ -110,9 +105,9 @@ class Collections:
 
     async def _record(
         self, caller: Caller, entry: Entry, *, projects: bool = True, sources: bool = True
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         view = self._cluster.view
-        record: dict[str, Any] | None = entry.records.get("wire")
+        record: JsonObject | None = entry.records.get("wire")
         if record is None:
             written = encode_message(COLLECTION_MESSAGE, entry.spec)
             record = entry.records["wire"] = {"collectionId": entry.name, **written}

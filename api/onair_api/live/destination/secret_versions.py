@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import copy
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from onair_api.errors import Violation
 from onair_api.live.destination import passphrase
-from onair_api.live.destination.record import members
+from onair_api.live.destination.record import DESTINATION_MESSAGE, members
+from onair_api.wire.decode import Decoder
+from onair_api.wire.mask import merged
 from onair_api.wire.message import REFERENCE, WireField
+from onair_api.wire.validation import check
 from onair_api.writes.credentials import Credentials, inline_secrets
 from onair_crds.kube.errors import ApiUnavailable
+from onair_crds.resources.destination import DestinationSpec
+from onair_crds.shapes import JsonObject
 
 PENDING = "pending"
 """Name in the references until the Secret is stored; the spec is judged before anything is written."""
 
-Present = dict[tuple[str, str], tuple[str, dict[str, Any]]]
+Present = dict[tuple[str, str], tuple[str, JsonObject]]
 """Value and reference of each secret that a stored spec has, by member and field."""
 
 
 class SecretVersions:
     """One write. Use as an async context manager; `keep` says which Secrets the resource came to name."""
 
-    def __init__(self, credentials: Credentials, destination_id: str) -> None:
+    def __init__(self, credentials: Credentials, destination_id: str, metadata_bytes: int) -> None:
         self._credentials = credentials
-        self._destination_id = destination_id
+        self.destination_id = destination_id
+        self._metadata_bytes = metadata_bytes
         self._taken: dict[str, str] = {}
         self._stored: dict[str, dict[str, str]] = {}
         self._kept: set[str] = set()
@@ -42,7 +48,35 @@ class SecretVersions:
             if name not in self._kept:
                 await self._credentials.discard(name)
 
-    async def present(self, spec: dict[str, Any]) -> Present:
+    async def created_spec(self, project_id: str, request: JsonObject) -> JsonObject:
+        """The spec of a new destination; its secrets are stored and referred to.
+
+        Raises:
+            InvalidArgument: names every wrong field.
+            ApiError: the API server did not answer.
+        """
+        decoder = Decoder(self._metadata_bytes)
+        spec = {"projectId": project_id, **decoder.message(DESTINATION_MESSAGE, request)}
+        return await self._checked(spec, {}, decoder.violations)
+
+    async def updated_spec(self, stored: JsonObject, request: JsonObject) -> JsonObject:
+        """A copy of a stored spec with what the request names applied; new secrets are stored.
+
+        Raises: as `created_spec`.
+        """
+        decoder = Decoder(self._metadata_bytes)
+        present = await self._present(stored)
+        spec = merged(DESTINATION_MESSAGE, _as_shown(stored, present), request, decoder)
+        return await self._checked(spec, present, decoder.violations)
+
+    async def _checked(self, spec: JsonObject, present: Present, violations: list[Violation]) -> JsonObject:
+        """The spec with references for inline secrets; judged before any Secret is written."""
+        self._take(spec, present, violations)
+        check(DestinationSpec, spec, violations)
+        await self._store(spec)
+        return spec
+
+    async def _present(self, spec: JsonObject) -> Present:
         """What a stored spec refers to."""
         found: Present = {}
         for field, message, part in members(spec.get("address") or {}):
@@ -53,17 +87,7 @@ class SecretVersions:
                 found[field.name, passphrase.NAME] = (phrase, reference)
         return found
 
-    def as_read(self, spec: dict[str, Any], present: Present) -> dict[str, Any]:
-        """A stored spec with passphrases in their urls, as its readers know them: so that a new url,
-        and no other change, also says whether there is a passphrase."""
-        shown = copy.deepcopy(spec)
-        for field, _, part in members(shown.get("address") or {}):
-            if known := present.get((field.name, passphrase.NAME)):
-                part["url"] = passphrase.put_in(part["url"], known[0])
-                del part[passphrase.REFERENCE]
-        return shown
-
-    def take(self, spec: dict[str, Any], present: Present, violations: list[Violation]) -> None:
+    def _take(self, spec: JsonObject, present: Present, violations: list[Violation]) -> None:
         """Replaces inline secrets by references: the present one where the value is the same, else a new."""
         self._taken = {}
         address = spec.get("address")
@@ -83,20 +107,20 @@ class SecretVersions:
                 self._taken[name] = value
                 part[name + REFERENCE] = {"name": PENDING, "key": name}
 
-    async def store(self, spec: dict[str, Any]) -> None:
+    async def _store(self, spec: JsonObject) -> None:
         """Writes what was taken, once however often the resource's write is tried, and names it in `spec`."""
         if not self._taken:
             return
         name = next((n for n, values in self._stored.items() if values == self._taken), None)
         if name is None:
-            name = await self._credentials.store(self._taken, self._destination_id)
+            name = await self._credentials.store(self._taken, self.destination_id)
             self._stored[name] = self._taken
         for _, _, part in members(spec["address"]):
             for reference in part.values():
                 if isinstance(reference, dict) and reference.get("name") == PENDING:
                     reference["name"] = name
 
-    def keep(self, spec: dict[str, Any]) -> None:
+    def keep(self, spec: JsonObject) -> None:
         """The write succeeded: what `spec` names stays."""
         for _, _, part in members(spec.get("address") or {}):
             for key, reference in part.items():
@@ -104,7 +128,18 @@ class SecretVersions:
                     self._kept.add(str(reference.get("name")))
 
 
-def _phrase(field: WireField, part: dict[str, Any], violations: list[Violation]) -> dict[str, str]:
+def _as_shown(spec: JsonObject, present: Present) -> JsonObject:
+    """A stored spec with passphrases in their urls, as its readers know them: so that a new url,
+    and no other change, also says whether there is a passphrase."""
+    shown = copy.deepcopy(spec)
+    for field, _, part in members(shown.get("address") or {}):
+        if known := present.get((field.name, passphrase.NAME)):
+            part["url"] = passphrase.put_in(part["url"], known[0])
+            del part[passphrase.REFERENCE]
+    return shown
+
+
+def _phrase(field: WireField, part: JsonObject, violations: list[Violation]) -> dict[str, str]:
     """Takes the passphrase out of a member's url; a reference that it had before is no longer of this url."""
     if not passphrase.is_srt(part.get("url")):
         part.pop(passphrase.REFERENCE, None)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 from onair_api.access.ownership import owned_project, source_of
-from onair_api.auth.caller import Caller
+from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import Entry
@@ -14,13 +13,15 @@ from onair_api.errors import FailedPrecondition, NotFound, Violation
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import Readers, project_record
 from onair_api.live.source.service import IN_USE, without_source
+from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
 from onair_api.wire.validation import check
-from onair_api.writes.writer import Writer
+from onair_api.writes.writer import Change, Writer
 from onair_crds.resources.project import ProjectSource, ProjectSpec
+from onair_crds.shapes import JsonObject
 
 PROJECT_SOURCE_MESSAGE = message_of(ProjectSource).only("trigger")
 
@@ -32,60 +33,54 @@ class ProjectSources:
         self._readers = readers
         self._limits = limits
 
-    async def add(
-        self, caller: Caller, collection_id: str, project_id: str, source_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def add(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """One that is there already gets the new trigger, where one is given."""
-        project = await owned_project(self._cluster, caller.identity, collection_id, project_id)
-        source = await source_of(self._cluster, collection_id, source_id)
+        project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
+        source = await source_of(self._cluster, ids["collectionId"], ids["sourceId"])
 
-        async def change(entry: Entry) -> dict[str, Any]:
+        async def change(entry: Entry) -> JsonObject:
             spec = copy.deepcopy(entry.spec)
             items = spec.setdefault("sources", [])
             item = _find(items, source.name)
             if item is None:
                 items.append(item := {"sourceId": source.name})
-            item.update(self._given(body, source.name))
+            item.update(self._given(message, source.name))
             check(ProjectSpec, spec)
             return spec
 
-        return await self._update(caller, project, change, body)
+        return await self._update(caller, project, change, message)
 
-    async def update(
-        self, caller: Caller, collection_id: str, project_id: str, source_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
-        project = await owned_project(self._cluster, caller.identity, collection_id, project_id)
+    async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
 
-        async def change(entry: Entry) -> dict[str, Any]:
+        async def change(entry: Entry) -> JsonObject:
             spec = copy.deepcopy(entry.spec)
-            item = _present(spec, source_id)
-            decoder = _decoder(body, source_id, self._limits)
-            changed = merged(PROJECT_SOURCE_MESSAGE, item, body, decoder)
+            item = _present(spec, ids["sourceId"])
+            decoder = _decoder(message, ids["sourceId"], self._limits)
+            changed = merged(PROJECT_SOURCE_MESSAGE, item, message, decoder)
             check(ProjectSource, changed, decoder.violations)
             item.clear()
             item.update(changed)
             return spec
 
-        answer = await self._update(caller, project, change, body)
-        return {"project": answer["project"]}
+        response = await self._update(caller, project, change, message)
+        return {"project": response["project"]}
 
-    async def remove(
-        self, caller: Caller, collection_id: str, project_id: str, source_id: str, *, force: bool
-    ) -> dict[str, Any]:
-        project = await owned_project(self._cluster, caller.identity, collection_id, project_id)
+    async def remove(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
 
-        async def change(entry: Entry) -> dict[str, Any]:
-            _present(entry.spec, source_id)
-            if on_air(entry) and not force:
+        async def change(entry: Entry) -> JsonObject:
+            _present(entry.spec, ids["sourceId"])
+            if on_air(entry) and not message["force"]:
                 raise FailedPrecondition(IN_USE)
-            return without_source(entry.spec, source_id)
+            return without_source(entry.spec, ids["sourceId"])
 
-        return await self._update(caller, project, change, None)
+        return await self._update(caller, project, change, message)
 
     async def _update(
-        self, caller: Caller, project: Entry, change: Any, body: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        note = caller.note(body, self._limits.request_metadata_bytes)
+        self, caller: Caller, project: Entry, change: Change, message: JsonObject
+    ) -> JsonObject:
+        note = caller.note(message, self._limits.request_metadata_bytes)
         before, after = await self._writer.update(PROJECT, project.name, change, note)
         secrets = caller.identity.sees_secrets
         return {
@@ -93,31 +88,31 @@ class ProjectSources:
             "broadcastUpdated": _names(before) != _names(after) and on_air(after),
         }
 
-    def _given(self, body: dict[str, Any], source_id: str) -> dict[str, Any]:
-        decoder = _decoder(body, source_id, self._limits)
-        item = decoder.message(PROJECT_SOURCE_MESSAGE, body)
+    def _given(self, message: JsonObject, source_id: str) -> JsonObject:
+        decoder = _decoder(message, source_id, self._limits)
+        item = decoder.message(PROJECT_SOURCE_MESSAGE, message)
         check(ProjectSource, {"sourceId": source_id, **item}, decoder.violations)
         return item
 
 
-def _decoder(body: dict[str, Any], source_id: str, limits: LimitSettings) -> Decoder:
-    """What a body says, and whether it speaks of the source of the path."""
+def _decoder(message: JsonObject, source_id: str, limits: LimitSettings) -> Decoder:
+    """A decoder of the request; refuses a trigger that names another source than the path."""
     decoder = Decoder(limits.metadata_bytes)
-    trigger = body.get("trigger")
+    trigger = message.get("trigger")
     if isinstance(trigger, dict):
         named = trigger.get("sourceId", trigger.get("source_id"))
         if named is not None and named != source_id:
             decoder.violations.append(
-                Violation("trigger.sourceId", "must be the source of the path, or be left out")
+                Violation("trigger.sourceId", "must be the source of the path, or be absent")
             )
     return decoder
 
 
-def _find(items: list[dict[str, Any]], source_id: str) -> dict[str, Any] | None:
+def _find(items: list[JsonObject], source_id: str) -> JsonObject | None:
     return next((each for each in items if each["sourceId"] == source_id), None)
 
 
-def _present(spec: dict[str, Any], source_id: str) -> dict[str, Any]:
+def _present(spec: JsonObject, source_id: str) -> JsonObject:
     """
     Raises:
         NotFound: the source is not in the project.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
 
 from onair_api.access.ownership import owned_collection, source_of
-from onair_api.auth.caller import Caller
+from onair_api.auth.callers import Caller
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT, SOURCE
@@ -16,17 +15,17 @@ from onair_api.errors import FailedPrecondition, NotFound, PermissionDenied
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
 from onair_api.live.source.stream_keys import StreamKeys, is_pushed
+from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
-from onair_api.wire.decode import Decoder
-from onair_api.wire.mask import merged
-from onair_api.wire.validation import check
+from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
-from onair_api.writes.writer import Writer
+from onair_api.writes.writer import Change, Writer
 from onair_crds.kube.errors import ApiUnavailable
 from onair_crds.resources.source import SourceSpec
+from onair_crds.shapes import JsonObject
 
 IN_USE = "the source is in use in a running broadcast: stop that first, or delete with force=true"
 
@@ -46,21 +45,20 @@ class Sources:
         self._records = records
         self._limits = limits
 
-    async def of_collection(self, caller: Caller, collection_id: str) -> dict[str, Any]:
+    async def list_sources(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """All sources of a collection, oldest first."""
-        collection = await owned_collection(self._cluster, caller.identity, collection_id)
+        collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         entries = self._cluster.view.children(SOURCE, collection.name)
         return {"sources": [await self._record(caller, entry) for entry in entries]}
 
-    async def create(self, caller: Caller, collection_id: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A pushed source gets its key before it is there, so none is ever without."""
-        collection = await owned_collection(self._cluster, caller.identity, collection_id)
+        collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         if SCOPE_CREATE not in caller.identity.scopes:
             raise PermissionDenied(f"the scope {SCOPE_CREATE} is needed to create a source")
-        note = caller.note(body, self._limits.request_metadata_bytes)
-        decoder = Decoder(self._limits.metadata_bytes)
-        spec = {"collectionId": collection.name, **decoder.message(SOURCE_MESSAGE, body)}
-        check(SourceSpec, spec, decoder.violations)
+        note = caller.note(message, self._limits.request_metadata_bytes)
+        limit = self._limits.metadata_bytes
+        spec = created_spec(SourceSpec, SOURCE_MESSAGE, message, limit, collectionId=collection.name)
         name = new_id()
         if is_pushed(spec):
             await self._keys.assign(name)
@@ -73,19 +71,16 @@ class Sources:
             raise
         return {"source": await self._record(caller, entry)}
 
-    async def get(self, caller: Caller, collection_id: str, source_id: str) -> dict[str, Any]:
-        return {"source": await self._record(caller, await self._owned(caller, collection_id, source_id))}
+    async def get(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        return {"source": await self._record(caller, await self._owned(caller, ids))}
 
-    async def update(
-        self, caller: Caller, collection_id: str, source_id: str, body: dict[str, Any]
-    ) -> dict[str, Any]:
-        source = await self._owned(caller, collection_id, source_id)
-        note = caller.note(body, self._limits.request_metadata_bytes)
+    async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        source = await self._owned(caller, ids)
+        note = caller.note(message, self._limits.request_metadata_bytes)
 
-        async def change(entry: Entry) -> dict[str, Any]:
-            decoder = Decoder(self._limits.metadata_bytes)
-            spec = merged(SOURCE_MESSAGE, entry.spec, body, decoder)
-            check(SourceSpec, spec, decoder.violations)
+        async def change(entry: Entry) -> JsonObject:
+            limit = self._limits.metadata_bytes
+            spec = updated_spec(SourceSpec, SOURCE_MESSAGE, entry.spec, message, limit)
             if is_pushed(spec):
                 await self._keys.assign(entry.name)
             return spec
@@ -97,19 +92,19 @@ class Sources:
             "broadcastUpdated": changed and any(map(on_air, self._projects_with(after))),
         }
 
-    async def delete(
-        self, caller: Caller, collection_id: str, source_id: str, *, force: bool
-    ) -> dict[str, Any]:
-        """Takes it out of its projects first, so that a failure in between can be tried again."""
-        source = await self._owned(caller, collection_id, source_id)
+    async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """Takes it out of its projects first, so that a failure in between can be retried."""
+        source = await self._owned(caller, ids)
         projects = self._projects_with(source)
-        if not force and any(map(on_air, projects)):
+        if not message["force"] and any(map(on_air, projects)):
             raise FailedPrecondition(IN_USE)
         note = caller.note()
         updated = []
         for project in projects:
             try:
-                await self._writer.update(PROJECT, project.name, _without(source.name, force=force), note)
+                await self._writer.update(
+                    PROJECT, project.name, _without(source.name, force=message["force"]), note
+                )
             except NotFound:
                 continue
             updated.append(project.name)
@@ -131,16 +126,16 @@ class Sources:
             if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
         ]
 
-    async def _owned(self, caller: Caller, collection_id: str, source_id: str) -> Entry:
-        await owned_collection(self._cluster, caller.identity, collection_id)
-        return await source_of(self._cluster, collection_id, source_id)
+    async def _owned(self, caller: Caller, ids: Ids) -> Entry:
+        await owned_collection(self._cluster, caller.identity, ids["collectionId"])
+        return await source_of(self._cluster, ids["collectionId"], ids["sourceId"])
 
-    async def _record(self, caller: Caller, entry: Entry) -> dict[str, Any]:
+    async def _record(self, caller: Caller, entry: Entry) -> JsonObject:
         return await self._records.record(entry, secrets=caller.identity.sees_secrets)
 
 
-def _without(source_id: str, *, force: bool) -> Any:
-    async def change(entry: Entry) -> dict[str, Any]:
+def _without(source_id: str, *, force: bool) -> Change:
+    async def change(entry: Entry) -> JsonObject:
         changed = without_source(entry.spec, source_id)
         if on_air(entry) and not force and changed["sources"] != entry.spec.get("sources"):
             raise FailedPrecondition(IN_USE)
@@ -149,7 +144,7 @@ def _without(source_id: str, *, force: bool) -> Any:
     return change
 
 
-def without_source(spec: dict[str, Any], source_id: str) -> dict[str, Any]:
+def without_source(spec: JsonObject, source_id: str) -> JsonObject:
     """A project's spec without one of its sources."""
     kept = [each for each in spec.get("sources") or [] if each["sourceId"] != source_id]
     return {**copy.deepcopy(spec), "sources": kept}

@@ -216,14 +216,14 @@ def test_who_does_not_read_at_all_is_cut(own: Facade, sign_in: SignIn, transport
 
         def gone() -> bool:
             host.call("POST", PUBLISH, {"name": "e", "payload": payload})
-            return own.services.streams.open_sessions == 0
+            return own.services.events.streams.open_sessions == 0
 
         wait_for(gone, "the stream is cut", 30)
 
 
 def test_a_thousand_sessions_come_and_go(own: Facade, sign_in: SignIn) -> None:
     host = sign_in(facade=own)
-    streams = own.services.streams
+    streams = own.services.events.streams
     sizes = []
     for _ in range(2):
         opened = [RawStream(own, host) for _ in range(500)]

@@ -7,8 +7,8 @@ from tests.support.event_client import HttpStream, WebSocket, events_of
 from tests.support.facade import Cluster, Facade, User
 from tests.support.layouts import layout
 from tests.support.tokens import invite, refreshed
+from tests.support.who_may import WHO_MAY
 
-from onair_api.auth.roles import MAY, Operation
 from onair_crds.resources.enums import Role
 
 PUBLISH = "/event/v2/publish"
@@ -115,8 +115,8 @@ def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None
 @pytest.mark.parametrize("role", [r for r in Role if r not in (Role.HOST, Role.PLATFORM, Role.IMPERSONATE)])
 def test_every_role(host: User, one: Facade, role: Role) -> None:
     guest = invite(host.project(), role.name)
-    assert Operation.STREAM_EVENTS in MAY[role], "every guest may subscribe"
-    may_publish = Operation.PUBLISH_EVENT in MAY[role]
+    assert "StreamEvents" in WHO_MAY[role], "every guest may subscribe"
+    may_publish = "PublishEvent" in WHO_MAY[role]
     answer = guest.call("POST", PUBLISH, {"name": "a", "payload": {}})
     assert answer.status_code == (200 if may_publish else 403)
     with WebSocket(one, guest.token) as socket:

@@ -27,7 +27,7 @@ def publish(user: User, name: str, **target: str) -> None:
 
 def left(facade: Facade) -> None:
     """Waits until the replica has noted that its streams are gone."""
-    streams = facade.services.streams
+    streams = facade.services.events.streams
     wait_for(lambda: not streams.open_sessions and not streams.closing_sessions, "the stream is closed")
 
 

@@ -1,0 +1,111 @@
+"""Who calls: credentials of a request verified, counted and authorized, whatever the door it came through."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from onair_api.auth.api_keys import ApiKeys, Backend
+from onair_api.auth.identity import Identity
+from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.roles import Roles, authorize
+from onair_api.auth.tokens import Tokens, Verified
+from onair_api.writes.request_note import RequestNote, request_metadata
+from onair_crds.shapes import JsonObject
+
+MAX_SESSION_ID = 128
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class CallHeaders:
+    """What a request carries beside its message: its credentials and the session that it belongs to."""
+
+    authorization: str | None = None
+    api_key: str | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls with an access token."""
+
+    token: Verified
+    session_id: str | None = None
+    """Named as the origin of the events that the request causes."""
+    renewed_token: str | None = None
+    """Successor of a token that is about to expire; goes with the response, whatever that is."""
+
+    @property
+    def identity(self) -> Identity:
+        return self.token.identity
+
+    def note(self, message: JsonObject | None = None, limit_bytes: int = 0) -> RequestNote:
+        """What this request leaves on the objects that it writes.
+
+        Raises:
+            InvalidArgument: its `requestMetadata` is no object, or too large.
+        """
+        return RequestNote(self.session_id, request_metadata(message, limit_bytes) if message else None)
+
+
+@dataclass(frozen=True)
+class Callers:
+    """What callers are recognized by."""
+
+    tokens: Tokens
+    api_keys: ApiKeys
+    rate_limits: RateLimits
+
+
+class Access(ABC, Generic[C]):
+    """Who may call an operation, as its row says; and what the service is told of the caller."""
+
+    @abstractmethod
+    async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> C:
+        """
+        Raises:
+            Unauthenticated: the credential is missing or not valid.
+            ResourceExhausted: too many requests came with it or from its service.
+            PermissionDenied: its role is not admitted.
+        """
+
+
+@dataclass(frozen=True)
+class ByAccessToken(Access[Caller]):
+    """Access tokens of some roles; each request counts for the token and for its service."""
+
+    roles: Roles
+    redeeming: bool = False
+    """Also tokens of kind EXCHANGE, which are good for nothing but a refresh."""
+
+    async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> Caller:
+        token = await callers.tokens.verify(headers.authorization, redeeming=self.redeeming)
+        callers.rate_limits.count(token.id, token.identity.service_id)
+        authorize(token.identity, self.roles, operation)
+        session_id = headers.session_id
+        return Caller(
+            token,
+            session_id[:MAX_SESSION_ID] if session_id else None,
+            callers.tokens.renewed_near_end(token),
+        )
+
+
+@dataclass(frozen=True)
+class ByApiKey(Access[Backend]):
+    """API keys of backends; each request counts for the service."""
+
+    async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> Backend:
+        backend = callers.api_keys.backend_of(headers.api_key)
+        callers.rate_limits.count(None, backend.service_id)
+        return backend
+
+
+@dataclass(frozen=True)
+class ByAnybody(Access[None]):
+    """No credential; nothing is counted."""
+
+    async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> None:
+        return None

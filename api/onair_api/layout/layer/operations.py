@@ -1,0 +1,120 @@
+"""The operations on layers."""
+
+from __future__ import annotations
+
+from onair_api.auth.callers import ByAccessToken
+from onair_api.auth.roles import CONTRIBUTORS, RENDERERS
+from onair_api.layout.layer.service import Layers
+from onair_api.operation import Operation
+
+PATH = "/layout/v2/layouts/{layoutId}/layers"
+
+EXAMPLE = {
+    "id": "l2m5n8b1v4c7x0z3a6sd",
+    "layoutId": "0b7c2a52-5a3e-4f0e-9a53-8d3c1c5f8f10",
+    "x": 40,
+    "y": 40,
+    "width": None,
+    "height": None,
+    "type": "text",
+    "data": {"text": "Good evening"},
+    "rotation": 0,
+    "opacity": 1,
+    "scale": 1,
+    "hidden": False,
+    "children": [],
+    "metadata": {},
+    "requestAnimation": [],
+}
+
+LAYERS = (
+    Operation(
+        name="ListLayers",
+        method="GET",
+        path=PATH,
+        access=ByAccessToken(RENDERERS),
+        service=Layers,
+        serve=Layers.list_layers,
+        tag="layers",
+        summary="List layers",
+        description="All layers of a layout, detached ones with them, oldest first.",
+        response="Layers",
+        response_example=[EXAMPLE],
+    ),
+    Operation(
+        name="CreateLayer",
+        method="POST",
+        path=PATH,
+        access=ByAccessToken(CONTRIBUTORS),
+        service=Layers,
+        serve=Layers.create,
+        tag="layers",
+        summary="Create a layer",
+        description="Without `parentId` it is detached: kept and listed, not drawn.",
+        request="CreateLayerRequest",
+        example={"type": "text", "data": {"text": "Good evening"}, "x": 40, "y": 40},
+        response="Layer",
+        response_example=EXAMPLE,
+        contended=True,
+    ),
+    Operation(
+        name="Batch",
+        method="POST",
+        path=PATH + "/batch",
+        access=ByAccessToken(CONTRIBUTORS),
+        service=Layers,
+        serve=Layers.batch,
+        tag="layers",
+        summary="Change many layers at once",
+        description="All of it applies or none. `children` and `parentId` may name a layer that the "
+        "same batch created earlier as `index:N`, N being its position in `layers`.",
+        request="BatchRequest",
+        example={"layers": [{"create": {"type": "text", "data": {"text": "Good evening"}}}]},
+        response="BatchResponse",
+        contended=True,
+    ),
+    Operation(
+        name="GetLayer",
+        method="GET",
+        path=PATH + "/{layerId}",
+        access=ByAccessToken(RENDERERS),
+        service=Layers,
+        serve=Layers.get,
+        tag="layers",
+        summary="Read a layer",
+        description="x, y, width and height are null where the layer has no absolute position or size.",
+        response="Layer",
+        response_example=EXAMPLE,
+    ),
+    Operation(
+        name="UpdateLayer",
+        method="PATCH",
+        path=PATH + "/{layerId}",
+        access=ByAccessToken(CONTRIBUTORS),
+        service=Layers,
+        serve=Layers.update,
+        tag="layers",
+        summary="Change a layer",
+        description="Changes the fields that are sent; `data` and `metadata` are replaced whole.",
+        request="UpdateLayerRequest",
+        example={"x": 40, "y": 40, "requestAnimation": [{"properties": ["x", "y"], "durationMs": 300}]},
+        response="Layer",
+        response_example=EXAMPLE,
+        contended=True,
+    ),
+    Operation(
+        name="DeleteLayer",
+        method="DELETE",
+        path=PATH + "/{layerId}",
+        access=ByAccessToken(CONTRIBUTORS),
+        service=Layers,
+        serve=Layers.delete,
+        tag="layers",
+        summary="Delete a layer",
+        description="Takes its descendants too. The body is optional.",
+        request="DeleteLayerRequest",
+        response="DeleteLayerResponse",
+        response_example={"id": EXAMPLE["id"], "layoutId": EXAMPLE["layoutId"]},
+        contended=True,
+    ),
+)

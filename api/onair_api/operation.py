@@ -1,0 +1,156 @@
+"""What an operation of the interface is, as its row declares it: once, for every door.
+
+HTTP routes, the OpenAPI document and authorization are made from the rows; so will be an RPC door. What
+serves an operation takes `(caller, ids, message)`, gives a message, raises errors of `errors.py`, and
+knows nothing of the door.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Generic, Protocol, TypeVar
+
+from starlette.types import Receive, Scope, Send
+
+from onair_api.auth.callers import Access, ByAccessToken, Caller
+from onair_api.errors import Code
+from onair_crds.shapes import JsonObject, JsonSchema
+
+S = TypeVar("S")
+C = TypeVar("C")
+
+Ids = Mapping[str, str]
+"""Path parameters by their camelCase names."""
+
+Example = JsonObject | list[JsonObject]
+Response = JsonObject | list[JsonObject] | bytes
+"""A response message; as bytes where it is JSON already."""
+
+EMPTY = "Empty"
+"""Schema of a message without fields; as a request it is not read, so anything may be sent."""
+
+_PARAMETER = re.compile(r"{(\w+)}")
+
+
+class AsgiApp(Protocol):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+
+class ResponseKind(Enum):
+    """How a door shows a response message."""
+
+    MESSAGE = auto()
+    """As it is."""
+    IMAGE = auto()
+    """`{format, image}`: over HTTP the bytes of `image`, or a record where JSON is asked for."""
+    TOKEN = auto()
+    """`{accessToken}`: over HTTP an empty object, and the token in a header."""
+    REDIRECT = auto()
+    """`{location}`: over HTTP a redirect there."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A boolean query parameter; a field of the request message of the same name."""
+
+    name: str
+    description: str
+    default: bool = False
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A string query parameter; a field of the request message of the same name, absent where not given."""
+
+    name: str
+    schema: JsonSchema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration(Generic[C]):
+    """What every door and the OpenAPI document need to know of an operation."""
+
+    name: str
+    """RPC name and operationId."""
+    method: str
+    path: str
+    alternate_method: str | None = None
+    """Served at the same path by another method as well."""
+    alternate_path: str | None = None
+    """Served at another path as well, which the OpenAPI document does not show."""
+    access: Access[C]
+    """Who may call it, and what their requests count for."""
+    tag: str
+    summary: str
+    description: str
+    request: str | None = None
+    """Name of the request message's schema; None where it has no fields but those of the query."""
+    query: tuple[Flag | Filter, ...] = ()
+    """Fields of the request message that come in the query over HTTP."""
+    example: Example | None = None
+    """A request message that works as it stands."""
+    response: str
+    """Name of the response message's schema."""
+    response_example: Example | None = None
+    response_kind: ResponseKind = ResponseKind.MESSAGE
+    contended: bool = False
+    """It changes what others may change at the same time, and gives up after many attempts."""
+    more_errors: tuple[Code, ...] = ()
+    """Errors beyond those that follow from the rest."""
+    only_errors: tuple[Code, ...] | None = None
+    """Its errors, where they do not follow from the rest."""
+
+    @property
+    def path_parameters(self) -> tuple[str, ...]:
+        return tuple(_PARAMETER.findall(self.path))
+
+    @property
+    def reads_body(self) -> bool:
+        return self.request not in (None, EMPTY)
+
+    @property
+    def errors(self) -> frozenset[Code]:
+        """Errors that it documents.
+
+        Whoever names ids can miss what they name; whoever sends a message can be given a wrong one.
+        """
+        if self.only_errors is not None:
+            return frozenset(self.only_errors)
+        return frozenset(
+            (
+                *(Code.UNAUTHENTICATED, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE),
+                *((Code.PERMISSION_DENIED,) if isinstance(self.access, ByAccessToken) else ()),
+                *((Code.INVALID_ARGUMENT,) if self.reads_body or self.query else ()),
+                *((Code.NOT_FOUND,) if self.path_parameters else ()),
+                *((Code.ABORTED,) if self.contended else ()),
+                *self.more_errors,
+            )
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(Declaration[C], Generic[S, C]):
+    """One operation with what serves it."""
+
+    service: type[S]
+    serve: Callable[[S, C, Ids, JsonObject], Awaitable[Response]]
+    """The method of the service; it is given the caller, the ids and the whole request message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOperation(Declaration[Caller]):
+    """An operation whose response does not end: ASGI applications serve it, each authenticating as `access`
+    says."""
+
+    http: type[AsgiApp]
+    websocket: type[AsgiApp]
+    """At the same path; the OpenAPI document does not show it."""
+
+
+BODILESS = "onair.bodiless"
+"""In the ASGI scope of a GET that was a HEAD: nobody waits for its body."""
+
+AnyOperation = Operation[Any, Any]
