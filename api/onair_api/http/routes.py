@@ -12,7 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Match, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.callers import Caller, Callers, CallHeaders
@@ -39,11 +39,13 @@ def install(
     routes = app.router.routes
     for operation in operations:
         if isinstance(operation, StreamOperation):
-            routes.append(Route(operation.path, service(operation.http), methods=[operation.method]))
+            routes.append(NamedRoute(operation.path, service(operation.http), methods=[operation.method]))
             routes.append(WebSocketRoute(operation.path, service(operation.websocket)))
             continue
         endpoint = Endpoint(operation, service(operation.service), callers, limits)
-        routes += [Route(path, endpoint, methods=[method]) for method, path in methods_and_paths(operation)]
+        routes += [
+            NamedRoute(path, endpoint, methods=[method]) for method, path in methods_and_paths(operation)
+        ]
 
 
 def methods_and_paths(operation: AnyOperation) -> list[tuple[str, str]]:
@@ -54,6 +56,15 @@ def methods_and_paths(operation: AnyOperation) -> list[tuple[str, str]]:
     if operation.alternate_path:
         found.append((operation.method, operation.alternate_path))
     return found
+
+
+class NamedRoute(Route):
+    """A route that stands in the scope of its requests: metrics and the request log name its path."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child_scope = super().matches(scope)
+        child_scope["route"] = self
+        return match, child_scope
 
 
 class Endpoint:

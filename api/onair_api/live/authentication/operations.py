@@ -30,7 +30,7 @@ AUTHENTICATION = (
         name="RefreshAccessToken",
         method="PUT",
         path=PATH + "/token",
-        access=ByAccessToken(VIEWERS),
+        access=ByAccessToken(VIEWERS, redeeming=True),
         service=Authentication,
         serve=Authentication.refresh,
         tag="authentication",
