@@ -39,7 +39,7 @@ def main() -> None:
     compare.add_argument("before", type=Path)
     compare.add_argument("after", type=Path)
     options = parser.parse_args()
-    os.environ["PATH"] = programs.search_path()
+    os.environ.update(programs.environment())
     with exit_on_failure():
         perform(options)
 

@@ -183,7 +183,7 @@ def ensure_engine(say: Say) -> str:
         "starting Docker",
         "engine",
         [KIND_NODE / "host"],
-        env={"KIND_NODE_OUT": str(KIND_NODE_OUT), "PATH": programs.search_path()},
+        env={"KIND_NODE_OUT": str(KIND_NODE_OUT), **programs.environment()},
         remedy=f"look into {log}",
     )
     if version := output_of(ENGINE).strip():

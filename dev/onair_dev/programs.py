@@ -16,6 +16,7 @@ from onair_dev.settings import CACHE, KIND_NODE_OUT, VENV
 
 BUILT = KIND_NODE_OUT / "bin"
 WHEELS = CACHE / "wheels"
+SYSTEM_CA_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 class Origin(Enum):
@@ -106,7 +107,7 @@ def runs(program: Program, path: Path) -> bool:
     """Whether this file prints a version that is not too old; SYSTEM ones are taken as they are."""
     if program.origin is Origin.SYSTEM:
         return True
-    printed = output_of([path, *program.version], timeout_s=20, env={"PATH": search_path()})
+    printed = output_of([path, *program.version], timeout_s=20, env=environment())
     if not printed:
         return False
     if program.oldest is None:
@@ -119,6 +120,14 @@ def search_path() -> str:
     """PATH behind the folders of what was installed into the cache: ours first, as it is pinned."""
     known = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(dict.fromkeys([*map(str, [*own_folders(), VENV / "bin"]), *known]))
+
+
+def environment() -> dict[str, str]:
+    """Variables by which our programs are found, and Node trusts the CA certificates of this machine."""
+    variables = {"PATH": search_path()}
+    if "NODE_EXTRA_CA_CERTS" not in os.environ and SYSTEM_CA_CERTIFICATES.exists():
+        variables["NODE_EXTRA_CA_CERTS"] = str(SYSTEM_CA_CERTIFICATES)
+    return variables
 
 
 def own_folders() -> list[Path]:
