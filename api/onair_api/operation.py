@@ -69,75 +69,110 @@ class Filter:
     schema: JsonSchema
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declaration(Generic[C]):
-    """What every door and the OpenAPI document need to know of an operation."""
+@dataclass(frozen=True)
+class Http:
+    """Where HTTP has an operation, and how it shows the response."""
 
-    name: str
-    """RPC name and operationId."""
     method: str
     path: str
     alternate_method: str | None = None
     """Served at the same path by another method as well."""
     alternate_path: str | None = None
     """Served at another path as well, which the OpenAPI document does not show."""
-    access: Access[C]
-    """Who may call it, and what their requests count for."""
-    tag: str
-    summary: str
-    description: str
-    request: str | None = None
-    """Name of the request message's schema; None where it has no fields but those of the query."""
-    query: tuple[Flag | Filter, ...] = ()
-    """Fields of the request message that come in the query over HTTP."""
-    example: Example | None = None
-    """A request message that works as it stands."""
-    response: str
-    """Name of the response message's schema."""
-    response_example: Example | None = None
-    response_kind: ResponseKind = ResponseKind.MESSAGE
-    contended: bool = False
-    """It changes what others may change at the same time, and gives up after many attempts."""
-    more_errors: tuple[Code, ...] = ()
-    """Errors beyond those that follow from the rest."""
-    only_errors: tuple[Code, ...] | None = None
-    """Its errors, where they do not follow from the rest."""
+    response: ResponseKind = ResponseKind.MESSAGE
 
     @property
     def path_parameters(self) -> tuple[str, ...]:
         return tuple(_PARAMETER.findall(self.path))
 
-    @property
-    def reads_body(self) -> bool:
-        return self.request not in (None, EMPTY)
+
+@dataclass(frozen=True)
+class Messages:
+    """The request and the response message, by the names of their schemas."""
+
+    request: str | None
+    """None where it has no fields but those of `query`."""
+    response: str
+    query: tuple[Flag | Filter, ...] = ()
+    """Fields of the request message that come in the query over HTTP."""
+    example: Example | None = None
+    """A request message that works as it stands."""
+    response_example: Example | None = None
 
     @property
-    def errors(self) -> frozenset[Code]:
-        """Errors that it documents.
+    def has_body(self) -> bool:
+        """Whether the request message is read from a body over HTTP."""
+        return self.request not in (None, EMPTY)
+
+
+@dataclass(frozen=True)
+class Docs:
+    """What the OpenAPI document says of an operation, beside what follows from the rest."""
+
+    tag: str
+    summary: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors that an operation documents."""
+
+    contended: bool = False
+    """It changes what others may change at the same time, and gives up after many attempts."""
+    more: tuple[Code, ...] = ()
+    """Errors beyond those that follow from the rest."""
+    only: tuple[Code, ...] | None = None
+    """Its errors, where they do not follow from the rest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration(Generic[C]):
+    """What every door and the OpenAPI document need to know of an operation."""
+
+    name: str
+    """RPC name and operationId."""
+    http: Http
+    access: Access[C]
+    """Who may call it, and what their requests count for."""
+    messages: Messages
+    docs: Docs
+    errors: Errors = Errors()
+
+    @property
+    def error_codes(self) -> frozenset[Code]:
+        """Codes of the errors that it documents.
 
         Whoever names ids can miss what they name; whoever sends a message can be given a wrong one.
         """
-        if self.only_errors is not None:
-            return frozenset(self.only_errors)
+        if self.errors.only is not None:
+            return frozenset(self.errors.only)
+        takes_fields = self.messages.has_body or bool(self.messages.query)
         return frozenset(
             (
                 *(Code.UNAUTHENTICATED, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE),
                 *((Code.PERMISSION_DENIED,) if isinstance(self.access, ByAccessToken) else ()),
-                *((Code.INVALID_ARGUMENT,) if self.reads_body or self.query else ()),
-                *((Code.NOT_FOUND,) if self.path_parameters else ()),
-                *((Code.ABORTED,) if self.contended else ()),
-                *self.more_errors,
+                *((Code.INVALID_ARGUMENT,) if takes_fields else ()),
+                *((Code.NOT_FOUND,) if self.http.path_parameters else ()),
+                *((Code.ABORTED,) if self.errors.contended else ()),
+                *self.errors.more,
             )
         )
+
+
+@dataclass(frozen=True)
+class ServiceMethod(Generic[S, C]):
+    """A class of services, and the method that is given the caller, the ids and the request message."""
+
+    owner: type[S]
+    function: Callable[[S, C, Ids, JsonObject], Awaitable[Response]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation(Declaration[C], Generic[S, C]):
     """One operation with what serves it."""
 
-    service: type[S]
-    serve: Callable[[S, C, Ids, JsonObject], Awaitable[Response]]
-    """The method of the service; it is given the caller, the ids and the whole request message."""
+    service: ServiceMethod[S, C]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +180,8 @@ class StreamOperation(Declaration[Caller]):
     """An operation whose response does not end: ASGI applications serve it, each authenticating as `access`
     says."""
 
-    http: type[AsgiApp]
-    websocket: type[AsgiApp]
+    http_app: type[AsgiApp]
+    websocket_app: type[AsgiApp]
     """At the same path; the OpenAPI document does not show it."""
 
 

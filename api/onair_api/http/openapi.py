@@ -91,9 +91,9 @@ def document(public_url: str) -> JsonObject:
     """The document of the table."""
     paths: dict[str, JsonObject] = {}
     for operation in OPERATIONS:
-        path = paths.setdefault(operation.path, {})
-        path[operation.method.lower()] = _operation(operation, operation.name)
-        if method := operation.alternate_method:
+        path = paths.setdefault(operation.http.path, {})
+        path[operation.http.method.lower()] = _operation(operation, operation.name)
+        if method := operation.http.alternate_method:
             path[method.lower()] = _operation(operation, f"{operation.name}By{method.title()}")
     return {
         "openapi": "3.1.0",
@@ -114,19 +114,22 @@ def document(public_url: str) -> JsonObject:
 
 def _operation(operation: Declaration[Any], operation_id: str) -> JsonObject:
     described: JsonObject = {
-        "tags": [operation.tag],
-        "summary": operation.summary,
-        "description": operation.description,
+        "tags": [operation.docs.tag],
+        "summary": operation.docs.summary,
+        "description": operation.docs.description,
         "operationId": operation_id,
         "parameters": [
-            *(_parameter(name, "path", STRING) | {"required": True} for name in operation.path_parameters),
-            *map(_query_parameter, operation.query),
+            *(
+                _parameter(name, "path", STRING) | {"required": True}
+                for name in operation.http.path_parameters
+            ),
+            *map(_query_parameter, operation.messages.query),
         ],
         "security": _SECURITY[type(operation.access)],
         "responses": _responses(operation),
     }
-    if operation.request:
-        content = _content(operation.request, operation.example)
+    if operation.messages.request:
+        content = _content(operation.messages.request, operation.messages.example)
         described["requestBody"] = {"content": {"application/json": content}}
     return described
 
@@ -148,16 +151,18 @@ def _content(schema: str, example: Example | None) -> JsonObject:
 
 
 def _responses(operation: Declaration[Any]) -> JsonObject:
-    if operation.response_kind is ResponseKind.REDIRECT:
+    if operation.http.response is ResponseKind.REDIRECT:
         responses: JsonObject = {
             "302": {"description": "To the long url, with the guest's token as the query parameter `at`."}
         }
     else:
-        content = {"application/json": _content(operation.response, operation.response_example)}
-        if operation.response_kind is ResponseKind.IMAGE:
+        content = {
+            "application/json": _content(operation.messages.response, operation.messages.response_example)
+        }
+        if operation.http.response is ResponseKind.IMAGE:
             content["image/jpeg"] = {"schema": {"type": "string", "format": "binary"}}
         responses = {"200": {"description": "Success", "content": content}}
-    for code in sorted(operation.errors, key=lambda code: code.http_status):
+    for code in sorted(operation.error_codes, key=lambda code: code.http_status):
         name = code.name.title().replace("_", "")
         responses[str(code.http_status)] = {"$ref": f"#/components/responses/{name}"}
     return responses

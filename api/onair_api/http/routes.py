@@ -19,7 +19,7 @@ from onair_api.auth.callers import Caller, Callers, CallHeaders
 from onair_api.http.body import read_object
 from onair_api.http.query import query_fields
 from onair_api.http.responses import responder
-from onair_api.operation import AnyOperation, StreamOperation
+from onair_api.operation import AnyOperation, Http, StreamOperation
 from onair_api.settings import LimitSettings
 from onair_crds.shapes import JsonObject
 
@@ -39,22 +39,23 @@ def install(
     routes = app.router.routes
     for operation in operations:
         if isinstance(operation, StreamOperation):
-            routes.append(NamedRoute(operation.path, service(operation.http), methods=[operation.method]))
-            routes.append(WebSocketRoute(operation.path, service(operation.websocket)))
+            path, method = operation.http.path, operation.http.method
+            routes.append(NamedRoute(path, service(operation.http_app), methods=[method]))
+            routes.append(WebSocketRoute(path, service(operation.websocket_app)))
             continue
-        endpoint = Endpoint(operation, service(operation.service), callers, limits)
+        endpoint = Endpoint(operation, service(operation.service.owner), callers, limits)
         routes += [
-            NamedRoute(path, endpoint, methods=[method]) for method, path in methods_and_paths(operation)
+            NamedRoute(path, endpoint, methods=[method]) for method, path in methods_and_paths(operation.http)
         ]
 
 
-def methods_and_paths(operation: AnyOperation) -> list[tuple[str, str]]:
+def methods_and_paths(http: Http) -> list[tuple[str, str]]:
     """Where an operation is served; the first is the documented one."""
-    found = [(operation.method, operation.path)]
-    if operation.alternate_method:
-        found.append((operation.alternate_method, operation.path))
-    if operation.alternate_path:
-        found.append((operation.method, operation.alternate_path))
+    found = [(http.method, http.path)]
+    if http.alternate_method:
+        found.append((http.alternate_method, http.path))
+    if http.alternate_path:
+        found.append((http.method, http.alternate_path))
     return found
 
 
@@ -73,11 +74,11 @@ class Endpoint:
     def __init__(
         self, operation: AnyOperation, service: object, callers: Callers, limits: LimitSettings
     ) -> None:
-        self._operation = operation
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
-        self._serve = functools.partial(operation.serve, service)
-        self._respond = responder(operation.response_kind)
-        self._reads_body = operation.reads_body
+        self._serve = functools.partial(operation.service.function, service)
+        self._respond = responder(operation.http.response)
+        self._has_body = operation.messages.has_body
+        self._query = operation.messages.query
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,10 +91,9 @@ class Endpoint:
 
     async def _message(self, scope: Scope, receive: Receive) -> JsonObject:
         """The request message: the body's fields and those of the query."""
-        operation = self._operation
-        message = await read_object(Request(scope, receive), self._limits) if self._reads_body else {}
-        if operation.query:
-            message.update(query_fields(operation.query, scope["query_string"]))
+        message = await read_object(Request(scope, receive), self._limits) if self._has_body else {}
+        if self._query:
+            message.update(query_fields(self._query, scope["query_string"]))
         return message
 
 

@@ -6,7 +6,7 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import CONTRIBUTORS, RENDERERS
 from onair_api.errors import Code
 from onair_api.layout.service import Layouts
-from onair_api.operation import Filter, Operation
+from onair_api.operation import Docs, Errors, Filter, Http, Messages, Operation, ServiceMethod
 from onair_api.wire.schema import STRING, enumeration
 from onair_crds.resources.enums import LayoutType
 
@@ -26,80 +26,76 @@ EXAMPLE = {
 LAYOUTS = (
     Operation(
         name="ListLayouts",
-        method="GET",
-        path=PATH,
+        http=Http("GET", PATH),
         access=ByAccessToken(RENDERERS),
-        service=Layouts,
-        serve=Layouts.list_layouts,
-        tag="layouts",
-        summary="List layouts",
-        description="All that the caller may see, oldest first, without their layers.",
-        query=(
-            Filter("projectId", STRING),
-            Filter("collectionId", STRING),
-            Filter("type", enumeration(LayoutType)),
+        service=ServiceMethod(Layouts, Layouts.list_layouts),
+        messages=Messages(
+            None,
+            "Layouts",
+            query=(
+                Filter("projectId", STRING),
+                Filter("collectionId", STRING),
+                Filter("type", enumeration(LayoutType)),
+            ),
+            response_example=[EXAMPLE],
         ),
-        response="Layouts",
-        response_example=[EXAMPLE],
+        docs=Docs(
+            "layouts", "List layouts", "All that the caller may see, oldest first, without their layers."
+        ),
     ),
     Operation(
         name="CreateLayout",
-        method="POST",
-        path=PATH,
+        http=Http("POST", PATH),
         access=ByAccessToken(CONTRIBUTORS),
-        service=Layouts,
-        serve=Layouts.create,
-        tag="layouts",
-        summary="Create a layout",
-        description="A scene begins with one layer of type `root`; a sceneless layout with none.",
-        request="CreateLayoutRequest",
-        example={"projectId": EXAMPLE["projectId"], "type": "LAYOUT_TYPE_SCENE"},
-        response="Layout",
-        response_example=EXAMPLE,
-        more_errors=(Code.NOT_FOUND,),
+        service=ServiceMethod(Layouts, Layouts.create),
+        messages=Messages(
+            "CreateLayoutRequest",
+            "Layout",
+            example={"projectId": EXAMPLE["projectId"], "type": "LAYOUT_TYPE_SCENE"},
+            response_example=EXAMPLE,
+        ),
+        docs=Docs(
+            "layouts",
+            "Create a layout",
+            "A scene begins with one layer of type `root`; a sceneless layout with none.",
+        ),
+        errors=Errors(more=(Code.NOT_FOUND,)),
     ),
     Operation(
         name="GetLayout",
-        method="GET",
-        path=PATH + "/{layoutId}",
+        http=Http("GET", PATH + "/{layoutId}"),
         access=ByAccessToken(RENDERERS),
-        service=Layouts,
-        serve=Layouts.get,
-        tag="layouts",
-        summary="Read a layout",
-        description="Without its layers.",
-        response="Layout",
-        response_example=EXAMPLE,
+        service=ServiceMethod(Layouts, Layouts.get),
+        messages=Messages(None, "Layout", response_example=EXAMPLE),
+        docs=Docs("layouts", "Read a layout", "Without its layers."),
     ),
     Operation(
         name="UpdateLayout",
-        method="PATCH",
-        path=PATH + "/{layoutId}",
+        http=Http("PATCH", PATH + "/{layoutId}"),
         access=ByAccessToken(CONTRIBUTORS),
-        service=Layouts,
-        serve=Layouts.update,
-        tag="layouts",
-        summary="Change a layout",
-        description="Changes the fields that are sent; type, project and collection stay what they are.",
-        request="UpdateLayoutRequest",
-        example={"metadata": {"name": "Interview"}},
-        response="Layout",
-        response_example=EXAMPLE,
-        contended=True,
+        service=ServiceMethod(Layouts, Layouts.update),
+        messages=Messages(
+            "UpdateLayoutRequest",
+            "Layout",
+            example={"metadata": {"name": "Interview"}},
+            response_example=EXAMPLE,
+        ),
+        docs=Docs(
+            "layouts",
+            "Change a layout",
+            "Changes the fields that are sent; type, project and collection stay what they are.",
+        ),
+        errors=Errors(contended=True),
     ),
     Operation(
         name="DeleteLayout",
-        method="DELETE",
-        path=PATH + "/{layoutId}",
+        http=Http("DELETE", PATH + "/{layoutId}"),
         access=ByAccessToken(CONTRIBUTORS),
-        service=Layouts,
-        serve=Layouts.delete,
-        tag="layouts",
-        summary="Delete a layout",
-        description="Takes its layers too. The body is optional.",
-        request="DeleteLayoutRequest",
-        response="DeleteLayoutResponse",
-        response_example={"id": EXAMPLE["id"]},
-        contended=True,
+        service=ServiceMethod(Layouts, Layouts.delete),
+        messages=Messages(
+            "DeleteLayoutRequest", "DeleteLayoutResponse", response_example={"id": EXAMPLE["id"]}
+        ),
+        docs=Docs("layouts", "Delete a layout", "Takes its layers too. The body is optional."),
+        errors=Errors(contended=True),
     ),
 )

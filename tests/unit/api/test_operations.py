@@ -12,7 +12,7 @@ from tests.support.who_may import WHO_MAY
 from onair_api.auth.callers import ByAccessToken
 from onair_api.http.openapi import document
 from onair_api.http.routes import methods_and_paths
-from onair_api.operation import Operation, StreamOperation
+from onair_api.operation import StreamOperation
 from onair_api.operations import OPERATIONS, schemas
 from onair_crds.resources.enums import Role
 
@@ -56,7 +56,7 @@ def test_who_publishes() -> None:
 
 
 def test_who_reads_and_who_changes_layouts() -> None:
-    layouts = {each.name for each in OPERATIONS if each.tag in ("layouts", "layers")}
+    layouts = {each.name for each in OPERATIONS if each.docs.tag in ("layouts", "layers")}
     reads = {name for name in layouts if name.startswith(("Get", "List"))}
     assert MAY[Role.CONTRIBUTOR] & layouts == layouts
     assert MAY[Role.RENDERER] & layouts == reads
@@ -71,21 +71,22 @@ def test_an_impersonator_hands_nothing_on() -> None:
 
 def test_names_and_routes_are_unique() -> None:
     names = Counter(each.name for each in OPERATIONS)
-    routes = Counter(
-        route for each in OPERATIONS if isinstance(each, Operation) for route in methods_and_paths(each)
-    )
+    routes = Counter(route for each in OPERATIONS for route in methods_and_paths(each.http))
     assert set(names.values()) == set(routes.values()) == {1}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
 def test_an_operation_is_served_by_a_method_of_its_service(operation: Any) -> None:
     if not isinstance(operation, StreamOperation):
-        assert getattr(operation.service, operation.serve.__name__) is operation.serve
+        assert (
+            getattr(operation.service.owner, operation.service.function.__name__)
+            is operation.service.function
+        )
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
 def test_an_operation_names_messages_that_exist(operation: Any) -> None:
-    assert {operation.response, operation.request} - {None} <= set(schemas())
+    assert {operation.messages.response, operation.messages.request} - {None} <= set(schemas())
 
 
 def test_the_document_has_every_operation_once() -> None:

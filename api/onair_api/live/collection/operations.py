@@ -6,81 +6,79 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import OWNERS
 from onair_api.errors import Code
 from onair_api.live.collection.service import Collections
-from onair_api.operation import Flag, Operation
+from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
 
 PATH = "/live/v2/collection"
 
 COLLECTIONS = (
     Operation(
         name="GetCollections",
-        method="GET",
-        path=PATH,
+        http=Http("GET", PATH),
         access=ByAccessToken(OWNERS),
-        service=Collections,
-        serve=Collections.list_collections,
-        tag="collections",
-        summary="List the caller's collections",
-        description="Oldest first, with their projects and sources.",
-        response="GetCollectionsResponse",
-        only_errors=(Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED),
+        service=ServiceMethod(Collections, Collections.list_collections),
+        messages=Messages(None, "GetCollectionsResponse"),
+        docs=Docs(
+            "collections", "List the caller's collections", "Oldest first, with their projects and sources."
+        ),
+        errors=Errors(only=(Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED)),
     ),
     Operation(
         name="CreateCollection",
-        method="POST",
-        path=PATH,
+        http=Http("POST", PATH),
         access=ByAccessToken(OWNERS),
-        service=Collections,
-        serve=Collections.create,
-        tag="collections",
-        summary="Create a collection",
-        description="It belongs to the token's user.",
-        request="CreateCollectionRequest",
-        example={"metadata": {"title": "Sunday service"}},
-        response="CollectionResponse",
+        service=ServiceMethod(Collections, Collections.create),
+        messages=Messages(
+            "CreateCollectionRequest", "CollectionResponse", example={"metadata": {"title": "Sunday service"}}
+        ),
+        docs=Docs("collections", "Create a collection", "It belongs to the token's user."),
     ),
     Operation(
         name="GetCollection",
-        method="GET",
-        path=PATH + "/{collectionId}",
+        http=Http("GET", PATH + "/{collectionId}"),
         access=ByAccessToken(OWNERS),
-        service=Collections,
-        serve=Collections.get,
-        tag="collections",
-        summary="Read a collection",
-        description="Its projects come with everything that they own.",
-        query=(
-            Flag("populateProjects", "Include the projects. Default true."),
-            Flag("populateSources", "Include the live sources. Default true."),
+        service=ServiceMethod(Collections, Collections.get),
+        messages=Messages(
+            None,
+            "CollectionResponse",
+            query=(
+                Flag("populateProjects", "Include the projects. Default true."),
+                Flag("populateSources", "Include the live sources. Default true."),
+            ),
         ),
-        response="CollectionResponse",
+        docs=Docs("collections", "Read a collection", "Its projects come with everything that they own."),
     ),
     Operation(
         name="UpdateCollection",
-        method="PATCH",
-        path=PATH + "/{collectionId}",
+        http=Http("PATCH", PATH + "/{collectionId}"),
         access=ByAccessToken(OWNERS),
-        service=Collections,
-        serve=Collections.update,
-        tag="collections",
-        summary="Change a collection",
-        description="Only the fields that `updateMask` names; without one, those that the body has.",
-        request="UpdateCollectionRequest",
-        example={"updateMask": "metadata", "metadata": {"title": "Evening"}},
-        response="CollectionResponse",
-        contended=True,
+        service=ServiceMethod(Collections, Collections.update),
+        messages=Messages(
+            "UpdateCollectionRequest",
+            "CollectionResponse",
+            example={"updateMask": "metadata", "metadata": {"title": "Evening"}},
+        ),
+        docs=Docs(
+            "collections",
+            "Change a collection",
+            "Only the fields that `updateMask` names; without one, those that the body has.",
+        ),
+        errors=Errors(contended=True),
     ),
     Operation(
         name="DeleteCollection",
-        method="DELETE",
-        path=PATH + "/{collectionId}",
+        http=Http("DELETE", PATH + "/{collectionId}"),
         access=ByAccessToken(OWNERS),
-        service=Collections,
-        serve=Collections.delete,
-        tag="collections",
-        summary="Delete a collection and all that it owns",
-        description="FAILED_PRECONDITION while a project broadcasts, unless forced.",
-        query=(Flag("force", "End the broadcasts of its projects. Default false."),),
-        response="DeleteCollectionResponse",
-        contended=True,
+        service=ServiceMethod(Collections, Collections.delete),
+        messages=Messages(
+            None,
+            "DeleteCollectionResponse",
+            query=(Flag("force", "End the broadcasts of its projects. Default false."),),
+        ),
+        docs=Docs(
+            "collections",
+            "Delete a collection and all that it owns",
+            "FAILED_PRECONDITION while a project broadcasts, unless forced.",
+        ),
+        errors=Errors(contended=True),
     ),
 )

@@ -6,7 +6,7 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import COHOSTS, CONTRIBUTORS, OWNERS, VIEWERS
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
-from onair_api.operation import Flag, Operation
+from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/project"
 PROJECT = PATH + "/{projectId}"
@@ -15,112 +15,119 @@ SOURCE = PROJECT + "/source/{sourceId}"
 PROJECTS = (
     Operation(
         name="CreateProject",
-        method="POST",
-        path=PATH,
+        http=Http("POST", PATH),
         access=ByAccessToken(OWNERS),
-        service=Projects,
-        serve=Projects.create,
-        tag="projects",
-        summary="Create a project",
-        description="Without a composition it is rendered by the scene compositor.",
-        request="CreateProjectRequest",
-        example={
-            "composition": {"external": {"url": "https://graphics.example.org/stage"}},
-            "rendering": {"video": {"width": 1920, "height": 1080, "framerate": 30}},
-        },
-        response="ProjectResponse",
+        service=ServiceMethod(Projects, Projects.create),
+        messages=Messages(
+            "CreateProjectRequest",
+            "ProjectResponse",
+            example={
+                "composition": {"external": {"url": "https://graphics.example.org/stage"}},
+                "rendering": {"video": {"width": 1920, "height": 1080, "framerate": 30}},
+            },
+        ),
+        docs=Docs(
+            "projects", "Create a project", "Without a composition it is rendered by the scene compositor."
+        ),
     ),
     Operation(
         name="GetProject",
-        method="GET",
-        path=PROJECT,
+        http=Http("GET", PROJECT),
         access=ByAccessToken(VIEWERS),
-        service=Projects,
-        serve=Projects.get,
-        tag="projects",
-        summary="Read a project",
-        description="With its sources, triggers and destinations.",
-        query=(Flag("status", "Include the status of its broadcast. Default false."),),
-        response="GetProjectResponse",
+        service=ServiceMethod(Projects, Projects.get),
+        messages=Messages(
+            None,
+            "GetProjectResponse",
+            query=(Flag("status", "Include the status of its broadcast. Default false."),),
+        ),
+        docs=Docs("projects", "Read a project", "With its sources, triggers and destinations."),
     ),
     Operation(
         name="UpdateProject",
-        method="PATCH",
-        path=PROJECT,
+        http=Http("PATCH", PROJECT),
         access=ByAccessToken(CONTRIBUTORS),
-        service=Projects,
-        serve=Projects.update,
-        tag="projects",
-        summary="Change a project",
-        description="Only the fields that `updateMask` names; `broadcastUpdated` tells whether a "
-        "running show changed.",
-        request="UpdateProjectRequest",
-        example={
-            "updateMask": "composition.external.url,rendering.quality",
-            "composition": {"external": {"url": "https://graphics.example.org/finale"}},
-            "rendering": {"quality": "RENDERING_QUALITY_HIGH"},
-        },
-        response="UpdateProjectResponse",
-        contended=True,
+        service=ServiceMethod(Projects, Projects.update),
+        messages=Messages(
+            "UpdateProjectRequest",
+            "UpdateProjectResponse",
+            example={
+                "updateMask": "composition.external.url,rendering.quality",
+                "composition": {"external": {"url": "https://graphics.example.org/finale"}},
+                "rendering": {"quality": "RENDERING_QUALITY_HIGH"},
+            },
+        ),
+        docs=Docs(
+            "projects",
+            "Change a project",
+            "Only the fields that `updateMask` names; `broadcastUpdated` tells whether a running "
+            "show changed.",
+        ),
+        errors=Errors(contended=True),
     ),
     Operation(
         name="DeleteProject",
-        method="DELETE",
-        path=PROJECT,
+        http=Http("DELETE", PROJECT),
         access=ByAccessToken(OWNERS),
-        service=Projects,
-        serve=Projects.delete,
-        tag="projects",
-        summary="Delete a project and all that it owns",
-        description="FAILED_PRECONDITION while it broadcasts, unless forced; then the show is ended "
-        "properly.",
-        query=(Flag("force", "End its broadcast. Default false."),),
-        response="DeleteProjectResponse",
-        contended=True,
+        service=ServiceMethod(Projects, Projects.delete),
+        messages=Messages(
+            None, "DeleteProjectResponse", query=(Flag("force", "End its broadcast. Default false."),)
+        ),
+        docs=Docs(
+            "projects",
+            "Delete a project and all that it owns",
+            "FAILED_PRECONDITION while it broadcasts, unless forced; then the show is ended properly.",
+        ),
+        errors=Errors(contended=True),
     ),
     Operation(
         name="AddSourceToProject",
-        method="PUT",
-        path=SOURCE,
+        http=Http("PUT", SOURCE),
         access=ByAccessToken(COHOSTS),
-        service=ProjectSources,
-        serve=ProjectSources.add,
-        tag="sources",
-        summary="Add a live source to a project",
-        description="With a trigger, its start and stop can start and stop the broadcast.",
-        request="AddSourceToProjectRequest",
-        example={"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR", "stop": "SOURCE_TRIGGER_ACTION_OR"}},
-        response="UpdateProjectResponse",
-        contended=True,
+        service=ServiceMethod(ProjectSources, ProjectSources.add),
+        messages=Messages(
+            "AddSourceToProjectRequest",
+            "UpdateProjectResponse",
+            example={"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR", "stop": "SOURCE_TRIGGER_ACTION_OR"}},
+        ),
+        docs=Docs(
+            "sources",
+            "Add a live source to a project",
+            "With a trigger, its start and stop can start and stop the broadcast.",
+        ),
+        errors=Errors(contended=True),
     ),
     Operation(
         name="UpdateSourceInProject",
-        method="PATCH",
-        path=SOURCE,
+        http=Http("PATCH", SOURCE),
         access=ByAccessToken(COHOSTS),
-        service=ProjectSources,
-        serve=ProjectSources.update,
-        tag="sources",
-        summary="Change a project's trigger on a live source",
-        description="Only the fields that `updateMask` names; `trigger` alone, absent from the body, removes "
-        "it.",
-        request="UpdateSourceInProjectRequest",
-        example={"updateMask": "trigger.stop", "trigger": {"stop": "SOURCE_TRIGGER_ACTION_IGNORE"}},
-        response="ProjectResponse",
-        contended=True,
+        service=ServiceMethod(ProjectSources, ProjectSources.update),
+        messages=Messages(
+            "UpdateSourceInProjectRequest",
+            "ProjectResponse",
+            example={"updateMask": "trigger.stop", "trigger": {"stop": "SOURCE_TRIGGER_ACTION_IGNORE"}},
+        ),
+        docs=Docs(
+            "sources",
+            "Change a project's trigger on a live source",
+            "Only the fields that `updateMask` names; `trigger` alone, absent from the body, removes it.",
+        ),
+        errors=Errors(contended=True),
     ),
     Operation(
         name="RemoveSourceFromProject",
-        method="DELETE",
-        path=SOURCE,
+        http=Http("DELETE", SOURCE),
         access=ByAccessToken(COHOSTS),
-        service=ProjectSources,
-        serve=ProjectSources.remove,
-        tag="sources",
-        summary="Remove a live source from a project",
-        description="FAILED_PRECONDITION while the project broadcasts, unless forced.",
-        query=(Flag("force", "Even if it is in use in a running broadcast. Default false."),),
-        response="UpdateProjectResponse",
-        contended=True,
+        service=ServiceMethod(ProjectSources, ProjectSources.remove),
+        messages=Messages(
+            None,
+            "UpdateProjectResponse",
+            query=(Flag("force", "Even if it is in use in a running broadcast. Default false."),),
+        ),
+        docs=Docs(
+            "sources",
+            "Remove a live source from a project",
+            "FAILED_PRECONDITION while the project broadcasts, unless forced.",
+        ),
+        errors=Errors(contended=True),
     ),
 )
