@@ -137,7 +137,9 @@ def _operation(operation: Declaration[Any], operation_id: str) -> JsonObject:
 def _query_parameter(parameter: Flag | Filter) -> JsonObject:
     if isinstance(parameter, Flag):
         described = _parameter(parameter.name, "query", {"type": "boolean"})
-        return described | {"description": parameter.description}
+        return described | {
+            "description": f"{parameter.description} Default {str(parameter.default).lower()}."
+        }
     return _parameter(parameter.name, "query", parameter.schema)
 
 

@@ -161,8 +161,13 @@ def test_a_write_leaves_a_note_for_its_event(anna: User, cluster: Cluster) -> No
         return found
 
     first = note()
-    assert first == {"nonce": first["nonce"], "sessionId": "session-7", "requestMetadata": {"why": "test"}}
+    assert first == {
+        "nonce": first["nonce"],
+        "details": False,
+        "sessionId": "session-7",
+        "requestMetadata": {"why": "test"},
+    }
     anna.ok("PATCH", f"/collection/{created['collectionId']}", {"metadata": 2})
     second = note()
-    assert second == {"nonce": second["nonce"]}
+    assert second == {"nonce": second["nonce"], "details": False}
     assert second["nonce"] != first["nonce"]

@@ -41,8 +41,8 @@ COLLECTIONS = (
             None,
             "CollectionResponse",
             query=(
-                Flag("populateProjects", "Include the projects. Default true."),
-                Flag("populateSources", "Include the live sources. Default true."),
+                Flag("populateProjects", "Include the projects.", default=True),
+                Flag("populateSources", "Include the live sources.", default=True),
             ),
         ),
         docs=Docs("collections", "Read a collection", "Its projects come with everything that they own."),
@@ -72,7 +72,7 @@ COLLECTIONS = (
         messages=Messages(
             None,
             "DeleteCollectionResponse",
-            query=(Flag("force", "End the broadcasts of its projects. Default false."),),
+            query=(Flag("force", "End the broadcasts of its projects."),),
         ),
         docs=Docs(
             "collections",

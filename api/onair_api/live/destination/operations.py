@@ -63,7 +63,7 @@ DESTINATIONS = (
         messages=Messages(
             None,
             "DeleteDestinationResponse",
-            query=(Flag("force", "Delete it although it is enabled. Default false."),),
+            query=(Flag("force", "Delete it although it is enabled."),),
         ),
         docs=Docs(
             "destinations", "Delete a destination", "FAILED_PRECONDITION while it is enabled, unless forced."

@@ -38,7 +38,7 @@ PROJECTS = (
         messages=Messages(
             None,
             "GetProjectResponse",
-            query=(Flag("status", "Include the status of its broadcast. Default false."),),
+            query=(Flag("status", "Include the status of its broadcast."),),
         ),
         docs=Docs("projects", "Read a project", "With its sources, triggers and destinations."),
     ),
@@ -69,9 +69,7 @@ PROJECTS = (
         http=Http("DELETE", PROJECT),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Projects, Projects.delete),
-        messages=Messages(
-            None, "DeleteProjectResponse", query=(Flag("force", "End its broadcast. Default false."),)
-        ),
+        messages=Messages(None, "DeleteProjectResponse", query=(Flag("force", "End its broadcast."),)),
         docs=Docs(
             "projects",
             "Delete a project and all that it owns",
@@ -121,7 +119,7 @@ PROJECTS = (
         messages=Messages(
             None,
             "UpdateProjectResponse",
-            query=(Flag("force", "Even if it is in use in a running broadcast. Default false."),),
+            query=(Flag("force", "Even if it is in use in a running broadcast."),),
         ),
         docs=Docs(
             "sources",

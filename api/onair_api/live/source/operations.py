@@ -68,7 +68,7 @@ SOURCES = (
         messages=Messages(
             None,
             "DeleteSourceResponse",
-            query=(Flag("force", "Even if it is in use in a running broadcast. Default false."),),
+            query=(Flag("force", "Even if it is in use in a running broadcast."),),
         ),
         docs=Docs(
             "sources",
