@@ -1,0 +1,23 @@
+"""Errors that nothing handles."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI
+from tests.support.asgi import client
+
+from onair_api.http.request_log import RequestLog
+
+
+async def test_what_nobody_expected_is_answered_without_its_text(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = FastAPI()
+
+    @broken.get("/broken")
+    async def fail() -> None:
+        raise RuntimeError("the stream key is hush-hush")
+
+    broken.add_middleware(RequestLog)
+    async with client(broken) as http:
+        answer = await http.get("/broken")
+    assert (answer.status_code, answer.json()["code"]) == (500, 13)
+    assert "hush-hush" not in answer.text + capsys.readouterr().out

@@ -1,0 +1,101 @@
+"""Requests of token operations: what is read, what is refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.token_issuer import DAY_MS
+
+from onair_api.auth.tokens import TokenKind
+from onair_api.errors import InvalidArgument
+from onair_api.live.authentication.requests import backend_request, guest_request, is_http_url
+from onair_api.settings import TokenSettings
+
+SETTINGS = TokenSettings(default_duration_ms=DAY_MS)
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, ["serviceUserId"]),
+        ({"serviceUserId": ""}, ["serviceUserId"]),
+        ({"serviceUserId": "a b"}, ["serviceUserId"]),
+        ({"serviceUserId": 5}, ["serviceUserId"]),
+        ({"serviceUserId": "a" * 257}, ["serviceUserId"]),
+        ({"serviceUserId": "a", "displayName": []}, ["displayName"]),
+        ({"serviceUserId": "a", "role": "HOST"}, ["role"]),
+        ({"serviceUserId": "a", "maxDuration": 0}, ["maxDuration"]),
+        ({"serviceUserId": "a", "maxDuration": 604_800_001}, ["maxDuration"]),
+        ({"serviceUserId": "a", "maxDuration": "x"}, ["maxDuration"]),
+        ({"serviceUserId": "a", "maxDuration": True}, ["maxDuration"]),
+        ({"role": "x", "maxDuration": -1}, ["serviceUserId", "role", "maxDuration"]),
+    ],
+)
+def test_a_wrong_request_names_every_field(body: dict[str, Any], fields: list[str]) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        backend_request(body, SETTINGS)
+    assert [v.field for v in caught.value.violations] == fields
+
+
+IDS = {"collectionId": "c", "projectId": "p"}
+
+
+def test_both_forms_of_the_select_one_mean_the_same() -> None:
+    settings = TokenSettings()
+    options = {"displayName": "Ben", "service_user_id": "ben"}
+    beside = guest_request({**IDS, "direct": options}, settings)
+    assert beside == guest_request({**IDS, "token": {"direct": options}}, settings)
+    assert (beside.kind, beside.display_name, beside.service_user_id) == (TokenKind.DIRECT, "Ben", "ben")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+NAMES = st.sampled_from(
+    [
+        "collectionId",
+        "projectId",
+        "role",
+        "maxDuration",
+        "direct",
+        "exchange",
+        "token",
+        "url",
+        "serviceUserId",
+    ]
+)
+
+
+@given(st.dictionaries(NAMES, JSON | st.dictionaries(NAMES, JSON, max_size=3)), st.booleans())
+def test_any_body_is_read_or_refused_by_its_fields(body: dict[str, Any], for_code: bool) -> None:
+    with suppress(InvalidArgument):
+        asked = guest_request(body, TokenSettings(), for_code=for_code)
+        assert asked.collection_id == body["collectionId"]
+        assert asked.url or not for_code
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "a",
+        "//a",
+        "ftp://a",
+        "javascript:x",
+        "https://",
+        "https:///x",
+        "http://[",
+        "http://a b",
+        "http://a\n",
+    ],
+)
+def test_what_is_no_http_url(url: str) -> None:
+    assert not is_http_url(url)
