@@ -1,187 +1,251 @@
-"""The loop: observed = observe(project); plan = make_plan(observed, now, settings); await apply(plan)."""
+"""The loop: observed = observe(world, name); plan = make_plan(observed, now, settings); await apply(plan).
+
+`RECONCILERS` says how each kind of key is decided, and which changes make the loop look at one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
 import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 from prometheus_client import Counter, Histogram
 
-from onair_crds.kube.apis import CUSTOM
-from onair_crds.kube.client import KubeClient
+from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
 from onair_crds.kube.errors import ApiError
-from onair_crds.resources.base import Resource
-from onair_crds.resources.collection import CollectionStatus
-from onair_operator.actions import Adopt
-from onair_operator.apply import Applier
-from onair_operator.conditions import Verdict, with_ready
-from onair_operator.delivery import unowned_status
-from onair_operator.fencing import dead_nodes, node_renewals
-from onair_operator.fleet import Fleet
-from onair_operator.observe import follow_encoders, observe
-from onair_operator.plan import make_plan
-from onair_operator.rtc_providers import RtcProviders
+from onair_crds.kube.store import Change, Store
+from onair_operator.cluster.actions import Action
+from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.store import (
+    BY_COLLECTION,
+    BY_DESTINATION,
+    BY_PROJECT,
+    BY_SECRET,
+    BY_SOURCE,
+    COLLECTION,
+    DESTINATION,
+    LAYOUT,
+    NODE,
+    POD,
+    PROJECT,
+    SECRET,
+    SOURCE,
+    WATCHED,
+)
+from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.world import World
+from onair_operator.collection.observe import observe as observe_collection
+from onair_operator.collection.plan import make_plan as plan_collection
+from onair_operator.destination.observe import observe as observe_destination
+from onair_operator.destination.plan import make_plan as plan_destination
+from onair_operator.node.observe import observe as observe_node
+from onair_operator.node.observe import suspects
+from onair_operator.node.plan import make_plan as plan_node
+from onair_operator.project.observe import observe as observe_project
+from onair_operator.project.plan import make_plan as plan_project
+from onair_operator.secret.observe import observe as observe_secret
+from onair_operator.secret.plan import make_plan as plan_secret
 from onair_operator.settings import OperatorSettings
-from onair_operator.store import Store
-from onair_operator.sweep import orphaned_secrets
-from onair_operator.work_queue import WorkQueue
+from onair_operator.source.observe import observe as observe_source
+from onair_operator.source.plan import make_plan as plan_source
 
 log = structlog.get_logger()
 
 WORKERS = 8
 BROKEN_RETRY_S = 30.0
-SILENCE_S = 5.0
-"""An encoder that has not been heard for so long makes us look at its node's Lease."""
+NODE_INTERVAL_S = 1.0
 RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
 DURATION = Histogram("onair_operator_reconcile_seconds", "Time of one look at a key.")
 
+T = TypeVar("T")
+Planner = Callable[[World, str, dt.datetime, OperatorSettings], list[Action]]
+Lookup = Callable[[Store, Change], Iterable[str]]
+"""The names that a change bears on."""
 
+
+@dataclass(frozen=True)
 class Reconciler:
+    """How keys of one kind are decided."""
+
+    kind: str
+    plan: Planner
+    watches: Mapping[str, Lookup]
+    """By the kind of a changed object: which keys it bears on."""
+
+
+def _decided_by(
+    observe: Callable[[World, str], T | None],
+    make_plan: Callable[[T, dt.datetime, OperatorSettings], list[Action]],
+) -> Planner:
+    def plan(world: World, name: str, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
+        observed = observe(world, name)
+        return [] if observed is None else make_plan(observed, now, settings)
+
+    return plan
+
+
+def _itself(_: Store, change: Change) -> Iterable[str]:
+    return (change.entry.name,)
+
+
+def _parent(field: str) -> Lookup:
+    return lambda _, change: (str(change.entry.spec[field]),)
+
+
+def _children(kind: str, index: str) -> Lookup:
+    return lambda store, change: [each.name for each in store.select(kind, index, change.entry.name)]
+
+
+def _when_gone(lookup: Lookup) -> Lookup:
+    return lambda store, change: lookup(store, change) if change.after is None else ()
+
+
+def _without_project(store: Store, change: Change) -> Iterable[str]:
+    exists = store.entry(PROJECT, change.entry.spec["projectId"]) is not None
+    return () if exists else (change.entry.name,)
+
+
+def _labelled(store: Store, change: Change) -> Iterable[str]:
+    labels = change.entry.labels
+    return (change.entry.name,) if DESTINATION_LABEL in labels or SOURCE_LABEL in labels else ()
+
+
+def _project_of_pod(_: Store, change: Change) -> Iterable[str]:
+    project = change.entry.labels.get(PROJECT_LABEL)
+    return (project,) if project else ()
+
+
+def _projects_of_secret(store: Store, change: Change) -> Iterable[str]:
+    """Those whose destinations refer to the Secret, or had it made for them."""
+    destinations = store.select(DESTINATION, BY_SECRET, change.entry.name)
+    owner = store.entry(DESTINATION, change.entry.labels.get(DESTINATION_LABEL, ""))
+    return [each.spec["projectId"] for each in (*destinations, *([owner] if owner else []))]
+
+
+def _projects_with_pods(store: Store, change: Change) -> Iterable[str]:
+    """Of a node that came or went; every other change is its kubelet's heartbeat."""
+    if change.before and change.after:
+        return ()
+    return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]
+
+
+RECONCILERS = (
+    Reconciler(COLLECTION, _decided_by(observe_collection, plan_collection), {COLLECTION: _itself}),
+    Reconciler(
+        SOURCE,
+        _decided_by(observe_source, plan_source),
+        {SOURCE: _itself, COLLECTION: _children(SOURCE, BY_COLLECTION)},
+    ),
+    Reconciler(
+        PROJECT,
+        _decided_by(observe_project, plan_project),
+        {
+            PROJECT: _itself,
+            COLLECTION: _children(PROJECT, BY_COLLECTION),
+            DESTINATION: _parent("projectId"),
+            LAYOUT: _parent("projectId"),
+            POD: _project_of_pod,
+            SECRET: _projects_of_secret,
+            NODE: _projects_with_pods,
+        },
+    ),
+    Reconciler(
+        DESTINATION,
+        _decided_by(observe_destination, plan_destination),
+        {DESTINATION: _without_project, PROJECT: _when_gone(_children(DESTINATION, BY_PROJECT))},
+    ),
+    Reconciler(
+        SECRET,
+        _decided_by(observe_secret, plan_secret),
+        {
+            SECRET: _labelled,
+            DESTINATION: _when_gone(_children(SECRET, BY_DESTINATION)),
+            SOURCE: _when_gone(_children(SECRET, BY_SOURCE)),
+        },
+    ),
+    Reconciler(NODE, _decided_by(observe_node, plan_node), {}),  # looked at by the clock
+)
+PLANNERS = {reconciler.kind: reconciler.plan for reconciler in RECONCILERS}
+LOOKUPS: dict[str, list[tuple[str, Lookup]]] = defaultdict(list)
+"""By the kind of a changed object: the kinds of keys that it bears on, and which."""
+for _each in RECONCILERS:
+    for _kind, _lookup in _each.watches.items():
+        LOOKUPS[_kind].append((_each.kind, _lookup))
+
+
+def keys_of(store: Store, change: Change) -> set[Key]:
+    """The keys that a change bears on."""
+    found = LOOKUPS.get(change.entry.kind, ())
+    return {Key(kind, name) for kind, lookup in found for name in lookup(store, change)}
+
+
+class ReconcileLoop:
     """Works the queue off while this process leads."""
 
-    def __init__(
-        self,
-        client: KubeClient,
-        store: Store,
-        queue: WorkQueue,
-        fleet: Fleet,
-        applier: Applier,
-        settings: OperatorSettings,
-    ) -> None:
-        self._client = client
+    def __init__(self, store: Store, queue: WorkQueue, settings: OperatorSettings) -> None:
         self._store = store
         self._queue = queue
-        self._fleet = fleet
-        self._applier = applier
         self._settings = settings
-        self._rtc_providers = RtcProviders(settings.rtc)
-        self._dead_nodes: frozenset[str] = frozenset()
-        self._failures: dict[str, int] = {}
+        self._failures: dict[Key, int] = {}
 
-    async def run(self) -> None:
+    def changed(self, change: Change) -> None:
+        """Asks for a look at all that a change of the store bears on."""
+        for key in keys_of(self._store, change):
+            self._queue.add(key)
+
+    async def run(self, world: World, applier: Applier, watch: Watch) -> None:
         """Looks at every key once and from then on at those that change; ends only when cancelled."""
-        self.enqueue_all()
+        for kind in WATCHED:
+            for entry in self._store.entries(kind) if kind != NODE else ():
+                self.changed(Change(None, entry))
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._watch_nodes())
-            tasks.create_task(self._sweep())
+            tasks.create_task(self._watch_nodes(world))
             for _ in range(WORKERS):
-                tasks.create_task(self._work())
+                tasks.create_task(self._work(world, applier, watch))
 
-    def enqueue_all(self) -> None:
-        for kind in (*CUSTOM, "Pod"):
-            for entry in self._store.all(kind):
-                for key in self._store.keys_of(kind, entry.document):
-                    self._queue.add(key)
-
-    async def _work(self) -> None:
+    async def _work(self, world: World, applier: Applier, watch: Watch) -> None:
         while True:
             key = await self._queue.take()
             started = time.perf_counter()
             outcome = "done"
             try:
-                await self._reconcile(key)
+                plan = PLANNERS[key.kind](world, key.name, dt.datetime.now(dt.UTC), self._settings)
+                await applier.apply(plan)
                 self._failures.pop(key, None)
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"
-                await self._again(key, error)
-            except Exception:  # one project that cannot be read must not stop the others
+                await self._retry(key, error, watch)
+            except Exception:  # one object that cannot be read must not stop the others
                 outcome = "broken"
-                log.exception("reconcile.broken", key=key)
+                log.exception("reconcile.broken", key=str(key))
                 self._queue.add_after(key, BROKEN_RETRY_S)
             finally:
                 self._queue.done(key)
                 RECONCILES.labels(outcome).inc()
                 DURATION.observe(time.perf_counter() - started)
 
-    async def _again(self, key: str, error: ApiError) -> None:
-        kind, _, name = key.partition("/")
+    async def _retry(self, key: Key, error: ApiError, watch: Watch) -> None:
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         if error.conflict or error.not_found:
-            await self._refresh({"project": "Project", "collection": "Collection"}[kind], name)
-            for entry in list(self._store.of_project("Destination", name)):
-                await self._refresh("Destination", entry.model.name)
+            await watch.refresh(key.kind, key.name)
+            if key.kind == PROJECT:
+                for entry in self._store.select(DESTINATION, BY_PROJECT, key.name):
+                    await watch.refresh(DESTINATION, entry.name)
         else:
-            log.warning("reconcile.failed", key=key, reason=error.reason, error=error.message)
+            log.warning("reconcile.failed", key=str(key), reason=error.reason, error=error.message)
         self._queue.add_after(key, min(0.05 * 2 ** min(failures - 1, 8), 10.0))
 
-    async def _refresh(self, kind: str, name: str) -> None:
-        known = self._store.get(kind, name)
-        try:
-            self._store.put(kind, await self._client.get(CUSTOM[kind], self._settings.show_namespace, name))
-        except ApiError as error:
-            if error.not_found and known:
-                self._store.remove(kind, name, known.uid)
-
-    async def _reconcile(self, key: str) -> None:
-        kind, _, name = key.partition("/")
-        if kind == "project":
-            await self._reconcile_project(name)
-        else:
-            await self._reconcile_collection(name)
-
-    async def _reconcile_project(self, name: str) -> None:
-        observed = observe(self._store, self._fleet, name, self._dead_nodes, self._rtc_providers.known())
-        if observed is None:
-            await self._tell_unowned(name)
-            return
-        follow_encoders(self._store, self._fleet, observed)
-        plan = make_plan(observed, dt.datetime.now(dt.UTC), self._settings)
-        await self._applier.apply(observed.project, plan)
-
-    async def _tell_unowned(self, project: str) -> None:
-        for entry in list(self._store.of_project("Destination", project)):
-            destination = entry.model
-            status = unowned_status(destination, dt.datetime.now(dt.UTC))
-            if status != destination.status and not destination.deleting:
-                await self._applier.write_status(
-                    "Destination", destination.name, destination.resource_version, status.manifest()
-                )
-
-    async def _reconcile_collection(self, name: str) -> None:
-        entry = self._store.get("Collection", name)
-        if entry is None or entry.model.deleting:
-            return
-        collection = entry.model
-        verdict = Verdict(True, "Accepted", "projects and sources may refer to it")
-        status = CollectionStatus(
-            observed_generation=collection.generation,
-            conditions=with_ready(
-                collection.status.conditions, verdict, collection.generation, dt.datetime.now(dt.UTC)
-            ),
-        )
-        if status != collection.status:
-            await self._applier.write_status(
-                "Collection", name, collection.resource_version, status.manifest()
-            )
-        for source in list(self._store.of_collection("Source", name)):
-            if not source.model.deleting and not _owned_by(source.model, collection.uid):
-                await self._applier.adopt(Adopt(source.model, collection))
-
-    async def _sweep(self) -> None:
-        """Deletes, now and then, what no destination or source will ever name."""
+    async def _watch_nodes(self, world: World) -> None:
+        """Looks at nodes only while an encoder is silent, and at those found dead until they are back."""
         while True:
-            await asyncio.sleep(self._settings.resync_interval_s)
-            for secret in orphaned_secrets(self._store, dt.datetime.now(dt.UTC)):
-                try:
-                    await self._applier.delete_secret(secret.name, secret.uid)
-                except ApiError as error:
-                    log.warning("sweep.failed", secret=secret.name, error=error.message)
-
-    async def _watch_nodes(self) -> None:
-        """Judges nodes, only while an encoder is silent, and those found dead until they are back."""
-        while True:
-            await asyncio.sleep(1.0)
-            suspects = self._fleet.silent_nodes(SILENCE_S) | self._dead_nodes
-            judged: frozenset[str] = frozenset()
-            if suspects:
-                judged = dead_nodes(await node_renewals(self._client), dt.datetime.now(dt.UTC)) & suspects
-            if judged != self._dead_nodes:
-                log.warning("nodes.dead", nodes=sorted(judged))
-                self._dead_nodes = judged
-                self.enqueue_all()
-
-
-def _owned_by(resource: Resource, uid: str) -> bool:
-    return any(owner["uid"] == uid for owner in resource.metadata.get("ownerReferences", []))
+            await asyncio.sleep(NODE_INTERVAL_S)
+            if nodes := suspects(world) | world.nodes.dead:
+                await world.nodes.refresh()
+                for node in nodes:
+                    self._queue.add(Key(NODE, node))

@@ -1,4 +1,4 @@
-"""One operator process: connects the parts, leads or waits, ends in order."""
+"""One operator process: connects the parts, leads or waits, shuts down in order."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ import structlog
 
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Change, Store
 from onair_crds.runtime.probes import ProbeServer
-from onair_operator.apply import Applier
-from onair_operator.fleet import Fleet
-from onair_operator.identity import OperatorKey
-from onair_operator.lease import LeaderElection
-from onair_operator.reconcile import Reconciler
-from onair_operator.recorder import Recorder
+from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.lease import LeaderElection
+from onair_operator.cluster.node_leases import NodeLeases
+from onair_operator.cluster.operator_key import operator_key
+from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.recorder import Recorder
+from onair_operator.cluster.store import KINDS, POD, PROJECT
+from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.world import World
+from onair_operator.encoder.fleet import Fleet
+from onair_operator.encoder.identity import OperatorKey
+from onair_operator.reconcile import ReconcileLoop
+from onair_operator.room.providers import RtcProviders
 from onair_operator.settings import OperatorSettings
-from onair_operator.signing_key import signing_key
-from onair_operator.store import Store
-from onair_operator.watching import Watching
-from onair_operator.work_queue import WorkQueue
 
 log = structlog.get_logger()
 
@@ -53,24 +57,24 @@ class _Runtime:
         self._settings = settings
         self._stop = stop
         self._identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}-{secrets.token_hex(3)}"
-        self._store = Store()
+        self._store = Store(KINDS)
         self._queue = WorkQueue()
         self._fleet: Fleet | None = None
-        self._watching = Watching(
-            client, self._store, self._queue, settings.show_namespace, self._forget_pod, watches_started
-        )
+        self._reconcile = ReconcileLoop(self._store, self._queue, settings)
+        self._watch = Watch(client, self._store, settings.show_namespace, self._changed, watches_started)
         self._election = LeaderElection(
             client, settings.release_namespace, self._identity, settings.leader_election
         )
 
-    def _forget_pod(self, uid: str) -> None:
-        if self._fleet:
-            self._fleet.drop(uid)
+    def _changed(self, change: Change) -> None:
+        if self._fleet and change.entry.kind == POD and change.after is None:
+            self._fleet.drop(change.entry.uid)
+        self._reconcile.changed(change)
 
     async def run(self) -> None:
-        probes = ProbeServer(lambda: self._watching.synced)
+        probes = ProbeServer(lambda: self._watch.synced)
         await probes.start(self._settings.health_port)
-        watching = asyncio.create_task(self._watching.run(self._settings.resync_interval_s, self._stop))
+        watching = asyncio.create_task(self._watch.run(self._settings.resync_interval_s, self._stop))
         campaign = asyncio.create_task(self._election.campaign(self._lead))
         stopping = asyncio.create_task(self._stop.wait())
         try:
@@ -91,13 +95,13 @@ class _Runtime:
     async def _lead(self) -> None:
         """Lists afresh, connects to the encoders that run, and only then judges and acts."""
         key = await self._key_and_list()
-        queue = self._queue
-        fleet = self._fleet = Fleet(key, lambda project: queue.add(f"project/{project}"))
-        recorder = Recorder(self._client, self._settings.show_namespace, self._identity)
-        applier = Applier(self._client, self._store, fleet, recorder, queue, key, self._settings)
-        reconciler = Reconciler(self._client, self._store, queue, fleet, applier, self._settings)
+        client, queue, settings = self._client, self._queue, self._settings
+        fleet = self._fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)))
+        world = World(self._store, fleet, NodeLeases(client), RtcProviders(settings.rtc))
+        recorder = Recorder(client, settings.show_namespace, self._identity)
+        applier = Applier(client, world, queue, self._changed, recorder, key, settings)
         try:
-            await reconciler.run()
+            await self._reconcile.run(world, applier, self._watch)
         finally:
             self._fleet = None
             queue.clear()
@@ -107,8 +111,8 @@ class _Runtime:
     async def _key_and_list(self) -> OperatorKey:
         while True:
             try:
-                key = await signing_key(self._client, self._settings.release_namespace)
-                await self._watching.resync()
+                key = await operator_key(self._client, self._settings.release_namespace)
+                await self._watch.resync()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)
                 await asyncio.sleep(START_RETRY_S)

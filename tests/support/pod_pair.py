@@ -15,7 +15,7 @@ import httpx
 
 from onair_crds.contract.pod import CONTROL_PORT
 from onair_crds.contract.program import EncoderStatus, Program
-from onair_operator.identity import OperatorKey, pod_identity
+from onair_operator.encoder.identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
 LOCKED_DOWN = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]

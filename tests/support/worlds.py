@@ -12,22 +12,11 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.project import Project
-from onair_operator.actions import (
-    Action,
-    Adopt,
-    CreatePod,
-    DeletePod,
-    Event,
-    PushProgram,
-    SetFinalizer,
-    WriteDestinationStatus,
-    WriteStatus,
-)
-from onair_operator.naming import pod_name
-from onair_operator.observed import EncoderView, NodeView, Observed, PodView, SecretView
-from onair_operator.plan import make_plan
+from onair_operator.encoder.naming import pod_name
+from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.project.observed import NodeView, ObservedProject
+from onair_operator.secret.observed import SecretView
 from onair_operator.settings import OperatorSettings, RegionSettings
-from onair_operator.wanted import digest, wanted_program
 
 NOW = dt.datetime(2026, 5, 1, 12, 0, tzinfo=dt.UTC)
 SETTINGS = OperatorSettings(
@@ -169,10 +158,10 @@ def delivering(name: str = "main", connect: str = "Connected", error: str | None
     return DestinationState(id=name, connect=connect, since=since, last_error=error)
 
 
-def world(show: Project, **extra: Any) -> Observed:
+def world(show: Project, **extra: Any) -> ObservedProject:
     pods = tuple(extra.pop("pods", ()))
     views = extra.pop("encoders", ())
-    return Observed(
+    return ObservedProject(
         **{
             "project": show,
             "collection": collection(),
@@ -184,46 +173,3 @@ def world(show: Project, **extra: Any) -> Observed:
             **extra,
         }
     )
-
-
-def plan(observed: Observed, now: dt.datetime = NOW) -> list[Action]:
-    return make_plan(observed, now, SETTINGS)
-
-
-def settled(observed: Observed) -> Observed:
-    """The world after the plan's status writes, pushes and ownerships have been carried out."""
-    show, destinations, encoders = observed.project, list(observed.destinations), dict(observed.encoders)
-    for action in plan(observed):
-        match action:
-            case WriteStatus():
-                show = show.model_copy(update={"status": action.status})
-            case WriteDestinationStatus():
-                destinations = [
-                    d.model_copy(update={"status": action.status}) if d.name == action.name else d
-                    for d in destinations
-                ]
-            case SetFinalizer():
-                finalizers = [BROADCAST_FINALIZER] if action.present else []
-                show = show.model_copy(update={"metadata": {**show.metadata, "finalizers": finalizers}})
-            case PushProgram():
-                view = encoders.get(action.pod_uid)
-                program = wanted_program(
-                    observed, action_broadcast(observed, show), SETTINGS, stop=action.program.stop
-                )
-                encoders[action.pod_uid] = EncoderView(
-                    action.pod_uid, True, view.status if view else None, digest(program)
-                )
-            case Adopt() | CreatePod() | DeletePod() | Event():
-                pass
-    return Observed(
-        **{
-            **vars(observed),
-            "project": show,
-            "destinations": tuple(destinations),
-            "encoders": encoders,
-        }
-    )
-
-
-def action_broadcast(observed: Observed, show: Project) -> Any:
-    return show.status.broadcast or observed.broadcast

@@ -11,7 +11,7 @@ import pytest
 
 from onair_crds.kube.apis import LEASES
 from onair_crds.kube.client import KubeClient
-from onair_operator.lease import LeaderElection
+from onair_operator.cluster.lease import LeaderElection
 from onair_operator.settings import LeaderElectionSettings
 
 SETTINGS = LeaderElectionSettings(lease_duration_s=2.0, renew_interval_s=0.3)

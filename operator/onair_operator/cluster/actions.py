@@ -1,0 +1,140 @@
+"""What a plan may ask for: `apply` carries each out in order, and does nothing where it holds already.
+
+Every action names the resource that it is about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onair_crds.contract.program import Program
+from onair_crds.resources.base import Resource, Status
+from onair_crds.resources.project import Project
+from onair_operator.cluster.queue import Key
+from onair_operator.encoder.observed import PodView
+
+
+@dataclass(frozen=True)
+class SetFinalizer:
+    """Holds back, or releases, the deletion of a resource."""
+
+    resource: Resource
+    finalizer: str
+    present: bool
+
+
+@dataclass(frozen=True)
+class WriteStatus:
+    """Replaces a resource's status, if nobody else changed the resource since it was observed."""
+
+    resource: Resource
+    status: Status
+
+
+@dataclass(frozen=True)
+class CreatePod:
+    """Creates the encoder pod that the project's status has claimed, with its identity."""
+
+    project: Project
+    broadcast: str
+    epoch: int
+    avoid: frozenset[str] = frozenset()
+    """Nodes that are dead; the scheduler takes another half minute to see it."""
+
+
+@dataclass(frozen=True)
+class DeletePod:
+    """Deletes an encoder pod and its identity."""
+
+    name: str
+    uid: str
+    grace_s: int | None = None
+
+
+@dataclass(frozen=True)
+class FollowEncoder:
+    """Keeps the status stream of a project's encoder open from now on."""
+
+    project: str
+    pod: PodView
+    certificate_pem: str
+
+
+@dataclass(frozen=True)
+class DropEncoder:
+    """Closes the status stream of an encoder."""
+
+    pod_uid: str
+
+
+@dataclass(frozen=True)
+class PushProgram:
+    """Hands an encoder its programme, unless it has acknowledged it already."""
+
+    pod_uid: str
+    program: Program
+
+
+@dataclass(frozen=True)
+class Adopt:
+    """Adds an owner reference, so that the child is deleted with its owner."""
+
+    child: Resource
+    owner: Resource
+
+
+@dataclass(frozen=True)
+class AdoptSecret:
+    """Adds an owner reference to a Secret."""
+
+    name: str
+    owner: Resource
+
+
+@dataclass(frozen=True)
+class DeleteSecret:
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True)
+class MarkNode:
+    """Notes that a node is dead, or alive again: no new encoder is placed on a dead one."""
+
+    name: str
+    dead: bool
+
+
+@dataclass(frozen=True)
+class Event:
+    """A Kubernetes Event on a resource."""
+
+    resource: Resource
+    reason: str
+    message: str
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Requeue:
+    """Looks at a key again after this time, even if nothing happens."""
+
+    key: Key
+    after_s: float
+
+
+Action = (
+    SetFinalizer
+    | WriteStatus
+    | CreatePod
+    | DeletePod
+    | FollowEncoder
+    | DropEncoder
+    | PushProgram
+    | Adopt
+    | AdoptSecret
+    | DeleteSecret
+    | MarkNode
+    | Event
+    | Requeue
+)

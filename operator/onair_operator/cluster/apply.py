@@ -1,0 +1,209 @@
+"""Carries plans out: the only place where the operator writes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+import structlog
+
+from onair_crds.contract.labels import PROJECT_LABEL
+from onair_crds.contract.owners import owner_reference
+from onair_crds.kube.apis import CUSTOM, PODS, SECRETS, Api
+from onair_crds.kube.client import KubeClient
+from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Change
+from onair_crds.resources.base import Resource
+from onair_crds.resources.project import Project, ProjectStatus
+from onair_crds.shapes import Document, JsonPatch
+from onair_operator.cluster import actions
+from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.recorder import Recorder
+from onair_operator.cluster.store import POD, PROJECT, SECRET
+from onair_operator.cluster.world import World
+from onair_operator.encoder.client import EncoderUnreachable, ProgramRefused
+from onair_operator.encoder.cost import cost_of
+from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.placement import regions_by_distance
+from onair_operator.settings import OperatorSettings
+from onair_operator.specs.claim import Claim, claimed_identity, claimed_pod
+from onair_operator.specs.identity import identity_secret
+from onair_operator.specs.pod import pod_template
+
+log = structlog.get_logger()
+
+PUSH_RETRY_S = 0.1
+
+
+class Applier:
+    """Carries out plans for resources of one namespace."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        world: World,
+        queue: WorkQueue,
+        changed: Callable[[Change], None],
+        recorder: Recorder,
+        key: OperatorKey,
+        settings: OperatorSettings,
+    ) -> None:
+        """`changed` is called with what the responses to writes changed in the store."""
+        self._client = client
+        self._world = world
+        self._queue = queue
+        self._changed = changed
+        self._recorder = recorder
+        self._key = key
+        self._settings = settings
+        self._namespace = settings.show_namespace
+
+    async def apply(self, plan: list[actions.Action]) -> None:
+        """Carries the actions out in order.
+
+        Raises:
+            ApiError: a write was refused, as by a conflict; the rest of the plan is void.
+        """
+        written: dict[str, str] = {}
+        """resourceVersions by uid, as this plan's own writes left them."""
+        for action in plan:
+            match action:
+                case actions.SetFinalizer() | actions.WriteStatus():
+                    resource = action.resource
+                    version = written.get(resource.uid, resource.resource_version)
+                    written[resource.uid] = await self._swap(action, version)
+                case actions.CreatePod():
+                    await self._create_pod(action)
+                case actions.DeletePod():
+                    await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
+                    await self._delete(SECRETS, SECRET, action.name)
+                case actions.FollowEncoder():
+                    self._world.fleet.follow(action.project, action.pod, action.certificate_pem)
+                case actions.DropEncoder():
+                    self._world.fleet.drop(action.pod_uid)
+                case actions.PushProgram():
+                    await self._push(action)
+                case actions.Adopt():
+                    child = action.child
+                    await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
+                case actions.AdoptSecret():
+                    await self._adopt(SECRETS, SECRET, action.name, action.owner)
+                case actions.DeleteSecret():
+                    await self._delete(SECRETS, SECRET, action.name, action.uid)
+                case actions.MarkNode():
+                    self._world.nodes.mark(action.name, dead=action.dead)
+                case actions.Event():
+                    self._recorder.record(action)
+                case actions.Requeue():
+                    self._queue.add_after(action.key, action.after_s)
+
+    async def _swap(self, action: actions.SetFinalizer | actions.WriteStatus, version: str) -> str:
+        """Writes a part of a resource as a compare-and-swap; gives the new resourceVersion."""
+        if isinstance(action, actions.SetFinalizer):
+            return await self._set_finalizer(action, version)
+        _log_transition(action)
+        operations: JsonPatch = [
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+            {"op": "add", "path": "/status", "value": action.status.manifest()},
+        ]
+        kind, name = action.resource.kind, action.resource.name
+        response = await self._client.json_patch(CUSTOM[kind], self._namespace, name, operations, "status")
+        return self._take(kind, response)
+
+    async def _set_finalizer(self, action: actions.SetFinalizer, version: str) -> str:
+        resource = action.resource
+        finalizers = [name for name in resource.finalizers if name != action.finalizer]
+        if action.present:
+            finalizers.append(action.finalizer)
+        patch = {"metadata": {"resourceVersion": version, "finalizers": finalizers}}
+        api = CUSTOM[resource.kind]
+        return self._take(
+            resource.kind, await self._client.merge_patch(api, self._namespace, resource.name, patch)
+        )
+
+    def _take(self, kind: str, document: Document) -> str:
+        """Takes a write's response into the store and looks again: its echo will be no news."""
+        if change := self._world.store.update(kind, document):
+            self._changed(change)
+        return str(document["metadata"]["resourceVersion"])
+
+    async def _create_pod(self, action: actions.CreatePod) -> None:
+        project, settings = action.project, self._settings
+        claim = Claim(project, action.broadcast, action.epoch)
+        identity = identity_secret(pod_identity(self._key, dt.datetime.now(dt.UTC)))
+        await self._create(SECRETS, SECRET, claimed_identity(identity, claim))
+        regions = regions_by_distance(project.spec.location, settings.regions)
+        cost = cost_of(project.spec.rendering, settings.encoder.cost)
+        template = pod_template(settings.encoder, cost, regions, action.avoid)
+        await self._create(PODS, POD, claimed_pod(template, claim))
+        log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)
+
+    async def _create(self, api: Api, kind: str, document: Document) -> None:
+        name = document["metadata"]["name"]
+        try:
+            created = await self._client.create(api, self._namespace, document)
+        except ApiError as error:
+            if not error.already_exists:
+                raise
+            # Created before a crash, by us: its name says for which run and epoch.
+            created = await self._client.get(api, self._namespace, name)
+            labels = created["metadata"].get("labels") or {}
+            if labels.get(PROJECT_LABEL) != document["metadata"]["labels"][PROJECT_LABEL]:
+                raise
+        self._take(kind, created)
+
+    async def _delete(
+        self, api: Api, kind: str, name: str, uid: str | None = None, grace_s: int | None = None
+    ) -> None:
+        try:
+            deleted = await self._client.delete(api, self._namespace, name, uid=uid, grace_period_s=grace_s)
+        except ApiError as error:
+            if not error.not_found and not error.conflict:
+                raise
+            if uid and (change := self._world.store.remove(kind, name, uid)):
+                self._changed(change)
+            return
+        if deleted.get("kind") == kind and "deletionTimestamp" in deleted["metadata"]:
+            self._take(kind, deleted)
+
+    async def _push(self, action: actions.PushProgram) -> None:
+        client = self._world.fleet.client(action.pod_uid)
+        if client is None:
+            return
+        try:
+            await client.push(action.program)
+        except EncoderUnreachable as error:
+            log.debug("program.not-pushed", pod=client.pod.name, error=str(error))
+            self._queue.add_after(Key(PROJECT, action.program.project), PUSH_RETRY_S)
+        except ProgramRefused as error:
+            log.warning("program.refused", pod=client.pod.name, error=str(error))
+
+    async def _adopt(
+        self, api: Api, kind: str, name: str, owner: Resource, child: Resource | None = None
+    ) -> None:
+        """Adds an owner reference to the newest known version of the child."""
+        reference = owner_reference(owner.kind, owner.name, owner.uid)
+        entry = self._world.store.entry(kind, name)
+        present = (entry.metadata.get("ownerReferences") or []) if entry else []
+        metadata: Document = {"ownerReferences": [*present, reference]}
+        if entry:
+            metadata["resourceVersion"] = str(entry.version)
+        elif child:
+            metadata["resourceVersion"] = child.resource_version
+        response = await self._client.merge_patch(api, self._namespace, name, {"metadata": metadata})
+        self._take(kind, response)
+
+
+def _log_transition(action: actions.WriteStatus) -> None:
+    before, after = action.resource, action.status
+    if not isinstance(before, Project) or not isinstance(after, ProjectStatus) or after.broadcast is None:
+        return
+    former, current = before.status.broadcast, after.broadcast
+    if former is None or former.phase is not current.phase or former.epoch != current.epoch:
+        log.info(
+            "broadcast.phase",
+            project=before.name,
+            broadcast=current.id,
+            epoch=current.epoch,
+            phase=str(current.phase),
+        )

@@ -1,0 +1,70 @@
+"""The kinds that the operator watches, and by what their objects are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
+from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
+from onair_crds.kube.store import Index, IndexKey, Kinds
+from onair_crds.shapes import Document
+
+COLLECTION = "Collection"
+PROJECT = "Project"
+SOURCE = "Source"
+DESTINATION = "Destination"
+LAYOUT = "Layout"
+POD = "Pod"
+SECRET = "Secret"  # noqa: S105 - the name of a kind
+NODE = "Node"
+
+WATCHED: dict[str, Api] = {**CUSTOM, POD: PODS, SECRET: SECRETS, NODE: NODES}
+
+BY_COLLECTION = "collection"
+BY_PROJECT = "project"
+BY_SECRET = "secret"  # noqa: S105 - the name of an index
+"""Destinations by the Secrets that their address refers to."""
+BY_DESTINATION = "destination"
+"""Secrets by the destination that they were made for."""
+BY_SOURCE = "source"
+"""Secrets by the source that they were made for."""
+
+
+def _spec(field: str) -> Index:
+    def index(document: Document) -> list[IndexKey]:
+        return [(document["spec"][field],)]
+
+    return index
+
+
+def _label(label: str) -> Index:
+    def index(document: Document) -> list[IndexKey]:
+        value = (document["metadata"].get("labels") or {}).get(label)
+        return [(value,)] if value else []
+
+    return index
+
+
+def _secrets(document: Document) -> set[IndexKey]:
+    return {(name,) for name in _references(document["spec"]["address"])}
+
+
+def _references(part: Document) -> Iterator[str]:
+    for field, value in part.items():
+        if isinstance(value, dict):
+            if field.endswith("SecretRef"):
+                yield str(value.get("name"))
+            else:
+                yield from _references(value)
+
+
+KINDS: Kinds = {
+    COLLECTION: {},
+    PROJECT: {BY_COLLECTION: _spec("collectionId")},
+    SOURCE: {BY_COLLECTION: _spec("collectionId")},
+    DESTINATION: {BY_PROJECT: _spec("projectId"), BY_SECRET: _secrets},
+    LAYOUT: {BY_PROJECT: _spec("projectId")},
+    POD: {BY_PROJECT: _label(PROJECT_LABEL)},
+    SECRET: {BY_DESTINATION: _label(DESTINATION_LABEL), BY_SOURCE: _label(SOURCE_LABEL)},
+    NODE: {},
+}

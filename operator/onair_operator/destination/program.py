@@ -1,0 +1,152 @@
+"""One destination as the encoder is to see it, from its resource and its Secrets. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from pydantic import SecretStr
+
+from onair_crds.contract.labels import CREDENTIALS_TYPE
+from onair_crds.contract.program import ProgramDestination, ProgramRtc, ProgramStorage
+from onair_crds.resources.destination import Destination, HlsPackaging, ObjectStorage, RtcPlatform
+from onair_crds.resources.values import SecretKeyRef
+from onair_operator.room.providers import RtcProvider
+from onair_operator.room.tokens import publisher_token
+from onair_operator.secret.observed import SecretView
+
+ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a destination cannot be part of the programme: reason constant and sentence."""
+
+    reason: str
+    message: str
+
+
+class Refused(Exception):
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.refusal = Refusal(reason, message)
+
+
+def program_destination(
+    destination: Destination,
+    known_secrets: Mapping[str, SecretView],
+    rtc_providers: Mapping[str, RtcProvider],
+    rooms_until: dt.datetime | None = None,
+) -> ProgramDestination | Refusal:
+    """One destination as the encoder is to see it, or why it cannot be.
+
+    Args:
+        known_secrets: those that the address refers to, by name.
+        rtc_providers: by `appId`.
+        rooms_until: when the tokens of rooms end; None where nobody is to join.
+    """
+    address = destination.spec.address
+    program = ProgramDestination(
+        id=destination.name,
+        type=cast(ProgramType, destination.type),
+        timeout_ms=destination.spec.timeout,
+        generation=destination.generation,
+    )
+    secrets = Secrets(known_secrets)
+    try:
+        if address.rtmp_push:
+            push = address.rtmp_push
+            pushed = {
+                "url": push.url,
+                "key": secrets.optional(push.key_secret_ref),
+                "passphrase": secrets.optional(push.passphrase_secret_ref),
+            }
+            return program.model_copy(update=pushed)
+        if address.srt_push:
+            srt = address.srt_push
+            passphrase = secrets.optional(srt.passphrase_secret_ref)
+            return program.model_copy(update={"url": srt.url, "passphrase": passphrase})
+        if address.object_storage:
+            return program.model_copy(update={"storage": storage(address.object_storage, secrets)})
+        if address.rtc_platform:
+            return program.model_copy(update={"rtc": room(address.rtc_platform, rtc_providers, rooms_until)})
+        return Refusal("NoAddress", "the address is of no known kind")
+    except Refused as refused:
+        return refused.refusal
+
+
+class Secrets:
+    """Values of the Secrets that a destination may name."""
+
+    def __init__(self, known: Mapping[str, SecretView]) -> None:
+        self._known = known
+
+    def optional(self, reference: SecretKeyRef | None) -> SecretStr | None:
+        return self.value(reference) if reference else None
+
+    def value(self, reference: SecretKeyRef) -> SecretStr:
+        """The value that the reference names.
+
+        Raises:
+            Refused: there is no such value, or it may not be used.
+        """
+        secret = self._known.get(reference.name)
+        if secret is None:
+            raise Refused("SecretNotFound", f"Secret {reference.name} does not exist")
+        if not secret.allowed:
+            raise Refused(
+                "SecretNotAllowed",
+                f"Secret {reference.name} is of type {secret.type}; "
+                f"only {CREDENTIALS_TYPE} may be referenced",
+            )
+        value = secret.value(reference.key)
+        if value is None:
+            raise Refused("SecretKeyNotFound", f"Secret {reference.name} has no key {reference.key}")
+        return SecretStr(value)
+
+
+def storage(spec: ObjectStorage, secrets: Secrets) -> ProgramStorage:
+    hls = spec.packaging.hls
+    return ProgramStorage(
+        region=spec.region,
+        bucket=spec.bucket,
+        prefix=spec.prefix or "",
+        access_key=secrets.value(spec.access_key_secret_ref),
+        secret_key=secrets.value(spec.secret_key_secret_ref),
+        token=secrets.optional(spec.token_secret_ref),
+        acl=re.sub(r"(?<!^)([A-Z])", r"-\1", spec.acl.value).lower() if spec.acl else None,
+        endpoint=spec.endpoint,
+        **_packaging(hls),
+    )
+
+
+def _packaging(hls: HlsPackaging) -> dict[str, int | bool]:
+    """Only what is given; the contract's defaults are the interface's."""
+    lifecycle = hls.lifecycle
+    vod = lifecycle.vod if lifecycle else None
+    live = lifecycle.live if lifecycle else None
+    given = {
+        "vod": vod is not None,
+        "max_duration_ms": vod.max_duration if vod else None,
+        "playlist_count": live.playlist_count if live else None,
+        "file_count": live.file_count if live else None,
+        "segment_duration_ms": hls.segment_duration,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def room(spec: RtcPlatform, providers: Mapping[str, RtcProvider], until: dt.datetime | None) -> ProgramRtc:
+    provider = providers.get(spec.app_id)
+    if provider is None:
+        raise Refused("ProviderNotConfigured", f"no provider is configured for appId {spec.app_id}")
+    if not provider.usable:
+        raise Refused(
+            "ProviderNotConfigured", f"the API key of the provider for appId {spec.app_id} is missing"
+        )
+    token = publisher_token(provider, spec.channel_id, spec.user_id, until) if until else SecretStr("")
+    return ProgramRtc(
+        provider=provider.type, url=provider.url, token=token, room=spec.channel_id, identity=spec.user_id
+    )

@@ -1,0 +1,90 @@
+"""The status of a destination, from what its encoder reports. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from onair_crds.contract.program import DestinationState, ProgramDestination
+from onair_crds.contract.times import format_time
+from onair_crds.resources.base import MAX_TEXT
+from onair_crds.resources.destination import Destination, DestinationStatus
+from onair_crds.resources.enums import ConnectState
+from onair_operator.destination.program import Refusal
+from onair_operator.specs.ready import Verdict, with_ready
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What the project's broadcast says of one destination."""
+
+    on_air: bool
+    """Whether a broadcast runs or starts; a disabled destination gets nothing of it."""
+    state: DestinationState | None = None
+    """As the encoder reports it; None while it has not."""
+    encoder_gone: bool = False
+
+
+def destination_status(
+    destination: Destination,
+    program: ProgramDestination | Refusal,
+    delivery: Delivery,
+    now: dt.datetime,
+) -> DestinationStatus:
+    """The next status; the present one where nothing new is known, as after a restart of the operator."""
+    before = destination.status
+    connect = before.connect or ConnectState.DISCONNECTED
+    since, last_error = before.since, before.last_error
+    on_air = delivery.on_air and destination.spec.enabled
+    state = delivery.state if on_air else None
+    if not on_air:
+        connect, last_error = ConnectState.DISCONNECTED, None
+    elif isinstance(program, Refusal):
+        connect, last_error = ConnectState.DISCONNECTED, program.message
+    elif state:
+        connect, since, last_error = state.connect, state.since, state.last_error
+    elif delivery.encoder_gone:
+        connect, last_error = ConnectState.DISCONNECTED, "the encoder is lost and being replaced"
+    if state is None and (connect is not before.connect or since is None):
+        since = format_time(now)
+    verdict = _verdict(destination, program, connect, last_error, on_air)
+    return DestinationStatus(
+        observed_generation=destination.generation,
+        conditions=with_ready(before.conditions, verdict, destination.generation, now),
+        type=destination.type,
+        connect=connect,
+        since=since,
+        last_error=last_error[:MAX_TEXT] if last_error else None,
+    )
+
+
+def _verdict(
+    destination: Destination,
+    program: ProgramDestination | Refusal,
+    connect: ConnectState,
+    last_error: str | None,
+    on_air: bool,
+) -> Verdict:
+    if isinstance(program, Refusal):
+        return Verdict(False, program.reason, program.message)
+    if not destination.spec.enabled:
+        return Verdict(True, "Disabled", "nothing is sent here")
+    if not on_air:
+        return Verdict(True, "NotRunning", "the project is not on air")
+    if connect is ConnectState.CONNECTED:
+        return Verdict(True, "Connected", "media flows")
+    return Verdict(False, "Disconnected", last_error or "connecting")
+
+
+def status_without_project(destination: Destination, now: dt.datetime) -> DestinationStatus:
+    """The status of a destination whose project does not exist (yet)."""
+    verdict = Verdict(False, "ProjectNotFound", f"Project {destination.spec.project_id} does not exist")
+    before = destination.status
+    disconnected = before.connect is ConnectState.DISCONNECTED
+    return DestinationStatus(
+        observed_generation=destination.generation,
+        conditions=with_ready(before.conditions, verdict, destination.generation, now),
+        type=destination.type,
+        connect=ConnectState.DISCONNECTED,
+        since=before.since if disconnected and before.since else format_time(now),
+    )

@@ -1,0 +1,58 @@
+"""The clients of all encoders that are followed, by pod uid."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from onair_operator.encoder.client import EncoderClient
+from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.observed import EncoderView, PodView
+
+
+class Fleet:
+    def __init__(self, key: OperatorKey, changed: Callable[[str], None]) -> None:
+        """`changed` is called with the name of the project whose encoder made a transition."""
+        self._key = key
+        self._changed = changed
+        self._clients: dict[str, EncoderClient] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def follow(self, project: str, pod: PodView, certificate_pem: str) -> None:
+        """Follows a claimed pod from now on; a new address makes a new client."""
+        known = self._clients.get(pod.uid)
+        if known and known.pod.ip == pod.ip:
+            return
+        if known:
+            self.drop(pod.uid)
+        if pod.ip:
+            self._clients[pod.uid] = EncoderClient(
+                pod, certificate_pem, self._key, lambda: self._changed(project)
+            )
+
+    def drop(self, pod_uid: str) -> None:
+        if client := self._clients.pop(pod_uid, None):
+            task = asyncio.create_task(client.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    def client(self, pod_uid: str) -> EncoderClient | None:
+        return self._clients.get(pod_uid)
+
+    def views(self, pod_uids: list[str]) -> dict[str, EncoderView]:
+        return {uid: self._clients[uid].view for uid in pod_uids if uid in self._clients}
+
+    def silent_nodes(self, for_s: float) -> set[str]:
+        """Nodes of encoders without a status for so long."""
+        now = time.monotonic()
+        return {
+            client.pod.node
+            for client in self._clients.values()
+            if client.pod.node and not client.connected and now - client.silent_since >= for_s
+        }
+
+    async def close(self) -> None:
+        for uid in list(self._clients):
+            self.drop(uid)
+        await asyncio.gather(*self._closing, return_exceptions=True)

@@ -1,0 +1,89 @@
+"""What is known of one encoder: its pod, and its own last status."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from onair_crds.contract.labels import BROADCAST_LABEL, EPOCH_LABEL
+from onair_crds.contract.program import EncoderStatus
+from onair_crds.contract.times import parse_time
+from onair_crds.shapes import Document
+
+_PULL_FAILURES = {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
+_START_FAILURES = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+
+
+@dataclass(frozen=True)
+class PodView:
+    """What matters of an encoder pod."""
+
+    name: str
+    uid: str
+    broadcast: str
+    epoch: int
+    phase: str
+    deleting: bool
+    created: dt.datetime
+    node: str | None = None
+    ip: str | None = None
+    unschedulable: str | None = None
+    """The scheduler's message why no node takes the pod."""
+    failure: tuple[str, str] | None = None
+    """Reason and message why a container cannot start."""
+
+    @property
+    def gone(self) -> bool:
+        """It delivers nothing any more and never will."""
+        return self.deleting or self.phase in ("Failed", "Succeeded")
+
+    @classmethod
+    def of(cls, document: Document) -> PodView:
+        metadata, spec, status = document["metadata"], document.get("spec", {}), document.get("status", {})
+        labels = metadata.get("labels", {})
+        return cls(
+            name=metadata["name"],
+            uid=metadata["uid"],
+            broadcast=labels.get(BROADCAST_LABEL, ""),
+            epoch=int(labels.get(EPOCH_LABEL, "0")),
+            phase=status.get("phase", "Pending"),
+            deleting="deletionTimestamp" in metadata,
+            created=parse_time(metadata["creationTimestamp"]),
+            node=spec.get("nodeName"),
+            ip=status.get("podIP"),
+            unschedulable=_unschedulable(status),
+            failure=_failure(status),
+        )
+
+
+def _unschedulable(status: Document) -> str | None:
+    for condition in status.get("conditions", []):
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return str(condition.get("message") or condition.get("reason"))
+    return None
+
+
+def _failure(status: Document) -> tuple[str, str] | None:
+    for container in status.get("containerStatuses", []):
+        waiting = container.get("state", {}).get("waiting") or {}
+        reason, message = waiting.get("reason", ""), waiting.get("message", "")
+        if reason in _PULL_FAILURES:
+            return "ImagePullFailed", f"{container['image']}: {message or reason}"
+        if reason in _START_FAILURES:
+            return "ContainerFailed", f"container {container['name']}: {message or reason}"
+        if reason == "CrashLoopBackOff":
+            return "ContainerFailed", f"container {container['name']} ends again and again; see its log"
+    return None
+
+
+@dataclass(frozen=True)
+class EncoderView:
+    """The last status of an encoder that is followed, and whether its stream is still open."""
+
+    pod_uid: str
+    connected: bool
+    status: EncoderStatus | None
+    pushed: str | None = None
+    """Digest of the programme that the encoder has acknowledged."""
+    ip: str | None = None
+    """The address that it is followed at."""

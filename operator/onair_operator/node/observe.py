@@ -1,0 +1,44 @@
+"""Gathers what says whether one node is dead: its Lease, those of the others, and its encoders' silence."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from onair_crds.contract.labels import PROJECT_LABEL
+from onair_operator.cluster.store import POD
+from onair_operator.cluster.world import World
+
+SILENT_AFTER_S = 5.0
+"""An encoder without a status for this long makes its node suspect."""
+
+
+@dataclass(frozen=True)
+class ObservedNode:
+    name: str
+    silent: bool
+    """Whether an encoder on it has fallen silent."""
+    dead: bool
+    """Whether it was found dead before."""
+    renewals: Mapping[str, dt.datetime]
+    """When each node of the cluster last renewed its Lease."""
+    projects: frozenset[str] = frozenset()
+    """The projects that have an encoder anywhere."""
+
+
+def observe(world: World, name: str) -> ObservedNode:
+    """The node as known now, even one that is no node of the cluster any more."""
+    pods = (entry.labels.get(PROJECT_LABEL) for entry in world.store.entries(POD))
+    return ObservedNode(
+        name=name,
+        silent=name in suspects(world),
+        dead=name in world.nodes.dead,
+        renewals=world.nodes.renewals,
+        projects=frozenset(project for project in pods if project),
+    )
+
+
+def suspects(world: World) -> set[str]:
+    """Nodes that are worth a look: those of silent encoders."""
+    return world.fleet.silent_nodes(SILENT_AFTER_S)

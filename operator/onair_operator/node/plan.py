@@ -1,0 +1,30 @@
+"""Decides which nodes are dead: their Lease is old while most others' are fresh. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+from onair_operator.cluster.actions import Action, MarkNode, Requeue
+from onair_operator.cluster.queue import Key
+from onair_operator.cluster.store import PROJECT
+from onair_operator.node.observe import ObservedNode
+from onair_operator.settings import OperatorSettings
+
+STALE_AFTER = dt.timedelta(seconds=12.5)
+"""The kubelet renews its Lease every 10 s."""
+
+
+def make_plan(observed: ObservedNode, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
+    """Marks a suspect node as dead, or a dead one as alive again; every encoder is then looked at."""
+    dead = (observed.silent or observed.dead) and observed.name in dead_nodes(observed.renewals, now)
+    if dead == observed.dead:
+        return []
+    looks = [Requeue(Key(PROJECT, project), 0.0) for project in sorted(observed.projects)]
+    return [MarkNode(observed.name, dead=dead), *looks]
+
+
+def dead_nodes(renewals: Mapping[str, dt.datetime], now: dt.datetime) -> frozenset[str]:
+    """Nodes whose Lease is stale, unless half of all are: then the API server was unavailable."""
+    stale = {node for node, renewed in renewals.items() if now - renewed > STALE_AFTER}
+    return frozenset(stale) if 2 * len(stale) < len(renewals) else frozenset()

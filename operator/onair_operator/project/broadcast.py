@@ -1,0 +1,290 @@
+"""The state machine of a broadcast: what its status should say next. Pure.
+
+    NotRunning → Waiting → Starting → Running → Stopping → Stopped → Archived
+
+One function per group of phases; each looks at the whole world and gives the
+next record. A record that changes is written before anything is done about it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from dataclasses import dataclass
+
+from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
+from onair_crds.resources.project import BroadcastStatus, BroadcastWanted
+from onair_operator.cluster.actions import Event
+from onair_operator.encoder.naming import pod_name
+from onair_operator.encoder.observed import PodView
+from onair_operator.project.observed import ObservedProject
+from onair_operator.settings import OperatorSettings
+
+MAX_RETRY_DELAY_S = 30.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """The next record of the current and the previous run, what to report, and when to look again."""
+
+    broadcast: BroadcastStatus | None
+    previous: BroadcastStatus | None
+    events: tuple[Event, ...] = ()
+    requeue_s: float | None = None
+
+
+def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> Step:
+    """The next record of the project's broadcast."""
+    current = observed.broadcast
+    if current is None or not (current.phase.active or current.phase is BroadcastPhase.STOPPING):
+        return _idle(observed, current, now, settings)
+    if current.phase is BroadcastPhase.STOPPING:
+        return _stopping(observed, current, now, settings)
+    return _active(observed, current, now, settings)
+
+
+def wanted_on_air(observed: ObservedProject) -> bool:
+    """Whether the resources as they stand ask for a show, and it could be one."""
+    project = observed.project
+    return (
+        project.spec.broadcast.state is BroadcastState.RUNNING
+        and not project.deleting
+        and observed.collection is not None
+        and not observed.collection.deleting
+    )
+
+
+def is_new_run(
+    wanted: BroadcastWanted, current: BroadcastStatus | None, previous: BroadcastStatus | None
+) -> bool:
+    """Whether Running means a run that has not been yet (`architecture.md`: a run is its id)."""
+    if wanted.id is not None:
+        return wanted.id not in {run.id for run in (current, previous) if run}
+    return current is None or bool(current.stop_observed)
+
+
+def _idle(
+    observed: ObservedProject, current: BroadcastStatus | None, now: dt.datetime, settings: OperatorSettings
+) -> Step:
+    project = observed.project
+    previous = project.status.previous
+    if wanted_on_air(observed) and is_new_run(project.spec.broadcast, current, previous):
+        return _begin(observed, current, now)
+    requeue_s = None
+    if current and project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
+        current = current.model_copy(update={"stop_observed": True})
+    if current and current.phase is BroadcastPhase.STOPPED and current.stop:
+        age_s = (now - parse_time(current.stop)).total_seconds()
+        if age_s >= settings.broadcast.retention_s:
+            current = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED})
+        else:
+            requeue_s = settings.broadcast.retention_s - age_s
+    return Step(current, previous, requeue_s=requeue_s)
+
+
+def generated_id(project_uid: str, generation: int, last_id: str | None) -> str:
+    """An id for a run that was wanted without one: the same world gives the same id."""
+    seed = f"{project_uid}/{generation}/{last_id or ''}"
+    return "r" + hashlib.sha256(seed.encode()).hexdigest()[:19]
+
+
+def _begin(observed: ObservedProject, current: BroadcastStatus | None, now: dt.datetime) -> Step:
+    project = observed.project
+    broadcast_id = project.spec.broadcast.id or generated_id(
+        project.uid, project.generation, current.id if current else None
+    )
+    previous = project.status.previous
+    if current:
+        previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED})
+    begun = BroadcastStatus(
+        id=broadcast_id,
+        epoch=1,
+        phase=BroadcastPhase.WAITING,
+        requested=format_time(now),
+        claimed=format_time(now),
+        pod=pod_name(project.name, broadcast_id, 1),
+    )
+    return Step(
+        begun, previous, (Event(project, "BroadcastRequested", f"broadcast {broadcast_id} is wanted"),)
+    )
+
+
+def _active(
+    observed: ObservedProject, current: BroadcastStatus, now: dt.datetime, settings: OperatorSettings
+) -> Step:
+    previous = observed.project.status.previous
+    if ending := _end_of(observed, current, now):
+        return Step(*_stop(observed, current, now, *ending, previous=previous))
+    pod = observed.claimed_pod(current)
+    if loss := _loss(observed, current, pod):
+        return _replace(observed, current, now, loss, settings)
+    if pod is None:
+        return Step(current, previous, requeue_s=_until_retry_s(current, now) or None)
+    following, events = _follow(observed, current, pod)
+    return Step(following, previous, events, _until_deadline_s(observed, following, now))
+
+
+def _end_of(
+    observed: ObservedProject, current: BroadcastStatus, now: dt.datetime
+) -> tuple[BroadcastError | None, str] | None:
+    project, wanted = observed.project, observed.project.spec.broadcast
+    if project.deleting:
+        return None, "the project is being deleted"
+    if observed.collection is None or observed.collection.deleting:
+        return None, "its collection is gone"
+    if wanted.state is BroadcastState.STOPPED:
+        return None, "stop was asked for"
+    if wanted.id is not None and wanted.id != current.id:
+        return None, f"another run, {wanted.id}, is wanted"
+    encoder = observed.encoder_of(current)
+    if encoder and encoder.status and encoder.status.broadcast == current.id and encoder.status.error:
+        return encoder.status.error, "the encoder ended the programme"
+    remaining_s = _until_deadline_s(observed, current, now)
+    if remaining_s is not None and remaining_s <= 0:
+        return BroadcastError.DURATION_EXCEEDED, "maxDuration is reached"
+    return None
+
+
+def _until_deadline_s(observed: ObservedProject, current: BroadcastStatus, now: dt.datetime) -> float | None:
+    if not current.start:
+        return None
+    end = parse_time(current.start) + dt.timedelta(milliseconds=observed.project.spec.max_duration)
+    return (end - now).total_seconds()
+
+
+def _stop(
+    observed: ObservedProject,
+    current: BroadcastStatus,
+    now: dt.datetime,
+    error: BroadcastError | None,
+    why: str,
+    previous: BroadcastStatus | None,
+) -> tuple[BroadcastStatus, BroadcastStatus | None, tuple[Event, ...]]:
+    project = observed.project
+    asked = project.spec.broadcast.state is BroadcastState.STOPPED
+    stopping = current.model_copy(
+        update={
+            "phase": BroadcastPhase.STOPPING,
+            "stop_requested": format_time(now),
+            "error": error,
+            "stop_observed": True if asked else current.stop_observed,
+        }
+    )
+    return (
+        stopping,
+        previous,
+        (Event(project, "Stopping", f"broadcast {current.id}: {why}", warning=bool(error)),),
+    )
+
+
+def _loss(observed: ObservedProject, current: BroadcastStatus, pod: PodView | None) -> str | None:
+    """Why the claimed encoder delivers nothing any more, if so."""
+    if pod is None:
+        return "its pod is gone" if current.encoder else None
+    if pod.gone:
+        return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}"
+    encoder = observed.encoders.get(pod.uid)
+    if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
+        return f"node {pod.node} does not answer"
+    return None
+
+
+def _replace(
+    observed: ObservedProject,
+    current: BroadcastStatus,
+    now: dt.datetime,
+    loss: str,
+    settings: OperatorSettings,
+) -> Step:
+    previous = observed.project.status.previous
+    losses = (current.losses or 0) + 1
+    if losses > settings.broadcast.max_losses:
+        why = f"{losses} encoders in a row were lost, the last because {loss}"
+        return Step(*_stop(observed, current, now, BroadcastError.INTERNAL, why, previous=previous))
+    epoch = current.epoch + 1
+    on_air = current.phase in (BroadcastPhase.STARTING, BroadcastPhase.RUNNING)
+    replaced = current.model_copy(
+        update={
+            "epoch": epoch,
+            "phase": BroadcastPhase.STARTING if on_air else BroadcastPhase.WAITING,
+            "claimed": format_time(now),
+            "losses": losses,
+            "encoder": None,
+            "pod": pod_name(observed.project.name, current.id, epoch),
+            "node": None,
+        }
+    )
+    event = Event(
+        observed.project, "EncoderLost", f"encoder {current.pod} is lost: {loss}; replacing it", warning=True
+    )
+    return Step(replaced, previous, (event,))
+
+
+def retry_delay_s(losses: int | None) -> float:
+    """How long a further encoder waits: the first replacement not at all, later ones ever longer."""
+    return 0.0 if not losses or losses < 2 else min(2.0 ** (losses - 2), MAX_RETRY_DELAY_S)
+
+
+def _until_retry_s(current: BroadcastStatus, now: dt.datetime) -> float:
+    if not current.claimed:
+        return 0.0
+    due = parse_time(current.claimed) + dt.timedelta(seconds=retry_delay_s(current.losses))
+    return max(0.0, (due - now).total_seconds())
+
+
+def may_create(current: BroadcastStatus, now: dt.datetime) -> bool:
+    """Whether the claimed pod may be created now."""
+    return current.encoder is None and _until_retry_s(current, now) <= 0
+
+
+def _follow(
+    observed: ObservedProject, current: BroadcastStatus, pod: PodView
+) -> tuple[BroadcastStatus, tuple[Event, ...]]:
+    update: dict[str, object] = {"encoder": pod.uid}
+    events: list[Event] = []
+    phase = current.phase
+    if pod.node and pod.node != current.node:
+        node = observed.nodes.get(pod.node)
+        update |= {
+            "node": pod.node,
+            "region": node.region if node else None,
+            "datacenter": node.zone if node else None,
+        }
+        events.append(Event(observed.project, "Placed", f"encoder {pod.name} runs on node {pod.node}"))
+    if pod.node and phase is BroadcastPhase.WAITING:
+        phase = BroadcastPhase.STARTING
+    encoder = observed.encoder_of(current)
+    status = encoder.status if encoder else None
+    speaks_of_this = status and status.broadcast == current.id and status.epoch == current.epoch
+    if status and speaks_of_this and status.phase == "running" and status.first_frame:
+        if phase is not BroadcastPhase.RUNNING:
+            again = current.start is not None
+            text = "is on air again" if again else "is on air"
+            events.append(Event(observed.project, "OnAir", f"broadcast {current.id} {text}"))
+        phase = BroadcastPhase.RUNNING
+        update |= {"start": current.start or status.first_frame, "losses": None}
+    update["phase"] = phase
+    return current.model_copy(update=update), tuple(events)
+
+
+def _stopping(
+    observed: ObservedProject, current: BroadcastStatus, now: dt.datetime, settings: OperatorSettings
+) -> Step:
+    previous = observed.project.status.previous
+    pod = observed.claimed_pod(current)
+    encoder = observed.encoder_of(current)
+    requested = parse_time(current.stop_requested) if current.stop_requested else now
+    remaining_s = settings.broadcast.stop_grace_s - (now - requested).total_seconds()
+    finished = encoder is not None and encoder.status is not None and encoder.status.phase == "finished"
+    if pod is None or pod.gone or pod.node is None or finished or remaining_s <= 0:
+        stopped = current.model_copy(
+            update={"phase": BroadcastPhase.STOPPED, "stop": format_time(now), "encoder": None}
+        )
+        because = f" with the error {current.error}" if current.error else ""
+        return Step(
+            stopped,
+            previous,
+            (Event(observed.project, "Stopped", f"broadcast {current.id} has ended{because}"),),
+        )
+    return Step(current, previous, requeue_s=max(0.05, remaining_s))

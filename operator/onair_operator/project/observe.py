@@ -1,0 +1,72 @@
+"""Gathers one project and all that bears on it."""
+
+from __future__ import annotations
+
+from onair_crds.contract.labels import REGION_LABEL, ZONE_LABEL
+from onair_crds.contract.pod import CERTIFICATE
+from onair_crds.kube.store import Store
+from onair_crds.resources.collection import Collection
+from onair_crds.resources.destination import Destination
+from onair_crds.resources.layout import Layout
+from onair_crds.resources.project import Project
+from onair_operator.cluster.store import (
+    BY_DESTINATION,
+    BY_PROJECT,
+    COLLECTION,
+    DESTINATION,
+    LAYOUT,
+    NODE,
+    POD,
+    PROJECT,
+    SECRET,
+)
+from onair_operator.cluster.world import World
+from onair_operator.encoder.observed import PodView
+from onair_operator.project.observed import NodeView, ObservedProject
+from onair_operator.secret.observed import SecretView
+
+
+def observe(world: World, name: str) -> ObservedProject | None:
+    """The project and its surroundings as known now; None where there is no such project."""
+    store = world.store
+    entry = store.entry(PROJECT, name)
+    if entry is None:
+        return None
+    project = entry.model(Project)
+    collection = store.entry(COLLECTION, project.spec.collection_id)
+    destinations = tuple(e.model(Destination) for e in store.select(DESTINATION, BY_PROJECT, name))
+    pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
+    return ObservedProject(
+        project=project,
+        collection=collection.model(Collection) if collection else None,
+        destinations=destinations,
+        layouts=tuple(e.model(Layout) for e in store.select(LAYOUT, BY_PROJECT, name)),
+        pods=pods,
+        certificates=_certificates(store, pods),
+        secrets=_secrets(store, destinations),
+        nodes={pod.node: _node(store, pod.node) for pod in pods if pod.node},
+        encoders=world.fleet.views([pod.uid for pod in pods]),
+        dead_nodes=world.nodes.dead,
+        rtc_providers=world.rtc_providers.known(),
+    )
+
+
+def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:
+    """A pod's identity has the pod's name."""
+    identities = {pod.uid: store.entry(SECRET, pod.name) for pod in pods}
+    values = {uid: SecretView.of(e.document).value(CERTIFICATE) for uid, e in identities.items() if e}
+    return {uid: value for uid, value in values.items() if value}
+
+
+def _secrets(store: Store, destinations: tuple[Destination, ...]) -> dict[str, SecretView]:
+    """Those that the destinations refer to, and those that were made for them."""
+    entries = [e for d in destinations for e in store.select(SECRET, BY_DESTINATION, d.name)]
+    names = {name for d in destinations for name in d.secret_names}
+    entries += [entry for name in names if (entry := store.entry(SECRET, name))]
+    return {view.name: view for view in (SecretView.of(entry.document) for entry in entries)}
+
+
+def _node(store: Store, name: str) -> NodeView:
+    entry = store.entry(NODE, name)
+    labels = entry.labels if entry else {}
+    return NodeView(region=labels.get(REGION_LABEL), zone=labels.get(ZONE_LABEL))

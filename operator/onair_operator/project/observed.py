@@ -1,0 +1,79 @@
+"""One project and all that bears on it, as one value: the input of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from onair_crds.resources.collection import Collection
+from onair_crds.resources.destination import Destination
+from onair_crds.resources.layout import Layout
+from onair_crds.resources.project import BroadcastStatus, Project
+from onair_operator.destination.status import Delivery
+from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.room.providers import RtcProvider
+from onair_operator.secret.observed import SecretView
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """Where a node is."""
+
+    region: str | None
+    zone: str | None
+
+
+@dataclass(frozen=True)
+class ObservedProject:
+    project: Project
+    collection: Collection | None = None
+    destinations: tuple[Destination, ...] = ()
+    layouts: tuple[Layout, ...] = ()
+    pods: tuple[PodView, ...] = ()
+    certificates: Mapping[str, str] = field(default_factory=dict)
+    """Of the pods' identities, PEM, by pod uid."""
+    secrets: Mapping[str, SecretView] = field(default_factory=dict)
+    """Those that the destinations refer to and those that were made for them, by name."""
+    nodes: Mapping[str, NodeView] = field(default_factory=dict)
+    encoders: Mapping[str, EncoderView] = field(default_factory=dict)
+    """Those that are followed, by pod uid."""
+    dead_nodes: frozenset[str] = frozenset()
+    """Nodes whose Lease has not been renewed while most others' were."""
+    rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
+    """By `appId`."""
+
+    @property
+    def broadcast(self) -> BroadcastStatus | None:
+        return self.project.status.broadcast
+
+    def claimed_pod(self, broadcast: BroadcastStatus) -> PodView | None:
+        """The pod of this run and epoch: by uid once that is known, else by its name."""
+        for pod in self.pods:
+            if broadcast.encoder:
+                if pod.uid == broadcast.encoder:
+                    return pod
+            elif pod.name == broadcast.pod:
+                return pod
+        return None
+
+    def encoder_of(self, broadcast: BroadcastStatus) -> EncoderView | None:
+        """The encoder of this run's present epoch, once it has reported."""
+        view = self.encoders.get(broadcast.encoder or "")
+        if view and view.status and view.status.epoch > broadcast.epoch:
+            return None
+        return view
+
+    def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> Delivery:
+        """What this broadcast says of one destination."""
+        if broadcast is None or not broadcast.phase.active:
+            return Delivery(on_air=False)
+        encoder = self.encoder_of(broadcast)
+        states = []
+        if encoder and encoder.status and encoder.status.broadcast == broadcast.id:
+            states = encoder.status.destinations
+        pod = self.claimed_pod(broadcast)
+        return Delivery(
+            on_air=True,
+            state=next((state for state in states if state.id == destination), None),
+            encoder_gone=pod is None or pod.gone,
+        )

@@ -1,0 +1,59 @@
+"""Builds the programme that a project's encoder is to carry out, from its resources. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Literal, cast
+
+from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
+from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.project import BroadcastStatus
+from onair_crds.resources.rendering import target_bitrate_bps
+from onair_operator.destination.program import program_destination
+from onair_operator.project.observed import ObservedProject
+from onair_operator.room.tokens import valid_until
+from onair_operator.settings import OperatorSettings
+
+
+def wanted_program(
+    observed: ObservedProject, broadcast: BroadcastStatus, settings: OperatorSettings, *, stop: bool = False
+) -> Program:
+    """The whole programme of the present run and epoch. Destinations with unusable Secrets are omitted."""
+    spec = observed.project.spec
+    video = spec.rendering.video
+    rooms_until = valid_until(broadcast, spec.max_duration)
+    destinations = [
+        program
+        for destination in sorted(observed.destinations, key=lambda d: d.name)
+        if destination.spec.enabled and not destination.deleting
+        for program in [
+            program_destination(destination, observed.secrets, observed.rtc_providers, rooms_until)
+        ]
+        if isinstance(program, ProgramDestination)
+    ]
+    return Program(
+        project=observed.project.name,
+        broadcast=broadcast.id,
+        epoch=broadcast.epoch,
+        composition_url=(
+            spec.composition.url(settings.renderer_url) if spec.composition else settings.renderer_url
+        ),
+        video=ProgramVideo(
+            width=video.width,
+            height=video.height,
+            framerate=video.framerate,
+            profile=cast(Literal["baseline", "main", "high"], spec.encoding.video.profile.value.lower()),
+            bitrate_bps=target_bitrate_bps(spec.rendering, spec.encoding),
+            keyframe_interval_frames=spec.encoding.video.rate_control.max_key_frame_interval,
+            quality=cast(Literal["standard", "high"], spec.rendering.quality.value.lower()),
+        ),
+        destinations=destinations,
+        stop_at=_stop_at(broadcast, spec.max_duration),
+        stop=stop,
+    )
+
+
+def _stop_at(broadcast: BroadcastStatus, max_duration_ms: int) -> str | None:
+    if not broadcast.start:
+        return None
+    return format_time(parse_time(broadcast.start) + dt.timedelta(milliseconds=max_duration_ms))

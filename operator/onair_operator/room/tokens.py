@@ -1,0 +1,30 @@
+"""Tokens that admit an encoder to one room, as a publisher and no more. Pure: the same for the same run."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from pydantic import SecretStr
+
+from onair_crds.contract.room_tokens import livekit_publisher
+from onair_crds.contract.times import parse_time
+from onair_crds.resources.project import BroadcastStatus
+from onair_operator.room.providers import RtcProvider
+
+MARGIN = dt.timedelta(hours=1)
+"""A run is measured from its first frame, which comes a little after its encoder is claimed."""
+
+
+def valid_until(broadcast: BroadcastStatus, max_duration_ms: int) -> dt.datetime | None:
+    """When the run's present encoder is over at the latest; None before there is one."""
+    claimed = broadcast.claimed or broadcast.requested
+    if not claimed:
+        return None
+    return parse_time(claimed) + dt.timedelta(milliseconds=max_duration_ms) + MARGIN
+
+
+def publisher_token(provider: RtcProvider, room: str, identity: str, until: dt.datetime) -> SecretStr:
+    """A token of the provider's kind for one room and identity."""
+    match provider.type:
+        case "livekit":
+            return livekit_publisher(provider.api_key, provider.api_secret, room, identity, until)

@@ -1,0 +1,48 @@
+"""What is known of a Secret that a show may refer to."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
+from onair_crds.contract.times import parse_time
+from onair_crds.shapes import Document
+
+
+@dataclass(frozen=True)
+class SecretView:
+    """A Secret. Its values are decoded on demand and never printed."""
+
+    name: str
+    uid: str
+    type: str
+    created: dt.datetime
+    owners: tuple[str, ...] = ()
+    destination: str | None = None
+    """The destination that it was made for."""
+    data: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def allowed(self) -> bool:
+        """Whether a show may refer to it."""
+        return self.type == CREDENTIALS_TYPE
+
+    def value(self, key: str) -> str | None:
+        encoded = self.data.get(key)
+        return None if encoded is None else base64.b64decode(encoded).decode(errors="replace")
+
+    @classmethod
+    def of(cls, document: Document) -> SecretView:
+        metadata = document["metadata"]
+        return cls(
+            name=metadata["name"],
+            uid=metadata["uid"],
+            type=document.get("type", "Opaque"),
+            created=parse_time(metadata["creationTimestamp"]),
+            owners=tuple(owner["uid"] for owner in metadata.get("ownerReferences", [])),
+            destination=metadata.get("labels", {}).get(DESTINATION_LABEL),
+            data=document.get("data") or {},
+        )

@@ -1,0 +1,182 @@
+"""The encoder pod as a template: what it is, whatever show it may encode. Pure.
+
+`claim` makes a show's pod of it. Browser and encoder are two containers, two
+users, without Kubernetes credentials.
+"""
+
+from __future__ import annotations
+
+from onair_crds.contract.pod import (
+    BROWSER_FOLDER,
+    CA_CERTIFICATES_FOLDER,
+    CONTROL_PORT,
+    IDENTITY_FOLDER,
+    MAX_HEIGHT_VARIABLE,
+    MAX_WIDTH_VARIABLE,
+    METRICS_PORT,
+    PROGRAM_FOLDER,
+    PULSE_FOLDER,
+    TMP_FOLDER,
+    X11_FOLDER,
+)
+from onair_crds.shapes import Document
+from onair_operator.encoder.cost import Cost
+from onair_operator.encoder.placement import node_affinity
+from onair_operator.settings import EncoderSettings, RegionSettings
+
+BROWSER_UID = 1000
+ENCODER_UID = 1001
+SHARED_GID = 2000
+IDENTITY_VOLUME = "identity"
+ENCODER_CONTAINER = "encoder"
+
+
+def pod_template(
+    encoder: EncoderSettings,
+    cost: Cost,
+    regions: list[RegionSettings],
+    avoid: frozenset[str] = frozenset(),
+) -> Document:
+    """A pod of one size that may run in some regions. It has no name, owner or identity yet.
+
+    Args:
+        cost: requests of its containers, from the size class of what it is to encode.
+        regions: where it may run, the nearest first; none is anywhere.
+        avoid: names of nodes that must not run it.
+    """
+    spec: Document = {
+        "restartPolicy": "Always",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": encoder.termination_grace_period_s,
+        "securityContext": {
+            "runAsNonRoot": True,
+            # for the sandbox: containerd 1.6 refuses a group without a user
+            "runAsUser": ENCODER_UID,
+            "runAsGroup": SHARED_GID,
+            "fsGroup": SHARED_GID,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_browser(encoder, cost), _encoder(encoder, cost)],
+        "volumes": _volumes(encoder),
+        "affinity": node_affinity(regions, avoid),
+        "nodeSelector": encoder.node_selector,
+        "tolerations": encoder.tolerations,
+        "imagePullSecrets": [{"name": secret} for secret in encoder.image_pull_secrets],
+        # A name server may die with the node that is being replaced, and one lookup asks no other:
+        # so it ends in 5 s rather than 10, and another is begun.
+        "dnsConfig": {"options": [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "5"}]},
+    }
+    if encoder.priority_class_name:
+        spec["priorityClassName"] = encoder.priority_class_name
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "labels": encoder.labels,
+            "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
+        },
+        "spec": spec,
+    }
+
+
+def _locked_down(uid: int) -> Document:
+    return {
+        "runAsUser": uid,
+        "readOnlyRootFilesystem": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def _resources(millicores: int, memory_mib: int) -> Document:
+    # No CPU limit: a burst of the page must not make frames late while the node has time to spare.
+    return {
+        "requests": {"cpu": f"{millicores}m", "memory": f"{memory_mib}Mi"},
+        "limits": {"memory": f"{memory_mib * 3}Mi"},
+    }
+
+
+def _largest_canvas(encoder: EncoderSettings) -> list[Document]:
+    return [
+        {"name": MAX_WIDTH_VARIABLE, "value": str(encoder.max_width)},
+        {"name": MAX_HEIGHT_VARIABLE, "value": str(encoder.max_height)},
+    ]
+
+
+def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
+    return {
+        "name": "browser",
+        "image": encoder.image,
+        "imagePullPolicy": encoder.image_pull_policy,
+        "args": ["browser"],
+        "env": _largest_canvas(encoder),
+        "resources": _resources(cost.browser_millicores, cost.browser_memory_mib),
+        # Chromium still runs with --no-sandbox, so nothing needs more than the runtime's own profile.
+        "securityContext": _locked_down(BROWSER_UID),
+        "volumeMounts": [
+            {"name": "browser-tmp", "mountPath": TMP_FOLDER},
+            {"name": "x11", "mountPath": X11_FOLDER},
+            {"name": "pulse", "mountPath": PULSE_FOLDER},
+            {"name": "control", "mountPath": BROWSER_FOLDER},
+        ],
+    }
+
+
+def _encoder(encoder: EncoderSettings, cost: Cost) -> Document:
+    return {
+        "name": ENCODER_CONTAINER,
+        "image": encoder.image,
+        "imagePullPolicy": encoder.image_pull_policy,
+        "args": ["encoder"],
+        "env": [
+            *_largest_canvas(encoder),
+            {"name": "ONAIR_POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        ],
+        "ports": [
+            {"name": "control", "containerPort": CONTROL_PORT},
+            {"name": "metrics", "containerPort": METRICS_PORT},
+        ],
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "metrics"}, "periodSeconds": 5},
+        "livenessProbe": {
+            "httpGet": {"path": "/healthz", "port": "metrics"},
+            "periodSeconds": 10,
+            "failureThreshold": 6,
+            "timeoutSeconds": 5,
+        },
+        "resources": _resources(cost.encoder_millicores, cost.encoder_memory_mib),
+        "securityContext": _locked_down(ENCODER_UID),
+        "volumeMounts": [
+            {"name": "encoder-tmp", "mountPath": TMP_FOLDER},
+            {"name": "x11", "mountPath": X11_FOLDER},
+            {"name": "pulse", "mountPath": PULSE_FOLDER},
+            {"name": "control", "mountPath": BROWSER_FOLDER},
+            {"name": "program", "mountPath": PROGRAM_FOLDER},
+            {"name": IDENTITY_VOLUME, "mountPath": IDENTITY_FOLDER, "readOnly": True},
+            *(
+                {"name": volume["name"], "mountPath": CA_CERTIFICATES_FOLDER, "readOnly": True}
+                for volume in _ca_certificates(encoder)
+            ),
+        ],
+    }
+
+
+def _ca_certificates(encoder: EncoderSettings) -> list[Document]:
+    if not encoder.authorities_config_map:
+        return []
+    # Optional: without it a show runs, and its destinations say whose certificates they do not trust.
+    return [{"name": "authorities", "configMap": {"name": encoder.authorities_config_map, "optional": True}}]
+
+
+def _volumes(encoder: EncoderSettings) -> list[Document]:
+    memory: Document = {"medium": "Memory", "sizeLimit": "16Mi"}
+    return [
+        {"name": "browser-tmp", "emptyDir": {"sizeLimit": "1Gi"}},
+        {"name": "encoder-tmp", "emptyDir": {"sizeLimit": "1Gi"}},
+        {"name": "x11", "emptyDir": memory},
+        {"name": "pulse", "emptyDir": memory},
+        {"name": "control", "emptyDir": memory},
+        {"name": "program", "emptyDir": memory},
+        {"name": IDENTITY_VOLUME, "secret": {"defaultMode": 0o440}},
+        *_ca_certificates(encoder),
+    ]

@@ -1,0 +1,141 @@
+"""Plans are carried out in order, each write as a compare-and-swap on the version before."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from tests.support.worlds import NOW, SETTINGS, collection, destination, project
+
+from onair_crds.contract.labels import BROADCAST_FINALIZER
+from onair_crds.kube.apis import Api
+from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Change, Store
+from onair_crds.resources.collection import CollectionStatus
+from onair_crds.resources.destination import DestinationStatus
+from onair_crds.resources.project import ProjectStatus
+from onair_crds.shapes import Document, JsonPatch
+from onair_operator.cluster.actions import Adopt, DeleteSecret, Event, Requeue, SetFinalizer, WriteStatus
+from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.store import KINDS
+from onair_operator.cluster.world import World
+from onair_operator.encoder.identity import OperatorKey
+from onair_operator.specs.ready import Verdict, with_ready
+
+
+class ApiServer:
+    """Takes every write, gives each a new version, and remembers what was asked for."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[str, str, str]] = []
+        """Plural, name and the resourceVersion that the write was made on."""
+        self.deleted: list[str] = []
+        self.version = 100
+        self.conflict = False
+
+    def _written(self, api: Api, name: str, version: str, spec: Document) -> Document:
+        if self.conflict:
+            raise ApiError(409, "Conflict", "the object has been modified")
+        self.writes.append((api.plural, name, version))
+        self.version += 1
+        metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(self.version)}
+        return {"metadata": metadata, "spec": spec}
+
+    async def json_patch(self, api: Api, _: str, name: str, operations: JsonPatch, __: str) -> Document:
+        spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
+        return self._written(api, name, operations[0]["value"], spec)
+
+    async def merge_patch(self, api: Api, _: str, name: str, patch: Document) -> Document:
+        spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
+        return self._written(api, name, patch["metadata"]["resourceVersion"], spec)
+
+    async def delete(self, api: Api, _: str, name: str, **__: Any) -> Document:
+        self.deleted.append(name)
+        raise ApiError(404, "NotFound", "not found")
+
+
+class Events:
+    def __init__(self) -> None:
+        self.recorded: list[Event] = []
+
+    def record(self, event: Event) -> None:
+        self.recorded.append(event)
+
+
+class Setting:
+    def __init__(self) -> None:
+        self.api, self.events, self.queue = ApiServer(), Events(), WorkQueue()
+        self.store = Store(KINDS)
+        self.changes: list[Change] = []
+        world = World(self.store, *cast(Any, (None, None, None)))
+        self.applier = Applier(
+            cast(Any, self.api),
+            world,
+            self.queue,
+            self.changes.append,
+            cast(Any, self.events),
+            OperatorKey.generate(),
+            SETTINGS,
+        )
+
+
+@pytest.fixture
+def setting() -> Setting:
+    return Setting()
+
+
+async def test_each_write_is_made_on_the_version_that_the_one_before_it_left(setting: Setting) -> None:
+    show = project()
+    plan = [
+        SetFinalizer(show, BROADCAST_FINALIZER, present=True),
+        WriteStatus(show, ProjectStatus()),
+        WriteStatus(destination(), DestinationStatus()),
+        SetFinalizer(show, BROADCAST_FINALIZER, present=False),
+    ]
+    await setting.applier.apply(plan)
+    assert setting.api.writes == [
+        ("projects", "show", "10"),
+        ("projects", "show", "101"),
+        ("destinations", "main", "5"),
+        ("projects", "show", "102"),
+    ]
+    assert [change.entry.version for change in setting.changes] == [101, 102, 103, 104]
+
+
+async def test_a_plan_of_any_kind_is_carried_out(setting: Setting) -> None:
+    verdict = Verdict(True, "Accepted")
+    status = CollectionStatus(conditions=with_ready([], verdict, 1, NOW))
+    event = Event(collection(), "Accepted", "taken")
+    await setting.applier.apply([WriteStatus(collection(), status), event])
+    assert setting.api.writes == [("collections", "sunday", "1")]
+    assert setting.events.recorded == [event]
+
+
+async def test_a_conflict_voids_the_rest_of_a_plan(setting: Setting) -> None:
+    setting.api.conflict = True
+    event = Event(project(), "Stopped", "never recorded")
+    with pytest.raises(ApiError):
+        await setting.applier.apply([WriteStatus(project(), ProjectStatus()), event])
+    assert setting.events.recorded == []
+    assert setting.changes == []
+
+
+async def test_an_adoption_is_made_on_the_newest_known_version(setting: Setting) -> None:
+    newest = {"name": "main", "uid": "uid-main", "resourceVersion": "50", "ownerReferences": [{"uid": "x"}]}
+    setting.store.update("Destination", {"metadata": newest, "spec": {"projectId": "show", "address": {}}})
+    await setting.applier.apply([Adopt(destination(), project())])
+    assert setting.api.writes == [("destinations", "main", "50")]
+
+
+async def test_what_was_deleted_by_somebody_else_is_dropped(setting: Setting) -> None:
+    setting.store.update("Secret", {"metadata": {"name": "key", "uid": "u", "resourceVersion": "1"}})
+    await setting.applier.apply([DeleteSecret("key", "u")])
+    assert setting.api.deleted == ["key"]
+    assert setting.store.entry("Secret", "key") is None
+    assert [change.after for change in setting.changes] == [None]
+
+
+async def test_a_key_of_any_kind_is_looked_at_again(setting: Setting) -> None:
+    await setting.applier.apply([Requeue(Key("Secret", "key"), 0.0)])
+    assert await setting.queue.take() == Key("Secret", "key")

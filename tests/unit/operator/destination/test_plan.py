@@ -1,0 +1,26 @@
+"""A destination without a project says so."""
+
+from __future__ import annotations
+
+from tests.support.worlds import NOW, SETTINGS, destination
+
+from onair_crds.resources.destination import DestinationStatus
+from onair_operator.cluster.actions import WriteStatus
+from onair_operator.destination.observe import ObservedDestination
+from onair_operator.destination.plan import make_plan
+
+
+def test_a_destination_without_a_project_says_so_once() -> None:
+    observed = ObservedDestination(destination(), project_exists=False)
+    (write,) = make_plan(observed, NOW, SETTINGS)
+    assert isinstance(write, WriteStatus)
+    assert isinstance(write.status, DestinationStatus)
+    assert write.status.connect == "Disconnected"
+    assert write.status.conditions[0].reason == "ProjectNotFound"
+    assert write.status.conditions[0].message == "Project show does not exist"
+    settled = observed.destination.model_copy(update={"status": write.status})
+    assert make_plan(ObservedDestination(settled, project_exists=False), NOW, SETTINGS) == []
+
+
+def test_a_projects_destination_is_left_to_the_project() -> None:
+    assert make_plan(ObservedDestination(destination(), project_exists=True), NOW, SETTINGS) == []

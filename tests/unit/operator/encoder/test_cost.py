@@ -1,0 +1,24 @@
+"""Requests of an encoder pod."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.worlds import SETTINGS, project
+
+from onair_operator.encoder.cost import cost_of
+
+
+@pytest.mark.parametrize(
+    ("rendering", "cores"),
+    [
+        ({}, 0.75),
+        ({"video": {"width": 1920, "height": 1080}}, 1.4375),
+        ({"video": {"framerate": 60}}, 1.3),
+        ({"complexity": 2}, 1.06),
+        ({"complexity": -2}, 0.552),
+        ({"quality": "High"}, 1.08),
+    ],
+)
+def test_requests_follow_size_framerate_and_complexity(rendering: dict[str, object], cores: float) -> None:
+    spec = project(rendering=rendering).spec
+    assert cost_of(spec.rendering, SETTINGS.encoder.cost).cores == pytest.approx(cores, abs=0.01)

@@ -1,0 +1,237 @@
+"""The state machine of a broadcast: what starts, replaces and ends a run."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from tests.support.plans import broadcast_of, kinds, plan, released, status_of
+from tests.support.worlds import (
+    NOW,
+    encoder,
+    held,
+    on_air,
+    pod,
+    project,
+    run,
+    world,
+)
+
+from onair_crds.contract.times import format_time
+from onair_operator.cluster.actions import (
+    CreatePod,
+    DeletePod,
+    Event,
+    PushProgram,
+    SetFinalizer,
+    WriteStatus,
+)
+from onair_operator.project.observed import ObservedProject
+
+
+def test_a_wanted_show_is_held_then_claimed_then_created() -> None:
+    observed = world(project(id="run-1"))
+    actions = [a for a in plan(observed) if not isinstance(a, Event)]
+    assert [type(a) for a in actions[:3]] == [SetFinalizer, WriteStatus, CreatePod]
+    broadcast = broadcast_of(observed)
+    assert (broadcast.id, broadcast.epoch, broadcast.phase) == ("run-1", 1, "Waiting")
+    assert broadcast.pod == "show-run-1-1"
+    assert actions[2] == CreatePod(observed.project, "run-1", 1)
+
+
+def test_a_run_without_an_id_gets_one_and_always_the_same() -> None:
+    assert broadcast_of(world(project())).id == broadcast_of(world(project())).id
+
+
+@pytest.mark.parametrize(
+    ("spec", "last", "starts"),
+    [
+        ({"id": "b"}, run("Stopped", "a"), True),
+        ({"id": "a"}, run("Stopped", "a"), False),
+        ({"id": "a"}, run("Stopped", "a", stopObserved=True), False),
+        ({}, run("Stopped", "a"), False),
+        ({}, run("Stopped", "a", stopObserved=True), True),
+        ({}, run("Archived", "a", stopObserved=True), True),
+        ({"id": "b"}, run("Archived", "a"), True),
+    ],
+    ids=[
+        "a new id is a new run",
+        "the same id never runs twice",
+        "not even after Stopped",
+        "GitOps applying Running again does not restart what ended by itself",
+        "Stopped in between makes Running a new run",
+        "an archived run does not stand in the way",
+        "a new id after an archived run",
+    ],
+)
+def test_runs_are_told_apart(spec: dict[str, Any], last: dict[str, Any], starts: bool) -> None:
+    observed = world(project(**spec, status={"broadcast": last}))
+    assert (CreatePod in kinds(observed)) is starts
+
+
+def test_the_run_before_the_last_does_not_run_again_either() -> None:
+    status = {"broadcast": run("Stopped", "b"), "previous": run("Archived", "a")}
+    assert CreatePod not in kinds(world(project(id="a", status=status)))
+
+
+def test_a_new_run_archives_the_last_one() -> None:
+    status = status_of(world(project(id="b", status={"broadcast": run("Stopped", "a")})))
+    assert status.previous is not None
+    assert (status.previous.id, status.previous.phase) == ("a", "Archived")
+
+
+def test_stopped_is_observed_once() -> None:
+    observed = world(project("Stopped", status={"broadcast": run("Stopped", "a", stop=format_time(NOW))}))
+    assert broadcast_of(observed).stop_observed is True
+
+
+def test_a_stopped_run_is_archived_after_its_retention() -> None:
+    stopped = run("Stopped", "a", stop=format_time(NOW - dt.timedelta(days=2)), stopObserved=True)
+    assert broadcast_of(world(project("Stopped", status={"broadcast": stopped}))).phase == "Archived"
+
+
+PHASES = [
+    # broadcast before, pod, encoder, phase after
+    (run("Waiting"), pod(node=None, ip=None), None, "Waiting"),
+    (run("Waiting"), pod(ip=None), None, "Starting"),
+    (run("Waiting"), pod(), encoder("starting"), "Starting"),
+    (run("Starting", encoder="uid-pod-1"), pod(), encoder("starting"), "Starting"),
+    (run("Starting", encoder="uid-pod-1"), pod(), encoder("running"), "Running"),
+    (run("Starting", encoder="uid-pod-1"), pod(), encoder("running", id="another"), "Starting"),
+    (run("Starting", "run", 2, encoder="uid-pod-2"), pod(2), encoder("running", epoch=1), "Starting"),
+    (on_air(), pod(), encoder("running"), "Running"),
+    (on_air(), pod(), None, "Running"),
+    (on_air(), pod(), encoder("running", connected=False), "Running"),
+]
+
+
+@pytest.mark.parametrize(("before", "its_pod", "heard", "after"), PHASES)
+def test_phases_follow_pod_and_encoder(before: Any, its_pod: Any, heard: Any, after: str) -> None:
+    observed = world(
+        project(status={"broadcast": before}, metadata=held()),
+        pods=[its_pod],
+        encoders=[heard] if heard else [],
+    )
+    assert broadcast_of(observed).phase == after
+
+
+def test_running_tells_when_and_where() -> None:
+    observed = world(
+        project(status={"broadcast": run("Waiting", encoder="uid-pod-1")}, metadata=held()),
+        pods=[pod()],
+        encoders=[encoder()],
+    )
+    broadcast = broadcast_of(observed)
+    assert (broadcast.region, broadcast.datacenter) == ("eu-central-1", "eu-central-1a")
+    assert broadcast.start == format_time(NOW - dt.timedelta(seconds=30))
+    assert broadcast.encoder == "uid-pod-1"
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [[], [pod(deleting=True)], [pod(phase="Failed")], [pod(phase="Succeeded")]],
+    ids=["vanished", "being deleted", "failed", "succeeded"],
+)
+def test_a_lost_encoder_is_replaced_under_the_same_id_and_the_next_epoch(gone: list[Any]) -> None:
+    observed = world(project(status={"broadcast": on_air()}, metadata=held()), pods=gone)
+    broadcast = broadcast_of(observed)
+    assert (broadcast.id, broadcast.epoch, broadcast.phase) == ("run", 2, "Starting")
+    assert broadcast.start == on_air()["start"]
+    assert CreatePod(observed.project, "run", 2) in plan(observed)
+    assert any(isinstance(a, Event) and a.reason == "EncoderLost" for a in plan(observed))
+
+
+def test_an_encoder_on_a_dead_node_is_replaced_but_a_silent_one_is_not() -> None:
+    silent = encoder(connected=False)
+    show = project(status={"broadcast": on_air()}, metadata=held())
+    assert broadcast_of(world(show, pods=[pod()], encoders=[silent])).epoch == 1
+    dead = world(show, pods=[pod()], encoders=[silent], dead_nodes=frozenset({"node-eu"}))
+    assert broadcast_of(dead).epoch == 2
+    assert CreatePod(dead.project, "run", 2, frozenset({"node-eu"})) in plan(dead)
+    speaking = world(show, pods=[pod()], encoders=[encoder()], dead_nodes=frozenset({"node-eu"}))
+    assert broadcast_of(speaking).epoch == 1
+
+
+def test_a_pod_of_an_older_epoch_is_deleted() -> None:
+    status = {"broadcast": run("Starting", epoch=2, encoder="uid-pod-2")}
+    observed = world(project(status=status, metadata=held()), pods=[pod(1), pod(2)])
+    assert [a for a in plan(observed) if isinstance(a, DeletePod)] == [DeletePod("show-run-1", "uid-pod-1")]
+
+
+def test_a_pod_made_before_a_crash_is_taken_up_and_not_made_twice() -> None:
+    observed = world(project(status={"broadcast": run("Waiting")}, metadata=held()), pods=[pod()])
+    assert CreatePod not in kinds(observed)
+    assert broadcast_of(observed).encoder == "uid-pod-1"
+
+
+def test_encoders_lost_again_and_again_wait_and_then_end_the_run() -> None:
+    def losing(losses: int) -> ObservedProject:
+        claimed = format_time(NOW - dt.timedelta(seconds=1))
+        status = {"broadcast": run("Starting", encoder="uid-pod-1", losses=losses, claimed=claimed)}
+        return world(project(status=status, metadata=held()))
+
+    assert CreatePod in kinds(losing(0))
+    assert CreatePod not in kinds(losing(3))
+    assert broadcast_of(losing(5)).phase == "Stopping"
+    assert broadcast_of(losing(5)).error == "Internal"
+
+
+ENDINGS = [
+    ("stop", project("Stopped", status={"broadcast": on_air()}, metadata=held()), {}, None),
+    (
+        "deletion",
+        project(status={"broadcast": on_air()}, metadata=held(deletionTimestamp="2026-05-01T12:00:00Z")),
+        {},
+        None,
+    ),
+    ("another id", project(id="new", status={"broadcast": on_air()}, metadata=held()), {}, None),
+    ("collection gone", project(status={"broadcast": on_air()}, metadata=held()), {"collection": None}, None),
+    (
+        "maxDuration",
+        project(status={"broadcast": on_air()}, metadata=held(), maxDuration=29_000),
+        {},
+        "DurationExceeded",
+    ),
+    (
+        "the encoder's own end",
+        project(status={"broadcast": on_air()}, metadata=held()),
+        {"encoders": [encoder("finished", error="DurationExceeded")]},
+        "DurationExceeded",
+    ),
+]
+
+
+@pytest.mark.parametrize(("show", "extra", "error"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS])
+def test_what_ends_a_run(show: Any, extra: dict[str, Any], error: str | None) -> None:
+    observed = world(show, pods=[pod()], **extra)
+    broadcast = broadcast_of(observed)
+    assert (broadcast.phase, broadcast.error) == ("Stopping", error)
+    (push,) = [a for a in plan(observed) if isinstance(a, PushProgram)]
+    assert push.program.stop is True
+    assert not any(isinstance(a, DeletePod) for a in plan(observed))
+
+
+STOPPING = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=2)))
+OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=11)))
+
+
+@pytest.mark.parametrize(
+    ("broadcast", "pods", "heard", "after"),
+    [
+        (STOPPING, [pod()], encoder("stopping"), "Stopping"),
+        (STOPPING, [pod()], None, "Stopping"),
+        (STOPPING, [pod()], encoder("finished"), "Stopped"),
+        (STOPPING, [], None, "Stopped"),
+        (STOPPING, [pod(node=None, ip=None)], None, "Stopped"),
+        (OVERDUE, [pod()], encoder("stopping"), "Stopped"),
+    ],
+    ids=["still ending", "not heard", "ended", "no pod", "never placed", "takes too long"],
+)
+def test_stopping_ends(broadcast: Any, pods: Any, heard: Any, after: str) -> None:
+    show = project("Stopped", status={"broadcast": broadcast}, metadata=held())
+    observed = world(show, pods=pods, encoders=[heard] if heard else [])
+    assert broadcast_of(observed).phase == after
+    ended = after == "Stopped"
+    assert (released(observed)) is ended
+    assert any(isinstance(a, DeletePod) for a in plan(observed)) is (ended and bool(pods))

@@ -1,0 +1,187 @@
+"""Plans of projects: tables of worlds and actions."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from tests.support.plans import destination_statuses, kinds, plan, released, settled, status_of
+from tests.support.worlds import (
+    NOW,
+    collection,
+    delivering,
+    destination,
+    encoder,
+    held,
+    on_air,
+    pod,
+    project,
+    run,
+    secret,
+    world,
+)
+
+from onair_crds.contract.times import format_time
+from onair_operator.cluster.actions import (
+    Adopt,
+    AdoptSecret,
+    DeleteSecret,
+    PushProgram,
+    Requeue,
+)
+from onair_operator.project.observed import ObservedProject
+
+
+def test_a_deleted_project_is_let_go_only_after_its_show_has_ended() -> None:
+    metadata = held(deletionTimestamp="2026-05-01T12:00:00Z")
+    live = world(project(status={"broadcast": on_air()}, metadata=metadata), pods=[pod()])
+    assert not released(live)
+    over = world(project(status={"broadcast": run("Stopped", stop=format_time(NOW))}, metadata=metadata))
+    assert released(over)
+
+
+def test_destinations_say_what_the_encoder_says() -> None:
+    observed = world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=[destination("a"), destination("b"), destination("c", enabled=False)],
+        encoders=[
+            encoder(
+                destinations=[
+                    delivering("a"),
+                    delivering("b", "Disconnected", "connection refused by 192.0.2.1:1935"),
+                ]
+            )
+        ],
+    )
+    written = destination_statuses(observed)
+    assert written["a"].connect == "Connected"
+    assert written["a"].since == format_time(NOW - dt.timedelta(seconds=20))
+    assert written["b"].last_error == "connection refused by 192.0.2.1:1935"
+    assert written["c"].conditions[0].reason == "Disabled"
+    counts = status_of(observed).destinations
+    assert counts is not None
+    assert counts.summary == "1/2"
+
+
+def test_a_restarted_operator_keeps_what_it_cannot_know_yet() -> None:
+    before = world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=[destination("a")],
+        encoders=[encoder(destinations=[delivering("a")])],
+    )
+    after = ObservedProject(**{**vars(settled(before)), "encoders": {}})
+    assert [type(a) for a in plan(after) if not isinstance(a, Requeue)] == [PushProgram]
+
+
+@pytest.mark.parametrize(
+    ("secrets", "reason", "key"),
+    [
+        ([secret("k", streamKey="s3cret")], "Connected", "s3cret"),
+        ([], "SecretNotFound", None),
+        ([secret("k", type="Opaque", streamKey="s3cret")], "SecretNotAllowed", None),
+        ([secret("k", other="s3cret")], "SecretKeyNotFound", None),
+    ],
+)
+def test_only_credentials_may_be_referenced(secrets: Any, reason: str, key: str | None) -> None:
+    keyed = destination(
+        "a",
+        address={
+            "rtmpPush": {
+                "url": "rtmp://media.example/live",
+                "keySecretRef": {"name": "k", "key": "streamKey"},
+            }
+        },
+    )
+    observed = world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=[keyed],
+        secrets=secrets,
+        encoders=[encoder(destinations=[delivering("a")])],
+    )
+    (written,) = destination_statuses(observed).values()
+    assert written.conditions[0].reason == reason
+    (push,) = [a for a in plan(observed) if isinstance(a, PushProgram)]
+    assert [d.key.get_secret_value() for d in push.program.destinations if d.key] == ([key] if key else [])
+    assert "s3cret" not in repr(plan(observed))
+
+
+@pytest.mark.parametrize("member", ["rtmpPush", "srtPush"])
+def test_a_passphrase_goes_with_an_srt_url_and_its_secret_is_kept(member: str) -> None:
+    reference = {"name": "k", "key": "phrase"}
+    locked = destination("a", address={member: {"url": "srt://a:1", "passphraseSecretRef": reference}})
+    observed = world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=[locked],
+        secrets=[secret("k", phrase="s3cret phrase")],
+        encoders=[encoder(destinations=[delivering("a")])],
+    )
+    (push,) = [a for a in plan(observed) if isinstance(a, PushProgram)]
+    (wanted,) = push.program.destinations
+    assert (wanted.type, wanted.url) == ("SRT", "srt://a:1")
+    assert wanted.passphrase
+    assert wanted.passphrase.get_secret_value() == "s3cret phrase"
+    assert "s3cret" not in repr(plan(observed))
+    assert not [a for a in plan(observed) if isinstance(a, DeleteSecret)]
+
+
+def test_children_get_their_owner() -> None:
+    orphan = destination("a").model_copy(
+        update={"metadata": {**destination("a").metadata, "ownerReferences": []}}
+    )
+    show = project("Stopped", metadata={"ownerReferences": []})
+    adopted = [
+        (a.child.name, a.owner.name) for a in plan(world(show, destinations=[orphan])) if isinstance(a, Adopt)
+    ]
+    assert adopted == [("show", "sunday"), ("a", "show")]
+
+
+def test_a_deleting_collection_adopts_nothing() -> None:
+    gone = collection(deletionTimestamp="2026-05-01T12:00:00Z")
+    show = project("Stopped", metadata={"ownerReferences": []})
+    assert Adopt not in kinds(world(show, collection=gone))
+
+
+def test_secrets_follow_their_destination_and_unused_ones_go() -> None:
+    keyed = destination(
+        "a",
+        address={"rtmpPush": {"url": "rtmp://m.example/live", "keySecretRef": {"name": "new", "key": "k"}}},
+    )
+    made = [
+        secret("new", k="1").__class__(**{**vars(secret("new", k="1")), "destination": "a"}),
+        secret("old", k="0").__class__(**{**vars(secret("old", k="0")), "destination": "a"}),
+        secret("young").__class__(**{**vars(secret("young")), "destination": "a", "created": NOW}),
+    ]
+    actions = plan(world(project("Stopped"), destinations=[keyed], secrets=made))
+    assert [a.name for a in actions if isinstance(a, AdoptSecret)] == ["new"]
+    assert [a.name for a in actions if isinstance(a, DeleteSecret)] == ["old"]
+
+
+STOPPING = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=2)))
+WORLDS = [
+    world(project("Stopped")),
+    world(project("Stopped"), destinations=[destination("a")]),
+    world(project(), collection=None),
+    world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=[destination("a"), destination("b", enabled=False)],
+        encoders=[encoder(destinations=[delivering("a")])],
+    ),
+    world(project(status={"broadcast": run("Starting", encoder="uid-pod-1")}, metadata=held()), pods=[pod()]),
+    world(
+        project("Stopped", status={"broadcast": STOPPING}, metadata=held()),
+        pods=[pod()],
+        encoders=[encoder("stopping")],
+    ),
+]
+
+
+@pytest.mark.parametrize("observed", WORLDS)
+def test_a_settled_world_gives_an_empty_plan(observed: ObservedProject) -> None:
+    calm = settled(settled(observed))
+    assert [a for a in plan(calm) if not isinstance(a, Requeue)] == []

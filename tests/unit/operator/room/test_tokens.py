@@ -1,0 +1,88 @@
+"""A destination in a room: which provider it names, and what its token admits to."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import jwt
+import pytest
+from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
+
+from onair_crds.contract.program import ProgramRtc
+from onair_operator.destination.program import Refusal, program_destination
+from onair_operator.encoder.client import digest
+from onair_operator.project.observed import ObservedProject
+from onair_operator.project.program import wanted_program
+from onair_operator.room.providers import RtcProvider
+
+SECRET = "a secret that is known to nobody else"
+PROVIDER = RtcProvider("livekit", "wss://rooms.example", "key", SECRET)
+ROOM = {"rtcPlatform": {"appId": "studio", "channelId": "friday", "userId": "programme"}}
+
+
+def world(status: dict[str, Any] | None = None, **providers: RtcProvider) -> ObservedProject:
+    return ObservedProject(
+        project=project(maxDuration=3_600_000, status={"broadcast": status or on_air()}),
+        destinations=(destination(address=ROOM),),
+        rtc_providers=providers,
+    )
+
+
+def program_rtc(observed: ObservedProject) -> ProgramRtc:
+    assert observed.broadcast
+    (wanted,) = wanted_program(observed, observed.broadcast, SETTINGS).destinations
+    assert wanted.rtc
+    return wanted.rtc
+
+
+def claims(rtc: ProgramRtc, secret: str = SECRET, at: dt.datetime = NOW) -> dict[str, Any]:
+    token = rtc.token.get_secret_value()
+    said: dict[str, Any] = jwt.decode(token, secret, algorithms=["HS256"], options={"verify_exp": False})
+    assert said["exp"] > at.timestamp()
+    return said
+
+
+def test_an_encoder_is_given_a_token_for_its_room_and_nothing_else() -> None:
+    rtc = program_rtc(world(studio=PROVIDER))
+    assert (rtc.url, rtc.room, rtc.identity) == ("wss://rooms.example", "friday", "programme")
+    said = claims(rtc)
+    assert (said["iss"], said["sub"]) == ("key", "programme")
+    grant = said["video"]
+    assert (grant["room"], grant["roomJoin"], grant["canPublish"]) == ("friday", True, True)
+    others = ("canSubscribe", "canPublishData", "canUpdateOwnMetadata", "roomAdmin", "roomCreate", "roomList")
+    assert not any(grant.get(right) for right in others)
+    assert SECRET not in repr(PROVIDER)
+    assert SECRET not in rtc.wire()
+
+
+def test_the_token_outlives_the_run_and_is_the_same_while_the_run_is() -> None:
+    before = program_rtc(world(on_air(start=None), studio=PROVIDER))
+    observed = world(studio=PROVIDER)
+    assert program_rtc(observed).token == before.token
+    broadcast = observed.broadcast
+    assert broadcast
+    program = wanted_program(observed, broadcast, SETTINGS)
+    assert digest(program) == digest(wanted_program(observed, broadcast, SETTINGS))
+    assert program.stop_at
+    claims(program_rtc(observed), at=dt.datetime.fromisoformat(program.stop_at))
+
+
+@pytest.mark.parametrize(
+    ("providers", "words"),
+    [
+        ({}, "no provider is configured for appId studio"),
+        ({"other": PROVIDER}, "no provider is configured for appId studio"),
+        (
+            {"studio": RtcProvider("livekit", "wss://rooms.example")},
+            "the API key of the provider for appId studio is missing",
+        ),
+    ],
+)
+def test_a_provider_that_is_not_there_is_a_refusal_in_words(
+    providers: dict[str, RtcProvider], words: str
+) -> None:
+    observed = world(**providers)
+    assert program_destination(observed.destinations[0], {}, observed.rtc_providers) == Refusal(
+        "ProviderNotConfigured", words
+    )

@@ -1,0 +1,82 @@
+"""Which keys a change bears on."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.documents import credentials_document, destination_document, document
+
+from onair_crds.kube.store import Store
+from onair_crds.shapes import Document
+from onair_operator.cluster.store import KINDS
+from onair_operator.reconcile import keys_of
+
+
+@pytest.fixture
+def store() -> Store:
+    """A show with a destination, whose stream key the facade made, and a source."""
+    store = Store(KINDS)
+    store.update("Collection", document("sunday"))
+    store.update("Project", document("show", {"collectionId": "sunday"}))
+    store.update("Source", document("camera", {"collectionId": "sunday"}))
+    store.update("Destination", destination_document("main", "show", "key"))
+    store.update("Secret", credentials_document("key", "main"))
+    store.update("Pod", document("show-run-1", labels={"onair.dev/project": "show"}))
+    return store
+
+
+def looked_at(store: Store, kind: str, changed: Document) -> set[str]:
+    change = store.update(kind, changed)
+    return {str(key) for key in keys_of(store, change)} if change else set()
+
+
+def looked_at_when_gone(store: Store, kind: str, name: str) -> set[str]:
+    change = store.remove(kind, name, f"uid-{name}")
+    assert change
+    return {str(key) for key in keys_of(store, change)}
+
+
+def test_a_collection_bears_on_its_projects_and_sources(store: Store) -> None:
+    keys = looked_at(store, "Collection", document("sunday"))
+    assert keys == {"Collection/sunday", "Project/show", "Source/camera"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("Project", document("show", {"collectionId": "sunday"})),
+        ("Destination", destination_document("second", "show")),
+        ("Layout", document("stage", {"projectId": "show"})),
+        ("Pod", document("show-run-1", labels={"onair.dev/project": "show"})),
+    ],
+)
+def test_what_is_a_projects_bears_on_it(store: Store, kind: str, changed: Document) -> None:
+    changed["metadata"]["resourceVersion"] = "1000000"
+    assert looked_at(store, kind, changed) == {"Project/show"}
+
+
+def test_a_secret_bears_on_the_projects_whose_destinations_refer_to_it(store: Store) -> None:
+    assert looked_at(store, "Secret", document("key")) == {"Project/show"}
+    assert looked_at(store, "Secret", document("other")) == set()
+
+
+def test_a_secret_that_was_made_for_a_destination_bears_on_it_before_it_is_referred_to(store: Store) -> None:
+    keys = looked_at(store, "Secret", credentials_document("next-key", "main"))
+    assert keys == {"Project/show", "Secret/next-key"}
+
+
+def test_a_destination_without_a_project_is_looked_at_itself(store: Store) -> None:
+    keys = looked_at(store, "Destination", destination_document("early", "later"))
+    assert keys == {"Project/later", "Destination/early"}
+    assert looked_at_when_gone(store, "Project", "show") == {"Project/show", "Destination/main"}
+
+
+def test_secrets_are_looked_at_when_what_they_were_made_for_is_gone(store: Store) -> None:
+    store.update("Secret", credentials_document("source-camera", "camera", "source"))
+    assert looked_at_when_gone(store, "Source", "camera") == {"Source/camera", "Secret/source-camera"}
+    assert looked_at_when_gone(store, "Destination", "main") == {"Project/show", "Secret/key"}
+
+
+def test_a_node_bears_on_shows_when_it_comes_or_goes_and_not_at_every_heartbeat(store: Store) -> None:
+    assert looked_at(store, "Node", document("node-a")) == {"Project/show"}
+    assert looked_at(store, "Node", document("node-a")) == set()
+    assert looked_at_when_gone(store, "Node", "node-a") == {"Project/show"}
