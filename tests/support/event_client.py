@@ -1,10 +1,11 @@
-"""Clients of the event stream, one for each transport, that behave alike."""
+"""Clients of the event interface: a stream for each transport, all with one interface."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import queue
+import socket
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -17,8 +18,15 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
+PUBLISH = "/event/v2/publish"
+
 QUIET_S = 0.25
 """How long a stream must stay silent to count as silent; deliveries take a few milliseconds."""
+
+
+def publishes(user: User, name: str = "e") -> bool:
+    """Publishes an event to the user's own sessions; returns whether that worked."""
+    return user.call("POST", PUBLISH, {"name": name, "payload": {}}).is_success
 
 
 class Stream(Protocol):
@@ -80,7 +88,7 @@ class WebSocket:
             raise AssertionError(f"no message within {deadline_s:g} s") from None
 
     def ask(self, **message: Any) -> Json:
-        """The answer to one request, when nothing else is due."""
+        """The reply to one request, when nothing else is due."""
         self.send(**message)
         return self.next()["result"]  # type: ignore[no-any-return]
 
@@ -103,14 +111,14 @@ class WebSocket:
 
 
 class HttpStream:
-    """A stream as a plain HTTP answer, in the format that is asked for."""
+    """A stream as a plain HTTP response: newline-delimited JSON, or server-sent events."""
 
     def __init__(self, facade: Facade, user: User, *, sse: bool = False, **query: str) -> None:
         self._messages: queue.Queue[str | None] = queue.Queue()
         headers = {**user.headers, **({"Accept": "text/event-stream"} if sse else {})}
         self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None)
         self._context = self._client.stream("GET", "/event/v2/stream", params=query, headers=headers)
-        self.answer = self._context.__enter__()
+        self.response = self._context.__enter__()
         self.sse = sse
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -122,7 +130,7 @@ class HttpStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with contextlib.suppress(Exception):
-            self.answer.extensions["network_stream"].get_extra_info("socket").shutdown(2)
+            self.response.extensions["network_stream"].get_extra_info("socket").shutdown(2)
         self._thread.join(5)
         with contextlib.suppress(Exception):
             self._context.__exit__(None, None, None)
@@ -149,13 +157,76 @@ class HttpStream:
 
     def _read(self) -> None:
         with contextlib.suppress(Exception):
-            for line in self.answer.iter_lines():
+            for line in self.response.iter_lines():
                 if self.sse:
                     if line.startswith("data: "):
                         self._messages.put(line.removeprefix("data: "))
                 elif line:
                     self._messages.put(line)
         self._messages.put(None)
+
+
+class RawStream:
+    """A subscriber that reads only when a test does: no library reads ahead for it."""
+
+    def __init__(self, facade: Facade, user: User, *, websocket: bool = True) -> None:
+        host, port = facade.url.removeprefix("http://").split(":")
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
+        self._socket.connect((host, int(port)))
+        upgrade = (
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        )
+        self._socket.sendall(
+            f"GET /event/v2/stream?subscribe.name=* HTTP/1.1\r\nHost: {host}\r\n"
+            f"Authorization: Bearer {user.token}\r\n{upgrade if websocket else ''}\r\n".encode()
+        )
+        self._buffer = b""
+        while b'"subscribed"' not in self._buffer:
+            self._receive()
+        self._buffer = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def read_until(self, wanted: Callable[[Json], bool]) -> list[Json]:
+        """Messages up to the first that is wanted."""
+        messages = []
+        while True:
+            message = self._message()
+            if message is None:
+                continue
+            messages.append(message)
+            if wanted(message):
+                return messages
+
+    def _message(self) -> Json | None:
+        """One frame of the server; None for a ping."""
+        opcode = self._take(1)[0] & 0x0F
+        size = self._take(1)[0]
+        if size >= 126:
+            size = int.from_bytes(self._take(2 if size == 126 else 8), "big")
+        payload = self._take(size)
+        return json.loads(payload) if opcode == 1 else None  # type: ignore[no-any-return]
+
+    def _take(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            self._receive()
+        taken, self._buffer = self._buffer[:size], self._buffer[size:]
+        return taken
+
+    def _receive(self) -> None:
+        self._socket.settimeout(10)
+        data = self._socket.recv(262_144)
+        assert data, "the stream ended"
+        self._buffer += data
 
 
 SignIn = Callable[..., User]

@@ -107,6 +107,14 @@ class Facade:
             await self._server.serve()
 
 
+def metric(facade: Facade, name: str) -> float | None:
+    """The value of a metric, named with its labels."""
+    for line in facade.http.get("/metrics").text.splitlines():
+        if line.startswith(f"{name} "):
+            return float(line.rsplit(" ", 1)[1])
+    return None
+
+
 class NoSignals:
     """Signals belong to the main thread, which is pytest's."""
 

@@ -1,34 +1,33 @@
-"""What a subscriber has seen against what is stored."""
+"""Compares what subscribers learned from events with what is stored."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Json, Show, User
+from tests.support.facade import DEADLINE_S, Cluster, Json, Show, User
 
 PREFIX = "apistream:live:EVENT_TYPE_PROJECT:*"
 SHOWS = 12
 
 
 class Subscriber:
-    """Knows of its projects what events have told."""
+    """Knows of its projects what events said."""
 
     def __init__(self, stream: WebSocket, known: dict[str, Json]) -> None:
         self._stream = stream
         self.projects = dict(known)
 
     def follow(self, done: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + DEADLINE_S
         while not done():
-            assert time.monotonic() < deadline, what
-            with contextlib.suppress(AssertionError):
-                self._take(self._stream.next(0.2)["result"]["event"]["payload"]["project"])
+            left_s = deadline - time.monotonic()
+            assert left_s > 0, what
+            self._take(self._stream.next(left_s)["result"]["event"]["payload"]["project"])
 
-    def _take(self, told: Json) -> None:
-        ((kind, body),) = told.items()
+    def _take(self, payload: Json) -> None:
+        ((kind, body),) = payload.items()
         if kind == "delete":
             self.projects.pop(body["projectId"])
         elif kind in ("create", "update"):
@@ -62,10 +61,10 @@ def compare(
 
     for subscriber in subscribers:
 
-        def told(subscriber: Subscriber = subscriber) -> bool:
+        def matches(subscriber: Subscriber = subscriber) -> bool:
             return {id_: each["metadata"] for id_, each in subscriber.projects.items()} == wanted
 
-        subscriber.follow(told, "the subscriber's view is not the cluster's")
+        subscriber.follow(matches, "the subscriber's view is not the cluster's")
     for id_ in known.keys() - wanted.keys():
         assert user.call("GET", f"/collection/{collection}/project/{id_}").status_code == 404
     for id_ in wanted:

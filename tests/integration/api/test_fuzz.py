@@ -23,7 +23,7 @@ CHECKS = (
     "unsupported_method",
 )
 STREAMS = "/event/v2/stream"
-"""Answers without an end: `event/test_stream_fuzz.py` drives them."""
+"""Answers without an end: `event/stream/test_stream_fuzz.py` drives them."""
 ROOT = Path(__file__).parents[3]
 
 

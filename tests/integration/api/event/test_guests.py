@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.event_client import HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User
+from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.layouts import layout
 from tests.support.tokens import invite, refreshed
 from tests.support.who_may import WHO_MAY
 
 from onair_crds.resources.enums import Role
-
-PUBLISH = "/event/v2/publish"
 
 
 def publish(user: User, name: str, **target: str) -> None:
@@ -40,6 +38,7 @@ def test_a_guest_receives_its_project_and_what_is_published_above(
     cluster.apply("Source", "sources", f"b-{show.id}", camera)
     show.patch(metadata=0)
     guest = invite(show, "GUEST")
+    wait_for(lambda: knows(two, show, f"a-{show.id}", f"b-{show.id}"), "the other replica is up to date")
     with WebSocket(two, guest.token) as stream, WebSocket(two, host.token) as owner:
         stream.subscribe()
         owner.subscribe()
@@ -94,7 +93,7 @@ def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None
         WebSocket(two, guest.token) as own,
     ):
         for stream in (owner, neighbour, own):
-            stream.subscribe()
+            stream.subscribe("hello|to myself|a")
         publish(guest, "hello", projectId=show.id)
         for stream in (owner, own):
             assert events_of(stream, 1)[0]["event"]["name"] == "hello"
@@ -110,6 +109,13 @@ def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None
         assert events_of(own, 1)[0]["event"]["name"] == "to myself"
         owner.assert_silent()
         neighbour.assert_silent()
+
+
+def knows(facade: Facade, show: Show, *sources: str) -> bool:
+    """Whether a replica has these sources, and a project as it was first changed: older events are out."""
+    project = facade.view.get("Project", show.id)
+    found = all(facade.view.get("Source", each) for each in sources)
+    return found and project is not None and project.spec.get("metadata") == 0
 
 
 @pytest.mark.parametrize("role", [r for r in Role if r not in (Role.HOST, Role.PLATFORM, Role.IMPERSONATE)])

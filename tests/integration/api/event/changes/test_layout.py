@@ -1,4 +1,4 @@
-"""Events of layouts that change over HTTP: what was asked travels with them, batches as batches."""
+"""Events of layouts that change over HTTP: with the request's animations, batches as batches."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ class Stage:
 
 @pytest.fixture
 def stage(host: User, two: Facade) -> Iterator[Stage]:
-    canvas = layout(host.project())
+    show = host.project()
     with WebSocket(two, host.token) as stream:
-        stream.subscribe("*:layout:*", layoutId=canvas.id)
-        yield Stage(canvas, stream)
+        stream.subscribe("*:layout:*", projectId=show.id)
+        stage = Stage(layout(show), stream)
+        assert stage.next("LAYOUT", "CREATE")["id"] == stage.canvas.id
+        yield stage
 
 
 def test_one_layer_at_a_time(stage: Stage) -> None:

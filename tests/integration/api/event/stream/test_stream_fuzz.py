@@ -1,4 +1,4 @@
-"""The stream with made-up messages and queries: each is answered by the schema, none ends the stream."""
+"""Generated messages and queries: each gets a reply that fits the schema, none ends the stream."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def socket(one: Facade, host: User) -> Iterator[WebSocket]:
         yield stream
 
 
-def answers(stream: WebSocket, check: Check) -> list[Json]:
-    """Everything that comes before the answer to a ping sent last."""
+def replies(stream: WebSocket, check: Check) -> list[Json]:
+    """Everything that comes before the reply to a ping sent last."""
     tag = uuid.uuid4().hex
     stream.send(ping=tag)
     found = []
@@ -106,36 +106,36 @@ KINDS = {"pong", "error", "subscribed", "unsubscribed", "published"}
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(message=messages)
-def test_any_message_is_answered_once(socket: WebSocket, check: Check, message: Any) -> None:
+def test_any_message_gets_one_reply(socket: WebSocket, check: Check, message: Any) -> None:
     socket.socket.send(json.dumps(message))
-    (answer,) = answers(socket, check)
-    assert len(KINDS & answer.keys()) == 1
-    if "error" in answer:
-        assert answer["error"]["code"] in (3, 5, 8), answer
+    (reply,) = replies(socket, check)
+    assert len(KINDS & reply.keys()) == 1
+    if "error" in reply:
+        assert reply["error"]["code"] in (3, 5, 8), reply
     tag = message.get("correlationId") if isinstance(message, dict) else None
-    assert answer.get("correlationId") == (tag if isinstance(tag, str) and len(tag) <= 1024 else None)
+    assert reply.get("correlationId") == (tag if isinstance(tag, str) and len(tag) <= 1024 else None)
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(message=st.binary(max_size=60) | st.text(max_size=60))
-def test_any_bytes_are_answered_once(socket: WebSocket, check: Check, message: bytes | str) -> None:
+def test_any_bytes_get_one_reply(socket: WebSocket, check: Check, message: bytes | str) -> None:
     socket.socket.send(message)
-    (answer,) = answers(socket, check)
-    assert answer["error"]["code"] == 3 or KINDS & answer.keys()
+    (reply,) = replies(socket, check)
+    assert reply["error"]["code"] == 3 or KINDS & reply.keys()
 
 
 @settings(max_examples=EXAMPLES // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries, sse=st.booleans())
 @example(query={"subscribe.name": "\x85 \u2028 \u2029"}, sse=False)
 @example(query={"ping": "\x85 \u2028 \u2029"}, sse=True)
-def test_any_query_begins_a_stream_that_answers(
+def test_any_query_opens_a_stream_that_replies(
     one: Facade, host: User, check: Check, query: dict[str, str], sse: bool
 ) -> None:
     asked = {name.split(".")[0] for name in query} & {"subscribe", "unsubscribe", "publish", "ping"}
     with HttpStream(one, host, sse=sse, **query) as stream:
-        assert stream.answer.status_code == 200
+        assert stream.response.status_code == 200
         kind = "text/event-stream" if sse else "application/x-ndjson"
-        assert stream.answer.headers["content-type"].startswith(kind)
+        assert stream.response.headers["content-type"].startswith(kind)
         left = len(asked)
         while left:
             message = stream.next()
@@ -145,7 +145,7 @@ def test_any_query_begins_a_stream_that_answers(
 
 @settings(max_examples=EXAMPLES // 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries, token=st.none() | st.text(max_size=30) | st.just("bad.bad.bad"))
-def test_without_a_good_token_nothing_begins(one: Facade, query: dict[str, str], token: str | None) -> None:
+def test_without_a_valid_token_nothing_opens(one: Facade, query: dict[str, str], token: str | None) -> None:
     credentials = {} if token is None else {"access_token": token}
     answer = one.http.get(f"/event/v2/stream?{urlencode({**query, **credentials})}")
     assert (answer.status_code, answer.json()["code"]) == (401, 16), httpx.codes(answer.status_code)

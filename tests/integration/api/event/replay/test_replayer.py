@@ -1,4 +1,4 @@
-"""What happens while a client is away reaches it when it comes back, to any replica, once and in order."""
+"""Events that a client missed are replayed when it comes back, on any replica, once and in order."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.event_client import HttpStream, WebSocket, events_of
+from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
 from tests.support.facade import Cluster, Facade, User, wait_for
 from tests.support.redis_server import RedisServer
 
 from onair_api.settings import EventSettings, RedisSettings
-
-PUBLISH = "/event/v2/publish"
 
 
 @pytest.fixture
@@ -26,7 +24,7 @@ def publish(user: User, name: str, **target: str) -> None:
 
 
 def left(facade: Facade) -> None:
-    """Waits until the replica has noted that its streams are gone."""
+    """Waits until the replica has stored the sessions of its streams."""
     streams = facade.services.events.streams
     wait_for(lambda: not streams.open_sessions and not streams.closing_sessions, "the stream is closed")
 
@@ -68,7 +66,7 @@ def test_the_gap_is_covered(
         socket.assert_silent()
 
 
-def test_only_what_the_session_had_asked_for_before_is_given(
+def test_only_what_the_session_subscribed_to_before_is_replayed(
     host: User, one: Facade, two: Facade, session_id: str
 ) -> None:
     with WebSocket(one, host.token, sessionid=session_id) as socket:
@@ -105,14 +103,17 @@ def tiny(rights: Path, cluster: Cluster, redis_server: RedisServer, replicas: ob
         yield facade
 
 
-def test_what_was_lost_is_said(host: User, tiny: Facade, session_id: str) -> None:
+def test_a_loss_is_reported(host: User, tiny: Facade, session_id: str) -> None:
     user = User(tiny, host.token)
     show = user.project()
     with WebSocket(tiny, host.token, sessionid=session_id) as socket:
         socket.subscribe("*", projectId=show.id)
     left(tiny)
-    for value in range(6):
-        show.patch(metadata=value)
+    with WebSocket(tiny, host.token) as another:
+        another.subscribe("*PROJECT*UPDATE", projectId=show.id)
+        for value in range(6):
+            show.patch(metadata=value)
+        events_of(another, 6)
     with WebSocket(tiny, host.token, sessionid=session_id) as socket:
         socket.send(subscribe={"name": "*", "target": {"projectId": show.id}})
         assert "subscribed" in socket.next()["result"]
@@ -127,7 +128,7 @@ def test_what_was_lost_is_said(host: User, tiny: Facade, session_id: str) -> Non
         assert values[0] > 0
 
 
-def test_a_connection_that_breaks_before_it_subscribes_loses_nothing(
+def test_a_connection_that_breaks_before_it_subscribes_misses_nothing(
     host: User, one: Facade, two: Facade, session_id: str
 ) -> None:
     with WebSocket(one, host.token, sessionid=session_id) as socket:
@@ -143,7 +144,7 @@ def test_a_connection_that_breaks_before_it_subscribes_loses_nothing(
         socket.assert_silent()
 
 
-def test_a_replica_that_heard_too_little_says_so(
+def test_a_replica_that_started_too_late_reports_the_loss(
     host: User, one: Facade, session_id: str, rights: Path, cluster: Cluster, redis_server: RedisServer
 ) -> None:
     """What was published is in Redis for it; what changed before it began is not."""

@@ -23,7 +23,7 @@ class Watchers:
             each.subscribe()
 
     def next(self, name: str) -> Json:
-        """The next event, which both replicas tell alike."""
+        """The next event, the same on both replicas."""
         (one,), (two,) = events_of(self.first, 1), events_of(self.second, 1)
         assert one["event"]["name"] == name, one
         assert one["event"]["id"] == two["event"]["id"]
@@ -140,7 +140,7 @@ def test_a_broadcast_by_its_phases(host: User, watchers: Watchers, cluster: Clus
     watchers.assert_silent()
 
 
-def test_a_manual_change_does_not_inherit_the_request_before(
+def test_a_manual_change_does_not_name_the_request_before(
     host: User, watchers: Watchers, cluster: Cluster
 ) -> None:
     show = host.project()

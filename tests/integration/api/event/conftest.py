@@ -1,0 +1,34 @@
+"""A replica with a Redis of its own, which a test may break."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.facade import Cluster, Facade, wait_for
+from tests.support.redis_server import RedisServer
+
+from onair_api.settings import EventSettings, RedisSettings
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """A Redis that this test may break."""
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    with contextlib.suppress(Exception):
+        server.thaw()
+    server.stop()
+
+
+@pytest.fixture
+def own(rights: Path, cluster: Cluster, redis: RedisServer, recorded_logs: object) -> Iterator[Facade]:
+    events = EventSettings(drain_s=0.1, backlog_events=50, stalled_after_s=1.0)
+    with Facade(
+        rights, cluster.shows, cluster.release, redis=RedisSettings(url=redis.url), events=events
+    ) as facade:
+        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        yield facade
