@@ -3,44 +3,57 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import ssl
 import subprocess
-import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import httpx
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.docker import address_of, docker, newest_image, remove
 
-from onair_crds.contract.pod import CONTROL_PORT
-from onair_crds.contract.program import EncoderStatus, Program
+from onair_crds.contract.pod import CONTROL_PORT, METRICS_PORT, SNAPSHOT_KEY
+from onair_crds.contract.program import (
+    DestinationState,
+    EncoderStatus,
+    Program,
+    ProgramDestination,
+    ProgramVideo,
+)
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
 LOCKED_DOWN = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
 
 
-def docker(*arguments: str) -> str:
-    return subprocess.run(["docker", *arguments], check=True, capture_output=True, text=True).stdout.strip()
-
-
-def address_of(container: str) -> str:
-    return docker("inspect", "-f", "{{.NetworkSettings.IPAddress}}", container)
+def programme(page: str, far_end: RtmpContainer, *keys: str, **extra: object) -> Program:
+    """A small programme of epoch 2, with an RTMP destination for each key."""
+    destinations = [
+        ProgramDestination(id=key, type="RTMP", url=far_end.url, key=key, timeout_ms=1000) for key in keys
+    ]
+    video = ProgramVideo(
+        width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=30
+    )
+    wanted = {"project": "show", "broadcast": "run", "epoch": 2, "composition_url": page, "video": video}
+    return Program(**{**wanted, "destinations": destinations, **extra})
 
 
 class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
-    def __init__(
-        self, image: str, folder: Path, epoch: int = 1, size: tuple[int, int] = (3840, 2160)
-    ) -> None:
-        self.image, self.folder, self.epoch, self.size = image, folder, epoch, size
+    def __init__(self, folder: Path, epoch: int = 2, size: tuple[int, int] = (3840, 2160)) -> None:
+        self.image, self.folder, self.epoch, self.size = newest_image("encoder"), folder, epoch, size
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
         self._revision = 0
 
     def __enter__(self) -> Self:
+        for parent in (self.folder, self.folder.parent):
+            parent.chmod(0o755)
         volumes = {}
         for volume in ("x11", "pulse", "control", "program", "identity", "browser-tmp", "encoder-tmp"):
             path = self.folder / volume
@@ -80,13 +93,18 @@ class PodPair:
         (self.folder / "browser.log").write_text(self.logs("browser"))
         (self.folder / "encoder.log").write_text(self.logs("encoder"))
         for part in ("encoder", "browser"):
-            subprocess.run(["docker", "rm", "-f", f"{self.name}-{part}"], check=False, capture_output=True)
+            remove(f"{self.name}-{part}")
 
     def logs(self, part: str) -> str:
         done = subprocess.run(
             ["docker", "logs", f"{self.name}-{part}"], check=False, capture_output=True, text=True
         )
         return done.stdout + done.stderr
+
+    def logged(self, event: str) -> int:
+        """How often the encoder's container has logged an event."""
+        lines = [line for line in self.logs("encoder").splitlines() if line.startswith("{")]
+        return sum(json.loads(line).get("event") == event for line in lines)
 
     def token(self, pod: str = POD, scope: str = "program", age_s: float = 0.0) -> dict[str, str]:
         issued = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=age_s)
@@ -102,14 +120,19 @@ class PodPair:
                 assert time.monotonic() < deadline, self.logs("encoder")
                 time.sleep(0.02)
 
+    @property
+    def snapshot_key(self) -> dict[str, str]:
+        """The facade's credentials."""
+        return {"Authorization": f"Bearer {(self.folder / 'identity' / SNAPSHOT_KEY).read_text()}"}
+
     def put(self, program: Program) -> httpx.Response:
         self._revision += 1
         body = program.model_copy(update={"revision": self._revision}).wire()
         return self.http.put("/v1/program", content=body, headers=self.token())
 
     def status(self) -> EncoderStatus:
-        answer = self.http.get("/v1/status", headers=self.token())
-        return EncoderStatus.model_validate_json(answer.raise_for_status().content)
+        response = self.http.get("/v1/status", headers=self.token())
+        return EncoderStatus.model_validate_json(response.raise_for_status().content)
 
     def wait_phase(self, phase: str, timeout_s: float = 20.0) -> EncoderStatus:
         deadline = time.monotonic() + timeout_s
@@ -120,9 +143,31 @@ class PodPair:
             assert time.monotonic() < deadline, f"not {phase}: {status}"
             time.sleep(0.02)
 
+    def states(self) -> dict[str, DestinationState]:
+        return {destination.id: destination for destination in self.status().destinations}
+
+    def wait_for(self, check: Callable[[], object], what: str, timeout_s: float = 10.0) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not check():
+            assert time.monotonic() < deadline, f"not {what}: {self.status()}"
+            time.sleep(0.02)
+
+    def wait_connected(self, *ids: str) -> None:
+        self.wait_for(
+            lambda: {id_ for id_, state in self.states().items() if state.connect == "Connected"} >= {*ids},
+            f"connected: {ids}",
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """Every sample by its name, with its labels where it has some."""
+        text = httpx.get(f"http://{self.address}:{METRICS_PORT}/metrics").raise_for_status().text
+        lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, _, value in lines}
+
     def kill(self, container: str, program: str) -> int:
-        """Kills one process inside a container, by a part of its command line; gives its pid."""
-        return int(docker("exec", f"{self.name}-{container}", "python3", "-c", KILL, program))
+        """Kills one process inside a container, by a part of its command line; its pid, or 0 for none."""
+        killed = docker("exec", f"{self.name}-{container}", "python3", "-c", KILL, program)
+        return int(killed or "0")
 
 
 KILL = """
@@ -133,53 +178,3 @@ for pid in sorted(filter(str.isdigit, os.listdir('/proc')), key=int):
     if int(pid) not in (1, os.getpid()) and sys.argv[1] in line:
         os.kill(int(pid), signal.SIGKILL); print(pid); break
 """
-
-
-FAR_END = """
-api: yes
-apiAddress: :9997
-hls: no
-webrtc: no
-srt: no
-moq: no
-authInternalUsers:
-  - user: any
-    permissions: [{action: publish}, {action: read}, {action: api}]
-paths:
-  all_others:
-"""
-
-
-class Rtmp:
-    """MediaMTX in Docker as the far end."""
-
-    def __init__(self, image: str) -> None:
-        self.image, self.name = image, f"onair-test-rtmp-{uuid.uuid4().hex[:8]}"
-
-    def __enter__(self) -> Self:
-        config = Path(tempfile.mkdtemp()) / "far-end.yml"
-        config.write_text(FAR_END)
-        docker("create", "--name", self.name, self.image, "/far-end.yml")
-        docker("cp", str(config), f"{self.name}:/far-end.yml")
-        docker("start", self.name)
-        self.address = address_of(self.name)
-        self.http = httpx.Client(base_url=f"http://{self.address}:9997", timeout=5)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.http.close()
-        subprocess.run(["docker", "rm", "-f", self.name], check=False, capture_output=True)
-
-    @property
-    def url(self) -> str:
-        return f"rtmp://{self.address}:1935/live"
-
-    def read_url(self, key: str) -> str:
-        return f"rtsp://{self.address}:8554/live/{key}"
-
-    def path(self, key: str) -> dict[str, Any]:
-        answer = self.http.get(f"/v3/paths/get/live/{key}")
-        return answer.json() if answer.is_success else {}
-
-    def received(self, key: str) -> int:
-        return int(self.path(key).get("bytesReceived", 0))

@@ -1,4 +1,4 @@
-"""`python -m onair_encoder browser|encoder|agent|rtc`: process 1 of each container, and what it runs."""
+"""`python -m onair_encoder browser|encoder|agent|rtc`: PID 1 of each container, and what it runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def main() -> None:
-    """Imports only what the wanted process needs: process 1 is to be there at once."""
+    """Imports only what the wanted process needs: PID 1 is to be there at once."""
     loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     match sys.argv[1:]:
         case ["browser"]:

@@ -1,4 +1,4 @@
-"""Where the two containers of a pod meet, and what their environment tells them."""
+"""Paths by which the two containers of a pod meet, and what their environment says."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ from onair_crds.contract.pod import (
 
 DISPLAY = ":0"
 X_SOCKET = Path(X11_FOLDER, "X0")
+X_LOCK = Path(TMP_FOLDER, ".X0-lock")
 PULSE_SOCKET = Path(PULSE_FOLDER, "native")
 BROWSER_SOCKET = Path(BROWSER_FOLDER, "control")
 PROGRAM_FILE = Path(PROGRAM_FOLDER, "program.json")
 IDENTITY = Path(IDENTITY_FOLDER)
-AUTHORITIES = Path(CA_CERTIFICATES_FOLDER)
+CA_CERTIFICATES = Path(CA_CERTIFICATES_FOLDER)
 MEDIA_SOCKET = Path(TMP_FOLDER, "media.sock")
 SUPERVISOR_SOCKET = Path(TMP_FOLDER, "supervisor.sock")
 SPOOL = Path(TMP_FOLDER, "spool")
 SINK = "pgm"
+"""The sink of the sound server that the page plays into."""
 
 
 def max_size() -> tuple[int, int]:

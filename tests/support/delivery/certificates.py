@@ -1,4 +1,4 @@
-"""An authority of one's own, and certificates that it signs."""
+"""A certificate authority, and certificates that it signs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 
-class Authority:
+class CertificateAuthority:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name.from_rfc4514_string("CN=An authority of our own")
+        self._name = x509.Name.from_rfc4514_string("CN=A CA of our own")
         certificate = (
             _draft(self._name, self._name, self._key)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)

@@ -1,35 +1,32 @@
-"""The encoder's agent: takes the wanted programme, works out the difference, tells what is."""
+"""The encoder's agent: takes the wanted programme, applies what has changed, reports its state."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import datetime as dt
 import time
 from pathlib import Path
 
 from onair_crds.contract.program import (
-    DestinationState,
     EncoderPhase,
     EncoderStatus,
     Program,
-    ProgramDestination,
 )
 from onair_crds.resources.enums import BroadcastError
 from onair_encoder.agent import program_file
+from onair_encoder.agent.status import BitrateMeter, Changes
 from onair_encoder.browser.client import BrowserClient
-from onair_encoder.encode.client import EncodingClient, want_pipeline
+from onair_encoder.encode.client import ProgressClient, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command
 from onair_encoder.logs import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.input import ProgramInput
+from onair_encoder.media.input import MediaInput
 from onair_encoder.media.snapshot import Snapshots
 from onair_encoder.media.switch import Switch
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.publisher import Counters, now
+from onair_encoder.publish.destination import Destination, now
 
 TICK_S = 0.1
-HEARTBEAT_S = 2.0
 
 
 class StaleProgram(Exception):
@@ -41,26 +38,25 @@ class Agent:
         self.fan_out = FanOut()
         self.snapshots = Snapshots(self.fan_out)
         self.switch = Switch(self.fan_out)
-        self.input = ProgramInput(self.switch)
-        self.encoding = EncodingClient()
+        self.input = MediaInput(self.switch)
+        self.encode_progress = ProgressClient()
         self._epoch = epoch
         self._path = program_path
-        self._changed = asyncio.Condition()
-        self._version = 0
-        self._browser = BrowserClient(self._touch)
-        self._delivery = Delivery(self.fan_out, self._touch)
+        self.changes = Changes()
+        self._browser = BrowserClient(self.changes.notify)
+        self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
         self._phase: EncoderPhase = "idle"
         self._first_frame: str | None = None
         self._loaded_at: float | None = None
         self._error: BroadcastError | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._rate = (time.monotonic(), 0, 0)
+        self._bitrate = BitrateMeter()
 
-    # -- what is wanted ---------------------------------------------------------------------------
+    # -- the wanted programme ---------------------------------------------------------------------
 
     async def take(self, program: Program) -> None:
-        """Takes a programme; the same one again changes nothing.
+        """Makes a programme the wanted one; the same one again changes nothing.
 
         Raises:
             StaleProgram: a newer one is known.
@@ -81,10 +77,10 @@ class Agent:
             destinations=len(program.destinations),
             stop=program.stop,
         )
-        await self._carry_out(program)
-        self._touch()
+        await self._apply(program)
+        self.changes.notify()
 
-    async def _carry_out(self, program: Program) -> None:
+    async def _apply(self, program: Program) -> None:
         if self._phase in ("stopping", "finished"):
             return
         if program.stop:
@@ -109,7 +105,7 @@ class Agent:
             return
         self._phase, self._error = "stopping", error
         self._ending = asyncio.create_task(self._finish())
-        self._touch()
+        self.changes.notify()
 
     async def _finish(self) -> None:
         try:
@@ -119,18 +115,9 @@ class Agent:
             await self._want_pipeline(None)
             self._phase = "finished"
         log("program.finished", error=self._error)
-        self._touch()
+        self.changes.notify()
 
-    # -- what is ----------------------------------------------------------------------------------
-
-    def _touch(self) -> None:
-        self._version += 1
-        task = asyncio.ensure_future(self._notify())
-        task.add_done_callback(lambda _: None)
-
-    async def _notify(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+    # -- the observed state -----------------------------------------------------------------------
 
     def status(self) -> EncoderStatus:
         program = self._program
@@ -144,39 +131,24 @@ class Agent:
             error=self._error,
             destinations=self._delivery.states,
             frames=self.fan_out.frames,
-            bitrate_bps=self._bitrate(),
+            bitrate_bps=self._bitrate.bps(self.fan_out.bytes),
             at=now(),
         )
 
-    def counters(self) -> list[tuple[ProgramDestination, DestinationState, Counters]]:
-        """What each destination is, how it is and what it has come to."""
-        return self._delivery.counters_of_all()
+    @property
+    def destinations(self) -> list[Destination]:
+        return self._delivery.destinations
 
-    def _bitrate(self) -> int:
-        at, total, rate = self._rate
-        elapsed = time.monotonic() - at
-        if elapsed >= 1.0:
-            rate = round((self.fan_out.bytes - total) * 8 / elapsed)
-            self._rate = (time.monotonic(), self.fan_out.bytes, rate)
-        return rate
-
-    async def changed(self, since: int) -> int:
-        """Waits for a transition after `since`, at most a heartbeat; gives the present version."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(HEARTBEAT_S), self._changed:
-                await self._changed.wait_for(lambda: self._version != since)
-        return self._version
-
-    # -- the passing of time ----------------------------------------------------------------------
+    # -- in the course of time --------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Takes up a stored programme and looks after the present one until cancelled."""
-        helpers = [asyncio.create_task(each.run()) for each in (self._browser, self.encoding)]
+        """Resumes a stored programme and looks after the present one until cancelled."""
+        helpers = [asyncio.create_task(each.run()) for each in (self._browser, self.encode_progress)]
         server = await self.input.listen()
         stored = program_file.load(self._path)
         if stored and stored.epoch >= self._epoch:
             self._program, self._epoch = stored, stored.epoch
-            await self._carry_out(stored)
+            await self._apply(stored)
         try:
             while True:
                 self._tick()
@@ -190,7 +162,7 @@ class Agent:
 
     def _tick(self) -> None:
         if self._phase in ("starting", "running"):
-            self.switch.look(page_shown=self._browser.loaded)
+            self.switch.check(page_shown=self._browser.loaded)
         if self._phase == "starting":
             self._look_for_first_frame()
         stop_at = self._program.stop_at if self._program else None
@@ -208,4 +180,4 @@ class Agent:
             self._phase = "running"
             self._first_frame = self._first_frame or now()
             log("program.running")
-            self._touch()
+            self.changes.notify()

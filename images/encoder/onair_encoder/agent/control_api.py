@@ -1,4 +1,4 @@
-"""The agent's control interface over HTTPS: every request carries a token of the operator's."""
+"""The agent's control API over HTTPS: every request carries a token of the operator's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from onair_crds.contract.pod import (
 )
 from onair_crds.contract.program import Program
 from onair_encoder.agent.agent import Agent, StaleProgram
-from onair_encoder.media.snapshot import NoPicture
+from onair_encoder.media.snapshot import NoSnapshot
 
 SCOPES = {path: {PROGRAM_SCOPE} for path in (PROGRAM_PATH, STATUS_PATH, SNAPSHOT_PATH)}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -110,13 +110,13 @@ class ControlApi:
         try:
             while True:
                 await response.write(self._agent.status().wire().encode() + b"\n")
-                version = await self._agent.changed(version)
+                version = await self._agent.changes.after(version)
         except ConnectionError:
             return response
 
     async def _get_snapshot(self, request: web.Request) -> web.Response:
         try:
-            picture = await self._agent.snapshots.jpeg()
-        except NoPicture as error:
+            jpeg = await self._agent.snapshots.jpeg()
+        except NoSnapshot as error:
             return web.json_response({"message": str(error)}, status=503)
-        return web.Response(body=picture, content_type="image/jpeg")
+        return web.Response(body=jpeg, content_type="image/jpeg")

@@ -1,4 +1,4 @@
-"""What Prometheus is told of the encoder; read when it asks, so that counting costs next to nothing."""
+"""The encoder's metrics for Prometheus, collected when it scrapes, so that counting costs next to nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from onair_crds.resources.enums import ConnectState
 from onair_encoder.agent.agent import Agent
 from onair_encoder.media.flv import Packet
 
@@ -27,10 +26,10 @@ def registry_of(agent: Agent) -> CollectorRegistry:
     )
 
     def frame(packet: Packet) -> None:
-        began = agent.encoding.now.captured_at
+        began = agent.encode_progress.now.captured_at
         if began is not None:
             taken_s = time.time() - began - packet.timestamp_ms / 1000
-            if 0 <= taken_s < 10:  # of another ffmpeg's frames we do not know when they began
+            if 0 <= taken_s < 10:  # frames of another ffmpeg: when that began is not known
                 delay.observe(taken_s)
 
     agent.switch.on_frame = frame
@@ -47,18 +46,18 @@ class AgentMetrics(Collector):
         yield from self._destinations()
 
     def _programme(self) -> Iterator[Metric]:
-        agent, encoding = self._agent, self._agent.encoding.now
+        agent, encode = self._agent, self._agent.encode_progress.now
         for name, text, count in (
             ("onair_encoder_frames", "Encoded frames that came to the fan-out.", agent.fan_out.frames),
-            ("onair_encoder_dropped_frames", "Frames left out as encoding was late.", encoding.dropped),
-            ("onair_encoder_duplicated_frames", "Frames encoded twice for want of one.", encoding.duplicated),
+            ("onair_encoder_dropped_frames", "Frames dropped as encoding was late.", encode.dropped),
+            ("onair_encoder_duplicated_frames", "Frames encoded twice.", encode.duplicated),
             ("onair_encoder_program_bytes", "Encoded bytes of media.", agent.fan_out.bytes),
             ("onair_encoder_streams", "Times that ffmpeg has connected.", agent.input.streams),
             ("onair_encoder_slates", "Times that the slate went on air.", agent.switch.slates),
         ):
             yield CounterMetricFamily(name, text, value=count)
         for name, text, value in (
-            ("onair_encoder_speed", "Speed of encoding; 1 is real time.", encoding.speed),
+            ("onair_encoder_speed", "Speed of encoding; 1 is real time.", encode.speed),
             ("onair_encoder_bitrate_bps", "Bits per second of media.", agent.status().bitrate_bps),
             ("onair_encoder_on_slate", "1 while the slate is on air.", float(agent.switch.on_slate)),
         ):
@@ -75,19 +74,20 @@ class AgentMetrics(Collector):
             "onair_destination_attempts", "Connection attempts.", labels=OF_DESTINATION
         )
         sessions = CounterMetricFamily(
-            "onair_destination_sessions", "Sessions that came to be connected.", labels=OF_DESTINATION
+            "onair_destination_sessions", "Sessions that got connected.", labels=OF_DESTINATION
         )
         sent = CounterMetricFamily(
             "onair_destination_sent_bytes", "Bytes that it has taken.", labels=OF_DESTINATION
         )
         dropped = CounterMetricFamily(
-            "onair_destination_dropped_packets", "Packets left out for it.", labels=OF_DESTINATION
+            "onair_destination_dropped_packets", "Packets dropped for it.", labels=OF_DESTINATION
         )
-        for destination, state, counters in self._agent.counters():
-            labels = [destination.id, destination.type]
-            connected.add_metric(labels, float(state.connect is ConnectState.CONNECTED))
+        for destination in self._agent.destinations:
+            counters = destination.counters
+            labels = [destination.wanted.id, destination.wanted.type]
+            connected.add_metric(labels, float(destination.is_connected))
             queued.add_metric(labels, counters.queued_bytes)
-            attempts.add_metric(labels, state.attempts)
+            attempts.add_metric(labels, destination.state.attempts)
             sessions.add_metric(labels, counters.sessions)
             sent.add_metric(labels, counters.sent_bytes)
             dropped.add_metric(labels, counters.dropped)

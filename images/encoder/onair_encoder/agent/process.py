@@ -1,4 +1,4 @@
-"""The agent as a process: its interfaces around it, ended by SIGTERM."""
+"""The agent as a process, with its control API and its probes; SIGTERM ends it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
 from onair_encoder.agent.metrics import registry_of
 from onair_encoder.paths import IDENTITY, PROGRAM_FILE, epoch, pod_name
-from onair_encoder.process.supervise import terminated
+from onair_encoder.process.wait import terminated
 
 BLOCKING_THREADS = 64
-"""For what blocks, such as the disk of a spool. Threads are made as they are needed; names are looked up by
-the loop's own."""
+"""For what blocks, such as the disk of a spool. Threads are made as they are needed; the loop looks names up
+in threads of its own."""
 
 
 async def run() -> None:

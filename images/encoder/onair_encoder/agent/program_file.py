@@ -1,4 +1,4 @@
-"""The programme in the pod's memory: a restarted agent takes it up without asking anyone."""
+"""The programme in the pod's memory: a restarted agent resumes it without asking anyone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def load(path: Path) -> Program | None:
 
 
 def store(path: Path, program: Program) -> None:
-    """Replaces the stored programme at once; readable by this user alone, for it holds keys."""
+    """Replaces the stored programme atomically; readable by this user alone, for it holds keys."""
     draft = path.with_suffix(".new")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

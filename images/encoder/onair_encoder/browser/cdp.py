@@ -15,11 +15,11 @@ MAX_MESSAGE = 16 * 1024 * 1024
 
 
 class CdpClosed(Exception):
-    """The browser has gone."""
+    """The browser has ended."""
 
 
-class CdpSilent(CdpClosed):
-    """It is there and does not answer in time."""
+class CdpTimeout(CdpClosed):
+    """It runs and does not respond in time."""
 
 
 class CdpError(Exception):
@@ -78,9 +78,9 @@ class CdpPipe:
         """The result of a call.
 
         Raises:
-            CdpClosed: the browser has gone.
-            CdpSilent: it does not answer within `timeout_s`.
-            CdpError: it answered with an error.
+            CdpClosed: the browser has ended.
+            CdpTimeout: it does not respond within `timeout_s`.
+            CdpError: it responded with an error.
         """
         number = next(self._ids)
         message: Message = {"id": number, "method": method, "params": params or {}}
@@ -90,16 +90,16 @@ class CdpPipe:
         self._waiting[number] = future
         try:
             os.write(self._write_fd, json.dumps(message).encode() + b"\0")
-            answer = await asyncio.wait_for(future, timeout_s)
+            response = await asyncio.wait_for(future, timeout_s)
         except TimeoutError as error:
-            raise CdpSilent(method) from error
+            raise CdpTimeout(method) from error
         except OSError as error:
             raise CdpClosed(method) from error
         finally:
             self._waiting.pop(number, None)
-        if "error" in answer:
-            raise CdpError(f"{method}: {answer['error'].get('message')}")
-        result: Message = answer.get("result", {})
+        if "error" in response:
+            raise CdpError(f"{method}: {response['error'].get('message')}")
+        result: Message = response.get("result", {})
         return result
 
     def close(self) -> None:

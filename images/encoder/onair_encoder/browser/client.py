@@ -1,4 +1,4 @@
-"""The agent's side of the browser's socket: says which page is wanted, hears what is shown."""
+"""The agent's side of the browser's socket: says which page is wanted, receives what is shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BrowserClient:
         self._writer: asyncio.StreamWriter | None = None
 
     def want(self, url: str, width: int, height: int) -> None:
-        """Asks for a page at a size; asking again changes nothing."""
+        """Requests a page at a size; the same request again changes nothing."""
         wanted: dict[str, object] = {"url": url, "width": width, "height": height}
         if wanted == self._wanted:
             return
@@ -33,13 +33,13 @@ class BrowserClient:
             self._writer.write(json.dumps(self._wanted).encode() + b"\n")
 
     async def run(self) -> None:
-        """Keeps the connection, whatever becomes of the browser's container."""
+        """Keeps connected, whatever becomes of the browser's container."""
         while True:
             try:
                 reader, self._writer = await asyncio.open_unix_connection(BROWSER_SOCKET)
                 self._send()
                 while line := await reader.readline():
-                    self._heard(json.loads(line))
+                    self._received(json.loads(line))
             except (OSError, ValueError) as error:
                 log("browser.unreachable", error=str(error))
             self._writer = None
@@ -48,7 +48,7 @@ class BrowserClient:
                 self._changed()
             await asyncio.sleep(RETRY_S)
 
-    def _heard(self, state: dict[str, object]) -> None:
+    def _received(self, state: dict[str, object]) -> None:
         if self._wanted is None or state["url"] != self._wanted["url"]:
             return
         error = state["error"]

@@ -1,4 +1,4 @@
-"""The browser's window on the X screen. Without a window manager whoever asks may resize it."""
+"""The browser's window on the X screen. Without a window manager any client may resize it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from onair_encoder.paths import DISPLAY
 def resize(width: int, height: int) -> None:
     """Gives the largest window these pixels, at the top left.
 
-    A window of the whole screen costs a twentieth of a pod: all of it is looked after with each picture.
-    Where it can't be done the picture is the same.
+    A window of the whole screen costs a twentieth of a pod: all of it is processed with each frame.
+    Where it cannot be done the programme looks the same.
     """
     try:
         display = Display(DISPLAY)
         try:
-            shown = [
+            windows = [
                 (each.get_geometry(), each)
                 for each in display.screen().root.query_tree().children
                 if each.get_attributes().map_state == X.IsViewable
             ]
-            if shown:
-                _, window = max(shown, key=lambda found: found[0].width * found[0].height)
+            if windows:
+                _, window = max(windows, key=lambda found: found[0].width * found[0].height)
                 window.configure(x=0, y=0, width=width, height=height)
             display.sync()
         finally:

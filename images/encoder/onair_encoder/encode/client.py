@@ -1,11 +1,11 @@
-"""What the agent says to PID 1 of its container: which ffmpeg is to run; and what it hears of the encode."""
+"""The agent's side of the encoder container's socket: says which ffmpeg is to run, follows its progress."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 
-from onair_encoder.encode.progress import FOLLOW, Encoding
+from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.logs import log
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
@@ -13,10 +13,10 @@ FOLLOW_RETRY_S = 0.5
 
 
 async def want_pipeline(command: list[str] | None) -> None:
-    """Tells process 1 which command is to run.
+    """Tells PID 1 which command is to run.
 
     Raises:
-        OSError: process 1 does not answer.
+        OSError: PID 1 is unavailable.
     """
     _, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
     writer.write(json.dumps(command).encode() + b"\n")
@@ -25,21 +25,21 @@ async def want_pipeline(command: list[str] | None) -> None:
     await writer.wait_closed()
 
 
-class EncodingClient:
-    """Knows how the encoding goes."""
+class ProgressClient:
+    """Has the last progress of the encode."""
 
     def __init__(self) -> None:
-        self.now = Encoding()
+        self.now = EncodeProgress()
 
     async def run(self) -> None:
-        """Follows process 1 until cancelled."""
+        """Follows PID 1 until cancelled."""
         while True:
             try:
                 reader, writer = await asyncio.open_unix_connection(SUPERVISOR_SOCKET)
                 writer.write(json.dumps(FOLLOW).encode() + b"\n")
                 try:
                     while line := await reader.readline():
-                        self.now = Encoding.of(line.decode())
+                        self.now = EncodeProgress.decode(line.decode())
                 finally:
                     writer.close()
             except (OSError, ValueError) as error:

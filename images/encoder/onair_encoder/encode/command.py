@@ -1,39 +1,39 @@
-"""The command line of ffmpeg: screen and sound in, one H.264/AAC programme out. Pure."""
+"""The command line of ffmpeg: screen and sound server in, one H.264/AAC programme out. Pure."""
 
 from __future__ import annotations
 
 from onair_crds.contract.program import Program
-from onair_encoder.encode.progress import OPTIONS
+from onair_encoder.encode.progress import PROGRESS_OPTIONS
 from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
 
 SYNC = "aresample=async=960:min_comp=0.01"
-"""Moves sound that is off its timestamps by more than 10 ms back, by 2 % at most.
+"""Corrects audio that is off its timestamps by more than 10 ms, by 2 % at most.
 
-While a browser starts the first timestamps of the sound are off by up to 100 ms,
-and with `async=1` samples would be counted from there for good.
+While a browser starts the first timestamps of the audio are off by up to 100 ms,
+and with `async=1` samples would be counted from there for ever.
 """
 
 PAINT_DELAY_S = 0.05
-"""How much later a page's picture is on the screen than its sound is in the sink.
+"""How much later a page's video is on the screen than its audio is in the sink.
 
-Measured without a graphics processor, from 640×360 to 1280×720: 5 to 75 ms.
+Measured without a GPU, from 640×360 to 1280×720: 5 to 75 ms.
 """
 
 
 def ffmpeg_command(program: Program) -> list[str]:
-    """Captures the top left of the screen at the programme's size and rate; constant bit rate on the wire.
+    """Captures the top left of the screen at the programme's size and rate; constant bitrate on the wire.
 
     `nal-hrd=cbr` pads with filler, as x264 with zerolatency otherwise sends
-    half the rate for a still page. `fifo` reconnects to the fan-out by itself.
+    half the bitrate for a still page. `fifo` reconnects to the fan-out by itself.
     """
     video = program.video
     size = f"{video.width}x{video.height}"
     rate = f"{video.framerate:g}"
     return [
-        *("ffmpeg", "-hide_banner", "-nostdin", *OPTIONS),
+        *("ffmpeg", "-hide_banner", "-nostdin", *PROGRESS_OPTIONS),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
@@ -49,7 +49,7 @@ def ffmpeg_command(program: Program) -> list[str]:
 
 
 def codec_options(program: Program, keyframe_interval_frames: int) -> list[str]:
-    """The codecs' options. Whatever is encoded with the same ones has the same headers."""
+    """Options of the codecs. Whatever is encoded with the same ones has the same headers."""
     video, audio = program.video, program.audio
     gop = str(keyframe_interval_frames)
     return [

@@ -1,4 +1,4 @@
-"""What ffmpeg tells of its work: `-progress` on its output, its log beside it. Process 1 hears it."""
+"""The progress of an encode, parsed by PID 1 from ffmpeg's output: `-progress`, with its log beside it."""
 
 from __future__ import annotations
 
@@ -7,33 +7,34 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-OPTIONS = ["-loglevel", "level+info", "-nostats", "-progress", "pipe:1", "-stats_period", "1"]
+PROGRESS_OPTIONS = ["-loglevel", "level+info", "-nostats", "-progress", "pipe:1", "-stats_period", "1"]
 FOLLOW = "follow"
-"""What the agent says to process 1 to be told."""
+"""The agent's request to PID 1 to be sent progress."""
 _FIELD = re.compile(r"([a-z_]+)=\s*([0-9.]+)x?")
 _START = re.compile(r"\[info\]\s+Duration: N/A, start: ([0-9]{9,}\.[0-9]+)")
 _WORTH_LOGGING = re.compile(r"\[(warning|error|fatal|panic)\]")
 
 
 @dataclass(frozen=True)
-class Encoding:
-    """Of the ffmpeg that runs now, but for the totals, which are of all since the pod began."""
+class EncodeProgress:
+    """Of the ffmpeg that runs now, but for the totals, which are of all since the pod started."""
 
     frames: int = 0
     dropped: int = 0
-    """Captured frames that were left out, since encoding was late."""
+    """Captured frames that were dropped, as encoding was late."""
     duplicated: int = 0
-    """Frames that were encoded twice, since none was captured in time."""
+    """Frames that were encoded twice, as none was captured in time."""
     speed: float = 0.0
     """1 is real time; less for long means that the encoder cannot keep up."""
     captured_at: float | None = None
     """Unix seconds at which the frame with timestamp 0 was taken from the screen."""
 
-    def line(self) -> str:
+    def encode(self) -> str:
+        """A line of JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def of(cls, line: str) -> Encoding:
+    def decode(cls, line: str) -> EncodeProgress:
         """
         Raises:
             ValueError: no such line.
@@ -41,43 +42,45 @@ class Encoding:
         try:
             return cls(**json.loads(line))
         except TypeError as error:
-            raise ValueError("not what ffmpeg tells") from error
+            raise ValueError("not the progress of an encode") from error
 
 
-class EncodingListener:
-    """Takes ffmpeg's lines, says what they come to once a second."""
+class ProgressParser:
+    """Takes ffmpeg's lines; reports progress once a second."""
 
-    def __init__(self, changed: Callable[[Encoding], None], log_line: Callable[[str], None] = print) -> None:
-        self.now = Encoding()
+    def __init__(
+        self, changed: Callable[[EncodeProgress], None], log_line: Callable[[str], None] = print
+    ) -> None:
+        self.now = EncodeProgress()
         self._changed = changed
         self._log_line = log_line
-        self._before = Encoding()
-        """Totals of those that ran before."""
+        self._before = EncodeProgress()
+        """Totals of those that ran earlier."""
         self._block: dict[str, float] = {}
 
     def started(self) -> None:
-        """Another ffmpeg begins."""
+        """Another ffmpeg starts."""
         self._before = self.now
         self._block = {}
         self.now = replace(self.now, speed=0.0, captured_at=None)
 
     def line(self, text: str) -> None:
         if found := _START.search(text):
-            # Two inputs say so: the screen comes first
+            # Both inputs have one: the screen comes first
             if self.now.captured_at is None:
                 self.now = replace(self.now, captured_at=float(found[1]))
                 self._changed(self.now)
         elif _WORTH_LOGGING.search(text):
             self._log_line(text)
         elif text.startswith("progress="):
-            self._take()
+            self._take_block()
         elif found := _FIELD.fullmatch(text):
             try:
                 self._block[found[1]] = float(found[2])
             except ValueError:
                 return
 
-    def _take(self) -> None:
+    def _take_block(self) -> None:
         block, before = self._block, self._before
         self.now = replace(
             self.now,

@@ -1,4 +1,4 @@
-"""Hands every packet of the programme to every subscriber, and a late one what it missed of the GOP."""
+"""Hands every packet of the programme to every subscriber, and to a late one the GOP so far."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FanOut:
         self.last_keyframe_at: float | None = None
         """Wall clock, seconds."""
         self.nominal_bytes_per_s = 0.0
-        """What the programme is to come to."""
+        """The wanted bitrate of the programme."""
         self._timeline = Timeline()
         self._subscribers: list[Subscriber] = []
         self._headers: dict[int, Packet] = {}
@@ -32,14 +32,14 @@ class FanOut:
         self._key: Packet | None = None
         """The last key frame."""
         self._last_ms: dict[int, int] = {}
-        """Time of the last medium that was handed on, by packet type."""
+        """Time of the last packet that was handed on, by packet type."""
 
     def stream_begins(self) -> None:
         """ffmpeg has (re)connected."""
         self._timeline.restart()
 
     def put(self, packet: Packet) -> None:
-        """Takes a packet of ffmpeg's and hands it on."""
+        """Takes a packet of ffmpeg's and hands it to the subscribers."""
         packet = self._timeline.place(packet, time.monotonic())
         if packet.type not in (AUDIO, VIDEO, SCRIPT):
             return
@@ -49,13 +49,13 @@ class FanOut:
             if known and known.body == packet.body:
                 return
             if packet.type == SCRIPT:
-                # Another format, maybe: nothing of the old one for those who come now
+                # Possibly another format: new subscribers get nothing of the old one
                 self._headers = {SCRIPT: packet}
             self._gop.clear()
             self._key = None
         else:
             if packet.timestamp_ms <= self._last_ms.get(packet.type, -1):
-                return  # where one stream follows another, the sound of both may overlap
+                return  # where one stream follows another, the audio of both may overlap
             self._last_ms[packet.type] = packet.timestamp_ms
             self._remember(packet)
         for subscriber in self._subscribers:
@@ -75,7 +75,7 @@ class FanOut:
                 self._gop.clear()
 
     def subscribe(self, subscriber: Subscriber) -> list[Packet]:
-        """Adds a subscriber; gives what it must send first: script data, headers and the GOP so far."""
+        """Adds a subscriber; returns what it must send first: script data, headers and the GOP so far."""
         self._subscribers.append(subscriber)
         first = [self._headers[type_] for type_ in (SCRIPT, VIDEO, AUDIO) if type_ in self._headers]
         return first + self._gop
@@ -84,14 +84,14 @@ class FanOut:
         if subscriber in self._subscribers:
             self._subscribers.remove(subscriber)
 
-    def key_picture(self) -> list[Packet] | None:
-        """The video's header and its last key frame: what a picture is decoded from."""
+    def last_keyframe(self) -> list[Packet] | None:
+        """The video's header and its last key frame: what a snapshot is decoded from."""
         header = self._headers.get(VIDEO)
         return [header, self._key] if header and self._key else None
 
     @property
     def bytes_per_s(self) -> float:
-        """The programme's rate since the last key frame; what it is to be before there is one."""
+        """The programme's bitrate since the last key frame; the wanted one before there is one."""
         if len(self._gop) < 2:
             return self.nominal_bytes_per_s
         # A key frame alone says little: never less than half a second of it.

@@ -1,4 +1,4 @@
-"""Reads FLV incrementally: a tag's body is what an RTMP message carries (Adobe FLV 10.1, annex E)."""
+"""Decodes FLV incrementally: a tag's body is what an RTMP message carries (Adobe FLV 10.1, annex E)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AUDIO, VIDEO, SCRIPT = 8, 9, 18
 _HEADER = 9 + 4
 _TAG_HEADER = 11
 _AVC, _AAC = 7, 10
-_PICTURE = 1
+_CODED_FRAME = 1
 
 
 class FlvError(ValueError):
@@ -26,8 +26,8 @@ class Packet:
 
     @property
     def keyframe(self) -> bool:
-        """A picture that decoding can begin with; ffmpeg marks an end of sequence as one too."""
-        return self.type == VIDEO and self.body[0] >> 4 == 1 and self.body[1] == _PICTURE
+        """A frame that decoding can begin with; ffmpeg marks an end of sequence as one too."""
+        return self.type == VIDEO and self.body[0] >> 4 == 1 and self.body[1] == _CODED_FRAME
 
     @property
     def header(self) -> bool:
@@ -38,7 +38,7 @@ class Packet:
 
 
 class FlvReader:
-    """Feed it bytes as they come, take whole packets out."""
+    """Takes bytes as they come, yields whole packets."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -73,7 +73,7 @@ class FlvReader:
         del buffer[:position]
 
 
-def file_of(packets: Iterable[Packet]) -> bytes:
+def encode_file(packets: Iterable[Packet]) -> bytes:
     """A whole FLV file with these packets, for a program that reads one."""
     return b"FLV\x01\x05\0\0\0\x09\0\0\0\0" + b"".join(map(_tag, packets))
 

@@ -1,4 +1,4 @@
-"""The socket that the programme comes in by: FLV from whichever ffmpeg connected last."""
+"""The socket of the media input: FLV from whichever ffmpeg connected last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onair_encoder.media.switch import Switch
 from onair_encoder.paths import MEDIA_SOCKET
 
 
-class ProgramInput:
+class MediaInput:
     """Takes the programme of whichever ffmpeg connected last."""
 
     def __init__(self, switch: Switch) -> None:
@@ -35,7 +35,7 @@ class ProgramInput:
 
 
 class _Stream(asyncio.Protocol):
-    """One connection of ffmpeg's. Packets go on in the call that brings them: no task has to be woken."""
+    """One connection of ffmpeg's. Packets are passed on in the call that brings them: no task is woken."""
 
     def __init__(self, put: Callable[[Packet], None]) -> None:
         self._put = put
@@ -44,7 +44,7 @@ class _Stream(asyncio.Protocol):
         self._closed = False
 
     def close(self) -> None:
-        """Takes nothing any more."""
+        """Takes no more packets."""
         self._closed = True
         if self._transport:
             self._transport.close()

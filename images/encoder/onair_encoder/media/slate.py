@@ -1,7 +1,7 @@
-"""What goes out while there is no picture: a still of the programme's own size and headers, and silence.
+"""The slate, which goes out while there is no video: a still of the programme's format, and silence.
 
 It is encoded once, with the options of the programme, so that decoders see no
-change of format; from then on it costs next to nothing.
+change of format; after that it costs next to nothing.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ BACKGROUND, MARK = "0x10151d", "0x8a97a8"
 
 
 def slate_command(program: Program) -> list[str]:
-    """Two groups of pictures of a pause sign on a dark ground, and as much silence, as FLV."""
+    """Two GOPs of a pause sign on a dark background, and as much silence, as FLV."""
     video, audio = program.video, program.audio
     gop = gop_frames(video)
     # In eighths of the height: two bars in the middle, on even pixels as 4:2:0 needs
     unit = max(2, video.height // 16 * 2)
     top, left = (video.height - 2 * unit) // 2, video.width // 2
     bar = f"y={top}:w={unit // 2}:h={2 * unit}:color={MARK}:t=fill"
-    picture = (
+    still = (
         f"color=c={BACKGROUND}:s={video.width}x{video.height}:r={video.framerate:g},"
         f"drawbox=x={left - unit * 3 // 4}:{bar},drawbox=x={left + unit // 4}:{bar}"
     )
     layout = "stereo" if audio.channels == 2 else "mono"
     return [
         *("nice", "-n", "10", "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error"),
-        *("-f", "lavfi", "-i", picture),
+        *("-f", "lavfi", "-i", still),
         *("-f", "lavfi", "-i", f"anullsrc=r={audio.sample_rate_hz}:cl={layout}"),
         *codec_options(program, gop),
         *(
@@ -52,23 +52,23 @@ def slate_command(program: Program) -> list[str]:
 
 
 def gop_frames(video: ProgramVideo) -> int:
-    """The programme's key-frame interval, but not so long that much would have to be kept."""
+    """The programme's key-frame interval, limited so that little has to be kept."""
     return max(1, min(video.keyframe_interval_frames, round(video.framerate * LONGEST_GOP_S)))
 
 
 class Slate:
-    """Packets that can be repeated for as long as need be."""
+    """Packets that can be repeated endlessly."""
 
     def __init__(self, packets: list[Packet], video: ProgramVideo, audio: ProgramAudio) -> None:
         self.headers = [p for p in packets if p.type == SCRIPT or p.header]
         self._frames = [p.body for p in packets if p.type == VIDEO and not p.header]
-        self._sounds = [p.body for p in packets if p.type == AUDIO and not p.header]
+        self._audio = [p.body for p in packets if p.type == AUDIO and not p.header]
         self._frame_ms = 1000 / video.framerate
-        self._sound_ms = 1000 * AAC_FRAME_SAMPLES / audio.sample_rate_hz
+        self._audio_frame_ms = 1000 * AAC_FRAME_SAMPLES / audio.sample_rate_hz
 
     @classmethod
     async def encode(cls, program: Program) -> Slate | None:
-        """Runs ffmpeg; None when it does not do it."""
+        """Runs ffmpeg; None where that fails."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *slate_command(program),
@@ -95,13 +95,13 @@ class Slate:
         return cls(packets, program.video, program.audio)
 
     def packets(self) -> Iterator[Packet]:
-        """Media without an end, in order of time from 0; begins with a key frame."""
-        frames, sounds = cycle(self._frames), cycle(self._sounds)
-        frame = sound = 0
+        """Endless media, in order of time from 0; begins with a key frame."""
+        video, audio = cycle(self._frames), cycle(self._audio)
+        frames = audio_frames = 0
         while True:
-            if not self._sounds or frame * self._frame_ms <= sound * self._sound_ms:
-                yield Packet(VIDEO, round(frame * self._frame_ms), next(frames))
-                frame += 1
+            if not self._audio or frames * self._frame_ms <= audio_frames * self._audio_frame_ms:
+                yield Packet(VIDEO, round(frames * self._frame_ms), next(video))
+                frames += 1
             else:
-                yield Packet(AUDIO, round(sound * self._sound_ms), next(sounds))
-                sound += 1
+                yield Packet(AUDIO, round(audio_frames * self._audio_frame_ms), next(audio))
+                audio_frames += 1

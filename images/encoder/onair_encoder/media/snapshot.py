@@ -1,11 +1,11 @@
-"""A picture of the programme: its last key frame, decoded when somebody asks, once for all who ask."""
+"""Snapshots of the programme: its last key frame as JPEG, decoded on demand, once for all requests."""
 
 from __future__ import annotations
 
 import asyncio
 
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import Packet, file_of
+from onair_encoder.media.flv import Packet, encode_file
 
 DECODE_TIMEOUT_S = 5.0
 COMMAND = [
@@ -14,32 +14,32 @@ COMMAND = [
 ]
 
 
-class NoPicture(Exception):
+class NoSnapshot(Exception):
     """Nothing was encoded yet, or it could not be decoded."""
 
 
 class Snapshots:
-    """However many ask, at most one picture is made of each key frame, and one at a time."""
+    """However many requests there are, each key frame is decoded at most once, and one at a time."""
 
     def __init__(self, fan_out: FanOut) -> None:
         self._fan_out = fan_out
         self._lock = asyncio.Lock()
-        self._made: tuple[Packet, bytes] | None = None
+        self._decoded: tuple[Packet, bytes] | None = None
 
     async def jpeg(self) -> bytes:
-        """The picture, at most one key-frame interval old.
+        """The last key frame, at most one key-frame interval old.
 
         Raises:
-            NoPicture: there is none.
+            NoSnapshot: there is none.
         """
         async with self._lock:
-            packets = self._fan_out.key_picture()
+            packets = self._fan_out.last_keyframe()
             if packets is None:
-                raise NoPicture("nothing was encoded yet")
+                raise NoSnapshot("nothing was encoded yet")
             keyframe = packets[-1]
-            if self._made is None or self._made[0] is not keyframe:
-                self._made = keyframe, await self._decode(packets)
-            return self._made[1]
+            if self._decoded is None or self._decoded[0] is not keyframe:
+                self._decoded = keyframe, await self._decode(packets)
+            return self._decoded[1]
 
     async def _decode(self, packets: list[Packet]) -> bytes:
         process = await asyncio.create_subprocess_exec(
@@ -47,13 +47,13 @@ class Snapshots:
         )
         try:
             async with asyncio.timeout(DECODE_TIMEOUT_S):
-                output, _ = await process.communicate(file_of(packets))
+                output, _ = await process.communicate(encode_file(packets))
         except TimeoutError as error:
-            raise NoPicture("decoding took too long") from error
+            raise NoSnapshot("decoding took too long") from error
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
         if not output:
-            raise NoPicture("the picture could not be decoded")
+            raise NoSnapshot("the picture could not be decoded")
         return output

@@ -1,4 +1,4 @@
-"""Between what is filmed and the fan-out: puts the slate on air while there is no picture."""
+"""Between the live encode and the fan-out: puts the slate on air while there is no video."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.media.slate import Slate
 
-PATIENCE_S = 1.0
-"""A shorter want of a picture is not worth two cuts: ffmpeg and Chromium are back sooner than this."""
+GAP_TIMEOUT_S = 1.0
+"""A shorter gap is not worth two cuts: ffmpeg and Chromium are back sooner than this."""
 SLATE_RETRY_S = 10.0
 
 
 class Switch:
-    """Takes ffmpeg's packets. `look` is to be called several times a second."""
+    """Takes ffmpeg's packets. `check` is to be called several times a second."""
 
     def __init__(self, fan_out: FanOut, clock: Callable[[], float] = time.monotonic) -> None:
         self.on_slate = False
         self.slates = 0
         """How many times the slate went on air."""
         self.on_frame: Callable[[Packet], None] = lambda _: None
-        """Is told of every frame as it comes from ffmpeg, with ffmpeg's own time."""
+        """Called with every frame as it comes from ffmpeg, with ffmpeg's own time."""
         self._fan_out = fan_out
         self._clock = clock
         self._headers: dict[int, Packet] = {}
@@ -35,8 +35,8 @@ class Switch:
         self._page_shown = False
         self._began_at: float | None = None
         self._slate: Slate | None = None
-        self._made_for: object = None
-        self._making: asyncio.Task[None] | None = None
+        self._encoded_for: object = None
+        self._encoding: asyncio.Task[None] | None = None
         self._playing: asyncio.Task[None] | None = None
 
     def live_begins(self) -> None:
@@ -55,10 +55,10 @@ class Switch:
                 self._headers[packet.type] = packet
             if not (packet.keyframe and self._page_shown):
                 return
-            self._back(packet.timestamp_ms)
+            self._resume_live(packet.timestamp_ms)
         self._fan_out.put(packet)
 
-    def _back(self, time_ms: int) -> None:
+    def _resume_live(self, time_ms: int) -> None:
         self._end_slate()
         log("slate.ends")
         self._fan_out.stream_begins()
@@ -66,28 +66,28 @@ class Switch:
             self._fan_out.put(Packet(header.type, time_ms, header.body))
 
     def want(self, program: Program) -> None:
-        """Makes a slate for this programme when there is need of one; another size makes another."""
+        """Has a slate encoded for this programme, unless there is one of its format."""
         if self._began_at is None:
             self._began_at = self._clock()
-        made_for = (program.video, program.audio)
-        if made_for == self._made_for:
+        encoded_for = (program.video, program.audio)
+        if encoded_for == self._encoded_for:
             return
-        self._made_for = made_for
+        self._encoded_for = encoded_for
         self._slate = None
-        if self._making:
-            self._making.cancel()
-        self._making = asyncio.create_task(self._make(program), name="slate")
+        if self._encoding:
+            self._encoding.cancel()
+        self._encoding = asyncio.create_task(self._encode(program), name="slate")
 
-    async def _make(self, program: Program) -> None:
+    async def _encode(self, program: Program) -> None:
         # Not while everything else starts: in most shows nobody ever sees it.
-        await asyncio.sleep(PATIENCE_S)
+        await asyncio.sleep(GAP_TIMEOUT_S)
         self._slate = await Slate.encode(program)
         while self._slate is None:
             await asyncio.sleep(SLATE_RETRY_S)
             self._slate = await Slate.encode(program)
 
-    def look(self, *, page_shown: bool) -> None:
-        """Decides; `page_shown` says whether the browser shows the wanted page."""
+    def check(self, *, page_shown: bool) -> None:
+        """Puts the slate on air where it is due; `page_shown`: the browser shows the wanted page."""
         now = self._clock()
         self._page_shown = page_shown
         if page_shown:
@@ -96,8 +96,8 @@ class Switch:
             self._page_gone_at = now
         if self.on_slate or self._slate is None or self._began_at is None:
             return
-        page_gone = self._page_gone_at is not None and now - self._page_gone_at > PATIENCE_S
-        no_frames = now - (self._frame_at or self._began_at) > PATIENCE_S
+        page_gone = self._page_gone_at is not None and now - self._page_gone_at > GAP_TIMEOUT_S
+        no_frames = now - (self._frame_at or self._began_at) > GAP_TIMEOUT_S
         if page_gone or no_frames:
             log("slate.begins", page_shown=page_shown, frames=not no_frames)
             self.on_slate = True
@@ -122,9 +122,9 @@ class Switch:
             self._playing = None
 
     async def close(self) -> None:
-        """Nothing goes out any more."""
+        """Sends nothing any more."""
         self._end_slate()
-        if self._making:
-            self._making.cancel()
+        if self._encoding:
+            self._encoding.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
-                await self._making
+                await self._encoding

@@ -1,4 +1,4 @@
-"""One clock over restarts of ffmpeg: timestamps go on from where they were and never go back."""
+"""One clock across restarts of ffmpeg: timestamps continue where they were and never go back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Timeline:
         self._offset_ms: int | None = None
 
     def restart(self) -> None:
-        """A new stream begins; its first medium says where its own clock starts."""
+        """A new stream begins; its first frame says where its own clock starts."""
         self._offset_ms = None
 
     def place(self, packet: Packet, now_s: float) -> Packet:
@@ -22,7 +22,7 @@ class Timeline:
             now_s: a monotonic time; what passed between two streams passes on the clock too.
         """
         if packet.type == SCRIPT or (packet.header and self._offset_ms is None):
-            # Headers of a stream that is taken up again are at 0, whatever time its media are at
+            # Headers of a stream that is resumed are at 0, whatever time its media are at
             return Packet(packet.type, max(self._last_ms, 0), packet.body)
         if self._offset_ms is None:
             if self._last_ms < 0:

@@ -1,4 +1,4 @@
-"""When to try again: full jitter, so that many that failed together do not come back together."""
+"""When to retry: with full jitter, so that many that failed together do not come back together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ class Backoff:
         self._limit_s = FIRST_S
 
     def next_s(self, *, permanent: bool = False) -> float:
-        """The next wait, drawn up to a limit that doubles from 0.1 s to 30 s; long where it will not help."""
+        """The next pause, drawn up to a limit that doubles from 0.1 s to 30 s.
+
+        Args:
+            permanent: a retry helps only after somebody has changed something; 15 to 30 s.
+        """
         if permanent:
             return self._uniform(LONGEST_S / 2, LONGEST_S)
         wait_s = self._uniform(0, self._limit_s)

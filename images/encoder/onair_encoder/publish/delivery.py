@@ -1,4 +1,4 @@
-"""All destinations of the programme: the wanted ones have a publisher each, and no other has."""
+"""All destinations of the programme: each wanted one has a publisher with the output of its kind."""
 
 from __future__ import annotations
 
@@ -8,8 +8,22 @@ from collections.abc import Callable, Sequence
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_encoder.logs import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.kinds import KINDS
-from onair_encoder.publish.publisher import Counters, Publisher
+from onair_encoder.publish.destination import Counters, Destination
+from onair_encoder.publish.hls.output import HlsOutput
+from onair_encoder.publish.output import Output
+from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.rtc.output import RtcOutput
+from onair_encoder.publish.rtmp.output import RtmpOutput
+from onair_encoder.publish.srt.output import SrtOutput
+
+KINDS: dict[str, type[Output]] = {
+    "RTMP": RtmpOutput,
+    "RTMPS": RtmpOutput,
+    "SRT": SrtOutput,
+    "RTC": RtcOutput,
+    "HLS": HlsOutput,
+}
+"""The one place where a kind of destination is registered, by `ProgramDestination.type`."""
 
 
 class Delivery:
@@ -31,14 +45,14 @@ class Delivery:
             if known:
                 self._end(known)
             kind = KINDS[destination.type]
-            self._publishers[id_] = kind(destination, self._fan_out, self._changed, broadcast)
+            self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, broadcast)
 
-    def _updated(self, publisher: Publisher, destination: ProgramDestination) -> bool:
-        """Whether it took the change; where it could not, another takes its place."""
+    def _updated(self, publisher: Publisher, wanted: ProgramDestination) -> bool:
+        """Whether it could apply the change; otherwise another publisher replaces it."""
         try:
-            return publisher.update(destination)
-        except Exception as error:  # noqa: BLE001  a destination costs no other one anything
-            log("destination.failed", id=destination.id, error=type(error).__name__)
+            return publisher.update(wanted)
+        except Exception as error:  # noqa: BLE001  one destination must not affect the others
+            log("destination.failed", id=wanted.id, error=type(error).__name__)
             return False
 
     def _end(self, publisher: Publisher) -> None:
@@ -47,19 +61,20 @@ class Delivery:
         task.add_done_callback(self._ending.discard)
 
     @property
+    def destinations(self) -> list[Destination]:
+        return [publisher.destination for publisher in self._publishers.values()]
+
+    @property
     def states(self) -> list[DestinationState]:
-        return [publisher.state for publisher in self._publishers.values()]
+        return [destination.state for destination in self.destinations]
 
     def counters(self, id_: str) -> Counters:
-        """What a destination has come to.
+        """Counters of one destination.
 
         Raises:
             KeyError: there is none of this id.
         """
-        return self._publishers[id_].counters
-
-    def counters_of_all(self) -> list[tuple[ProgramDestination, DestinationState, Counters]]:
-        return [(each.destination, each.state, each.counters) for each in self._publishers.values()]
+        return self._publishers[id_].destination.counters
 
     async def finish(self) -> None:
         """Ends every stream properly."""

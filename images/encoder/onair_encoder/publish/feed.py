@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from onair_encoder.media import amf
 from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
-
-Size = tuple[object, object]
-
-
-def picture_size(script: Packet) -> Size:
-    """Width and height as `onMetaData` has them."""
-    _, *values = amf.decode(script.body) or [None]
-    known = values[0] if values and isinstance(values[0], dict) else {}
-    return known.get("width"), known.get("height")
+from onair_encoder.media.metadata import FrameSize, frame_size
 
 
-class Outlet(Protocol):
+class PacketSink(Protocol):
     """What a feed writes to."""
 
     one_size: bool
-    """The peer takes one size of the picture for as long as the session lasts."""
+    """The peer takes one frame size for as long as the session lasts."""
 
     @property
     def over(self) -> bool:
@@ -29,48 +20,48 @@ class Outlet(Protocol):
 
     @property
     def congested(self) -> bool:
-        """So much waits that pictures must be left out."""
+        """So much waits that frames must be dropped."""
 
     @property
     def relieved(self) -> bool:
-        """So little waits that pictures may go out again."""
+        """So little waits that frames may go out again."""
 
     def send(self, packet: Packet) -> None:
         """Takes a packet; must not block."""
 
 
 class Feed:
-    def __init__(self, outlet: Outlet) -> None:
-        self._outlet = outlet
+    def __init__(self, sink: PacketSink) -> None:
+        self._sink = sink
         self._dropping = False
         self._dropped = 0
-        self._size: Size | None = None
+        self._size: FrameSize | None = None
         self.outgrown = False
-        """The picture has another size now, and this outlet takes it in a new session only."""
+        """Frames have another size now, which this sink takes in a new session only."""
 
     def take_dropped(self) -> int:
-        """Packets that were dropped since it was asked last."""
+        """Packets dropped since the last call."""
         dropped, self._dropped = self._dropped, 0
         return dropped
 
     def packet(self, packet: Packet) -> None:
-        outlet = self._outlet
-        if outlet.over or self.outgrown:
+        sink = self._sink
+        if sink.over or self.outgrown:
             return
-        if packet.type == SCRIPT and outlet.one_size:
-            size = picture_size(packet)
+        if packet.type == SCRIPT and sink.one_size:
+            size = frame_size(packet)
             self.outgrown = self._size not in (None, size)
             self._size = size
             if self.outgrown:
                 return
         if self._dropping:
-            if packet.keyframe and outlet.relieved:
+            if packet.keyframe and sink.relieved:
                 self._dropping = False
             elif not packet.header:
                 self._dropped += 1
                 return
-        elif packet.type == VIDEO and not packet.header and outlet.congested:
+        elif packet.type == VIDEO and not packet.header and sink.congested:
             self._dropping = True
             self._dropped += 1
             return
-        outlet.send(packet)
+        sink.send(packet)

@@ -1,10 +1,11 @@
-"""Packs the programme into MPEG-TS (ISO 13818-1): H.264 and AAC, one programme, PAT and PMT at key frames."""
+"""Packs the programme into MPEG-TS (ISO 13818-1): H.264 and AAC, one program, PAT and PMT at key frames."""
 
 from __future__ import annotations
 
 from itertools import chain, cycle, islice
 
 from onair_encoder.media.flv import AUDIO, VIDEO, Packet
+from onair_encoder.media.h264 import DELIMITER, START_CODE, length_size, parameter_sets
 
 CELL = 188
 """Bytes of one transport packet."""
@@ -18,12 +19,10 @@ _LEAD_MS = 200
 """How far the clock reference is behind the media: a receiver's time to buffer."""
 _FIRST_MS = 1000
 _CLOCK_EVERY_MS = 80
-"""A receiver wants the clock at least every 100 ms, also where pictures are rarer."""
+"""A receiver wants the clock at least every 100 ms, also where frames are rarer."""
 _PICTURE = 1
-"""AVCPacketType: coded pictures, not a configuration or an end of sequence."""
-_START_CODE = b"\0\0\0\1"
-_DELIMITER = b"\0\0\0\1\x09\xf0"
-_DELIMITER_TYPE = 9
+"""AVCPacketType: a coded frame, not a configuration or an end of sequence."""
+_DELIMITER_UNIT = START_CODE + b"\x09\xf0"
 
 
 def _crc32_table() -> list[int]:
@@ -60,7 +59,7 @@ _PMT_BODY = _section(
 
 
 class _Pid:
-    """One elementary stream or table: its headers by continuity counter, ready made."""
+    """One elementary stream or table: its headers by continuity counter, precomputed."""
 
     def __init__(self, pid: int) -> None:
         def head(flags: int, control: int) -> list[bytes]:
@@ -104,9 +103,8 @@ class TransportStream:
             bits = int.from_bytes(packet.body[2:4], "big")
             self._adts = (bits >> 11) - 1, bits >> 7 & 0xF, bits >> 3 & 0xF
             return
-        record = packet.body[5:]
-        self._length_size = (record[4] & 3) + 1
-        self._parameters = b"".join(_START_CODE + unit for unit in _parameter_sets(record))
+        self._length_size = length_size(packet)
+        self._parameters = parameter_sets(packet)
 
     def _pack_video(self, packet: Packet) -> bytes:
         if not self._parameters or not (self._began or packet.keyframe):
@@ -122,22 +120,22 @@ class TransportStream:
             self._began = True
             out += self._table(self._pat, _PAT_BODY), self._table(self._pmt, _PMT_BODY)
         self._clock_ms = packet.timestamp_ms
-        # Length 0: pictures may be longer than the field can say.
+        # Length 0: frames may be longer than the field can say.
         pes = b"\0\0\1\xe0\0\0" + stamps + unit
         self._cells(out, self._video, pes, _clock(dts, random_access=packet.keyframe))
         return b"".join(out)
 
     def _access_unit(self, body: bytes, *, keyframe: bool) -> bytes:
-        """The picture with start codes instead of lengths; parameter sets before each key frame."""
-        parts = [_DELIMITER]
+        """The frame with start codes instead of lengths; parameter sets before each key frame."""
+        parts = [_DELIMITER_UNIT]
         if keyframe:
             parts.append(self._parameters)
         at, size, end = 5, self._length_size, len(body)
         while at + size < end:
             length = int.from_bytes(body[at : at + size], "big")
             at += size
-            if body[at] & 0x1F != _DELIMITER_TYPE:
-                parts += _START_CODE, body[at : at + length]
+            if body[at] & 0x1F != DELIMITER:
+                parts += START_CODE, body[at : at + length]
             at += length
         return b"".join(parts)
 
@@ -163,7 +161,7 @@ class TransportStream:
         out: list[bytes] = []
         if packet.timestamp_ms - self._clock_ms >= _CLOCK_EVERY_MS:
             self._clock_ms = packet.timestamp_ms
-            # A packet without a payload does not count on.
+            # A packet without a payload does not advance the counter.
             head = self._video.clock_alone[self._video.next - 1 & 0xF]
             out.append(head + _adaptation(_BODY, _clock(dts)))
         self._cells(out, self._audio, pes, b"")
@@ -228,17 +226,3 @@ def _stamp(mark: int, ticks: int) -> bytes:
     ticks %= _WRAP
     high, middle, low = ticks >> 30, ticks >> 15 & 0x7FFF, ticks & 0x7FFF
     return (mark << 36 | high << 33 | 1 << 32 | middle << 17 | 1 << 16 | low << 1 | 1).to_bytes(5, "big")
-
-
-def _parameter_sets(record: bytes) -> list[bytes]:
-    """SPS and PPS of an AVCDecoderConfigurationRecord (ISO 14496-15)."""
-    sets: list[bytes] = []
-    at = 5
-    for mask in (0x1F, 0xFF):
-        count = record[at] & mask
-        at += 1
-        for _ in range(count):
-            length = int.from_bytes(record[at : at + 2], "big")
-            sets.append(record[at + 2 : at + 2 + length])
-            at += 2 + length
-    return sets

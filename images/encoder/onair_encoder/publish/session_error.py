@@ -1,4 +1,4 @@
-"""What went wrong, in words a producer understands; no text of a key is ever in them."""
+"""Why a session failed, in words that a producer understands; no text of a key is ever in them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import socket
 import ssl
 
 _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
-_EXPIRED, _NOT_YET, _HOST_NAME, _ADDRESS = 10, 9, 62, 64
-_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
+_EXPIRED, _NOT_YET_VALID, _HOST_NAME, _IP_ADDRESS = 10, 9, 62, 64
+_UNKNOWN_CA = (2, 18, 19, 20, 21)
 
 
 class SessionError(Exception):
-    """A session could not be had, or ended other than by our stop. The text says why.
+    """A session could not be opened, or ended other than by our stop. The text says why.
 
-    `permanent`: trying again helps only after somebody has changed something, such as a key that is refused.
+    `permanent`: a retry helps only after somebody has changed something, such as a key that is refused.
     """
 
     def __init__(self, why: str, *, permanent: bool = False) -> None:
@@ -22,18 +22,17 @@ class SessionError(Exception):
 
 
 def network_error(error: Exception, host: str, server: str) -> SessionError:
-    """An error of the network. `server` is `host:port`."""
+    """From an error of the network. `server` is `host:port`."""
     match error:
         case ssl.SSLCertVerificationError():
-            return SessionError(f"{server}: TLS failed: {_certificate_in_words(error, host)}", permanent=True)
+            return SessionError(f"{server}: TLS failed: {_certificate_error(error, host)}", permanent=True)
         case ssl.SSLError() if getattr(error, "reason", None) in _NO_TLS:
             return SessionError(f"{server}: TLS failed: the server does not speak TLS", permanent=True)
         case ssl.SSLEOFError():
             return SessionError(f"{server}: TLS was cut off")
         case ssl.SSLError():
-            return SessionError(
-                f"{server}: TLS failed: {(getattr(error, 'reason', None) or 'handshake refused').lower()}"
-            )
+            reason = (getattr(error, "reason", None) or "handshake refused").lower()
+            return SessionError(f"{server}: TLS failed: {reason}")
         case socket.gaierror():
             return name_error(error.errno, host)
         case ConnectionRefusedError():
@@ -45,25 +44,25 @@ def network_error(error: Exception, host: str, server: str) -> SessionError:
         case OSError():
             return SessionError(f"{server}: {error.strerror or 'network error'}")
         case _:
-            return SessionError(f"{server}: the answer was not of the protocol")
+            return SessionError(f"{server}: the response does not follow the protocol")
 
 
-def _certificate_in_words(error: ssl.SSLCertVerificationError, host: str) -> str:
-    """X509_V_ERR_…, for those who can do something about it."""
+def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> str:
+    """From X509_V_ERR_…, for those who can do something about it."""
     match error.verify_code:
-        case code if code in _UNKNOWN_AUTHORITY:
-            return f"no known authority has signed the certificate ({error.verify_message})"
-        case code if code in (_HOST_NAME, _ADDRESS):
+        case code if code in _UNKNOWN_CA:
+            return f"no known CA has signed the certificate ({error.verify_message})"
+        case code if code in (_HOST_NAME, _IP_ADDRESS):
             return f"the certificate is not for {host}"
         case code if code == _EXPIRED:
             return "the certificate has expired"
-        case code if code == _NOT_YET:
+        case code if code == _NOT_YET_VALID:
             return "the certificate is not valid yet"
     return str(error.verify_message)
 
 
 def name_error(error: int | None, host: str) -> SessionError:
-    """A name that could not be resolved. `error`: EAI_…"""
+    """From a failed lookup of a name. `error`: EAI_…"""
     if error == socket.EAI_AGAIN:
         return SessionError(f"{host}: the name server does not answer")
     return SessionError(f"{host}: name not found")

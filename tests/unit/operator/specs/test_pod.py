@@ -12,7 +12,7 @@ from tests.support.worlds import SETTINGS, project
 from onair_crds.contract.pod import CA_CERTIFICATES_FOLDER
 from onair_crds.resources.project import Project
 from onair_crds.shapes import Document
-from onair_encoder.paths import AUTHORITIES
+from onair_encoder.paths import CA_CERTIFICATES
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.settings import EncoderSettings, OperatorSettings
@@ -94,7 +94,7 @@ def test_a_claim_leaves_its_template_as_it_was() -> None:
 def test_ca_certificates_of_the_installation_are_the_encoders_alone() -> None:
     spec = pod(project(), 2, ALL_SETTINGS)["spec"]
     mounts = {c["name"]: {m["name"]: m["mountPath"] for m in c["volumeMounts"]} for c in spec["containers"]}
-    assert mounts["encoder"]["authorities"] == str(AUTHORITIES) == CA_CERTIFICATES_FOLDER
+    assert mounts["encoder"]["authorities"] == str(CA_CERTIFICATES) == CA_CERTIFICATES_FOLDER
     assert "authorities" not in mounts["browser"]
     (volume,) = [v for v in spec["volumes"] if v["name"] == "authorities"]
     assert volume["configMap"] == {"name": "ours", "optional": True}

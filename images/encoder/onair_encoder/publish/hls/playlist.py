@@ -20,9 +20,9 @@ class Segment:
     """Its file, beside the playlist."""
     duration_s: float
     began: dt.datetime
-    """Wall clock of its first picture, UTC."""
+    """Wall clock of its first frame, UTC."""
     discontinuity: bool = False
-    """Timestamps or codecs do not go on from the segment before."""
+    """Timestamps or codecs do not continue those of the segment before."""
 
 
 class Playlist:
@@ -35,13 +35,13 @@ class Playlist:
             window: how many segments are named; None for all, of a recording.
         """
         self.target_s = target_s
-        """Never less than was said before: it must not change, and where it has to it only grows."""
+        """Never less than it was before: it must not change, and where it has to it only grows."""
         self.window = window
         self.media_sequence = 0
         self.discontinuity_sequence = 0
         self.segments: deque[Segment] = deque()
         self._entries: deque[str] = deque()
-        """Their lines, ready made: a long recording has thousands."""
+        """Their lines, kept: a long recording has thousands."""
         self.total_s = 0.0
         """Of all that were added."""
         self.ended = False
@@ -80,8 +80,8 @@ class Playlist:
             lines.append("#EXT-X-ENDLIST")
         return "\n".join(lines) + "\n"
 
-    def take_up(self, text: str, prefix: str) -> bool:
-        """Goes on from a playlist that was written before; the next segment is a discontinuity.
+    def resume(self, text: str, prefix: str) -> bool:
+        """Continues a playlist that was written before; the next segment is a discontinuity.
 
         Args:
             prefix: what the names of this run's segments begin with.
@@ -126,7 +126,7 @@ class Playlist:
 
 
 def _is_of(name: str, prefix: str) -> bool:
-    """A run's id may begin with that of another and a dash."""
+    """Whether a name is of this run: its id may begin with that of another and a dash."""
     return name.startswith(prefix) and "-" not in name.removeprefix(prefix)
 
 

@@ -13,7 +13,7 @@ TOLERANCE_MS = 20
 """Times are rounded to milliseconds: a segment that short of its target is long enough."""
 NOMINAL_FRAME_MS = 40
 MOST_BYTES = 48 * 2**20
-"""A segment that comes to so much ends there, and the rest up to the next key frame is left out: the memory
+"""A segment that reaches this size ends there, and the rest up to the next key frame is dropped: the memory
 of a container is not for key frames that are minutes apart."""
 
 
@@ -41,12 +41,12 @@ class Segmenter:
         self._first_ms: int | None = None
         self._last_ms = 0
         self._zero: dt.datetime | None = None
-        """When time 0 was by this segment's most punctual packet: those of the GOP so far come late."""
+        """When time 0 was, by this segment's most punctual packet: those of the GOP so far come late."""
         self._broken = False
         self._other_codecs = False
 
     def put(self, packet: Packet) -> Cut | None:
-        """Takes a packet; gives the segment that ends where it begins."""
+        """Takes a packet; returns the segment that ends where it begins."""
         if packet.header:
             known = self._configuration.get(packet.type)
             self._configuration[packet.type] = packet.body
@@ -59,17 +59,17 @@ class Segmenter:
         if packet.keyframe:
             if self._first_ms is None:
                 if self._other_codecs:
-                    self._start_anew()
+                    self._restart_stream()
                 self._begin(packet)
             elif self._other_codecs or packet.timestamp_ms - self._first_ms >= self.target_ms - TOLERANCE_MS:
                 cut = self._end(packet.timestamp_ms)
                 if self._other_codecs:
-                    self._start_anew()
+                    self._restart_stream()
                 self._begin(packet)
         if self._first_ms is None:
             return cut
         if self._other_codecs and not packet.keyframe:
-            return cut  # neither of the old nor yet of the new
+            return cut  # of neither the old nor the new
         if len(self._data) > MOST_BYTES:
             cut = self._end(self._last_ms + NOMINAL_FRAME_MS)
             self._broken = True
@@ -89,7 +89,7 @@ class Segmenter:
         zero = self._clock() - dt.timedelta(milliseconds=packet.timestamp_ms)
         self._zero = zero if self._zero is None else min(self._zero, zero)
 
-    def _start_anew(self) -> None:
+    def _restart_stream(self) -> None:
         self._stream = TransportStream()
         for type_, body in self._configuration.items():
             self._stream.pack(Packet(type_, 0, body))
@@ -105,7 +105,7 @@ class Segmenter:
         return cut
 
     def flush(self) -> Cut | None:
-        """What there is of the segment that was begun."""
+        """The segment that was begun, as far as it is."""
         if self._first_ms is None or not self._data:
             return None
         return self._end(self._last_ms + NOMINAL_FRAME_MS)

@@ -1,14 +1,16 @@
-"""Segments that wait for their upload: a few in memory, more on disk, and no more than a bound."""
+"""Segments that wait for their upload: a few in memory, more on disk, within a limit."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import shutil
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from onair_encoder.paths import SPOOL
 from onair_encoder.publish.hls.segmenter import Cut
 
 MEMORY_BYTES = 8 * 2**20
@@ -19,10 +21,22 @@ DISK_BYTES = 512 * 2**20
 
 @dataclass
 class Budget:
-    """The room on disk that spools share."""
+    """The disk space that spools share."""
 
     most_bytes: int = DISK_BYTES
     used_bytes: int = 0
+
+
+BUDGET = Budget()
+_numbers = itertools.count()
+
+
+def spool_of(destination: str, most_s: float | None) -> Spool:
+    """A spool in a folder of its own: a successor of the same id may begin while this one ends."""
+    number = next(_numbers)
+    if number == 0:
+        shutil.rmtree(SPOOL, ignore_errors=True)  # of a process that died
+    return Spool(SPOOL / f"{destination}.{number}", BUDGET, most_s=most_s)
 
 
 @dataclass
@@ -39,7 +53,7 @@ class Spool:
     ) -> None:
         """
         Args:
-            most_s: how much time may wait; None for a bound of bytes alone.
+            most_s: how much time may wait; None for a limit of bytes alone.
         """
         self.most_s = most_s
         self.bytes = 0
@@ -51,7 +65,7 @@ class Spool:
         self._waiting: deque[Waiting] = deque()
         self._number = 0
         self._broken = False
-        """Something before what comes next was dropped."""
+        """What comes next does not continue what came before it."""
         shutil.rmtree(folder, ignore_errors=True)
 
     def __len__(self) -> int:
@@ -59,18 +73,19 @@ class Spool:
 
     @property
     def first(self) -> Waiting | None:
-        """The oldest, whose turn it is."""
+        """The oldest, which is to be stored next."""
         return self._waiting[0] if self._waiting else None
 
     async def put(self, cut: Cut) -> None:
-        """Takes a segment; where there is no room the oldest ones go, and what follows them says so."""
+        """Takes a segment; where there is no room the oldest are dropped, and what follows them says so."""
         size = len(cut.data)
         waiting = Waiting(cut, size)
         if self._in_memory + size > self._memory_bytes and self._waiting:
             try:
                 await self._write(waiting)
             except OSError:
-                self._drop(waiting)
+                self.dropped_packets += cut.packets
+                self._broken = True
                 return
         else:
             self._in_memory += size
@@ -80,7 +95,7 @@ class Spool:
         self._waiting.append(waiting)
         self.bytes += size
         while self.most_s and len(self._waiting) > 2 and self._waits_s > self.most_s:
-            self.leave_out(self._waiting[1])  # the first may be on its way just now
+            self.drop(self._waiting[1])  # the first may be under way just now
 
     @property
     def _waits_s(self) -> float:
@@ -92,11 +107,11 @@ class Spool:
             OSError: there is no room, nor any to be made.
         """
         while self._budget.used_bytes + waiting.size > self._budget.most_bytes:
-            # Never the first: it may be on its way just now
+            # Never the first: it may be under way just now
             oldest = next((each for each in list(self._waiting)[1:] if each.path), None)
             if oldest is None:
                 raise OSError("the spool is full")
-            self.leave_out(oldest)
+            self.drop(oldest)
         self._number += 1
         path = self._folder / f"{self._number:08}.ts"
         self._budget.used_bytes += waiting.size
@@ -112,10 +127,6 @@ class Spool:
         self._folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
-    def _drop(self, waiting: Waiting) -> None:
-        self.dropped_packets += waiting.cut.packets
-        self._broken = True
-
     def _forget(self, waiting: Waiting) -> None:
         self.bytes -= waiting.size
         if waiting.path:
@@ -128,7 +139,7 @@ class Spool:
     async def data(self, waiting: Waiting) -> bytes | bytearray:
         return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
 
-    def leave_out(self, waiting: Waiting) -> None:
+    def drop(self, waiting: Waiting) -> None:
         """It is not stored, and what follows says so."""
         after = self._waiting.index(waiting) + 1
         if after < len(self._waiting):
@@ -145,7 +156,7 @@ class Spool:
         self._forget(waiting)
 
     def close(self) -> None:
-        """Gives the room back."""
+        """Frees memory and disk."""
         while self._waiting:
             self.done(self._waiting[0])
         shutil.rmtree(self._folder, ignore_errors=True)

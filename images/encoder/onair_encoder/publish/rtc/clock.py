@@ -1,9 +1,9 @@
-"""Puts the programme's clock on the machine's, so that a room's picture and sound keep their distance. Pure.
+"""Maps the programme's clock to the machine's, so that a room's audio and video stay in sync. Pure.
 
-A room takes sound as being of the time at which it is handed over, and delays it by as
-much as that time jitters: AAC comes in steps of 21 ms, behind a picture or before it. So
-both are held for a moment and handed over evenly, each at its time. What lies between
-the two clocks is the least delay that packets had of late: they are only ever late.
+A room takes audio as being of the time at which it is handed over, and delays it by as
+much as that time jitters: AAC comes in steps of 21 ms, behind a frame or before it. So
+both are held for a moment and handed over evenly, each at its time. The offset between
+the two clocks is the least delay that recent packets had: they are only ever late.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ProgramClock:
         self._least_before_us: int | None = None
 
     def arrived(self, timestamp_ms: int, now_us: int) -> int:
-        """Takes note of a packet; gives how late it is against those of late, in microseconds."""
+        """Takes note of a packet; returns how late it is compared to recent ones, in microseconds."""
         offset_us = now_us - timestamp_ms * 1000
         if now_us >= self._window_ends_us:
             self._window_ends_us = now_us + WINDOW_US
@@ -45,7 +45,7 @@ class ProgramClock:
 
 
 class Steps:
-    """When the next chunk of sound is due: an even step after the last, led gently to where it should be."""
+    """When the next chunk of audio is due: an even step after the last, gently led to where it should be."""
 
     def __init__(self, step_us: int) -> None:
         self._step_us = step_us

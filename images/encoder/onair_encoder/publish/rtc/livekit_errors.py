@@ -1,17 +1,11 @@
-"""LiveKit's errors in words a producer understands. Pure; nothing of what the library says is repeated."""
+"""LiveKit's errors in words that a producer understands. Pure; nothing that the library says is repeated."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from onair_encoder.publish.rtc.address import server_of
 from onair_encoder.publish.session_error import SessionError
-
-
-def server_of(url: str) -> str:
-    """host:port."""
-    parts = urlsplit(url)
-    return f"{parts.hostname}:{parts.port or {'wss': 443, 'https': 443}.get(parts.scheme, 80)}"
-
 
 NO_REASON = "the server let nobody in (500); the room may be full"
 _REFUSALS = [
@@ -43,7 +37,7 @@ def connect_failed(message: str, url: str) -> SessionError:
     return SessionError(f"{server}: the room could not be joined")
 
 
-_ENDS = {
+_REASONS = {
     "PARTICIPANT_REMOVED": "was removed from the room",
     "ROOM_DELETED": "the room was deleted",
     "ROOM_CLOSED": "the room was closed",
@@ -52,7 +46,7 @@ _ENDS = {
     "STATE_MISMATCH": "the server lost the session",
     "SIGNAL_CLOSE": "the connection was closed",
     "CONNECTION_TIMEOUT": "the connection was lost",
-    "MEDIA_FAILURE": "no way for the media: UDP and TCP ports of the server are not reached",
+    "MEDIA_FAILURE": "no route for the media: UDP and TCP ports of the server are unreachable",
 }
 
 
@@ -62,5 +56,5 @@ def disconnected(reason: str, url: str, identity: str) -> SessionError:
     if reason == "DUPLICATE_IDENTITY":
         return SessionError(f"{server}: somebody else has joined the room as {identity}", permanent=True)
     return SessionError(
-        f"{server}: {_ENDS.get(reason, 'the session ended')}", permanent=reason == "PARTICIPANT_REMOVED"
+        f"{server}: {_REASONS.get(reason, 'the session ended')}", permanent=reason == "PARTICIPANT_REMOVED"
     )

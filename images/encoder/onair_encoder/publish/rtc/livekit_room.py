@@ -1,4 +1,4 @@
-"""A room of a LiveKit server: H.264 passed through as it is, sound as Opus by libwebrtc."""
+"""A room of a LiveKit server: H.264 passed through as it is, audio as Opus by libwebrtc."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from livekit import rtc
 from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.publish.rtc.livekit_errors import connect_failed, disconnected, server_of
-from onair_encoder.publish.rtc.media import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
+from onair_encoder.media.metadata import VideoFormat
+from onair_encoder.publish.rtc.address import server_of
+from onair_encoder.publish.rtc.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
+from onair_encoder.publish.rtc.livekit_errors import connect_failed, disconnected
 from onair_encoder.publish.rtc.pipe import Progress
-from onair_encoder.publish.rtc.room import Frame, Picture, Room
+from onair_encoder.publish.rtc.room import Frame, Room
 from onair_encoder.publish.session_error import SessionError
 
 CONNECT_TIMEOUT_S = 2.5
@@ -21,7 +23,7 @@ CONNECT_TIMEOUT_S = 2.5
 PUBLISH_TIMEOUT_S = 5.0
 NOT_A_PUBLISHER = SessionError("the room does not let this identity publish", permanent=True)
 HEADROOM = 2.0
-"""Announced over the programme's rate: libwebrtc begins at 0.9 of it and paces by its estimate."""
+"""Announced over the programme's bitrate: libwebrtc begins at 0.9 of it and paces by its estimate."""
 LEAST_ANNOUNCED_BPS = 2_000_000
 AUDIO_BPS = 128_000
 STREAM = "programme"
@@ -43,10 +45,10 @@ class LiveKitRoom(Room):
         self._room.on("disconnected", self._disconnected)
         self._source: rtc.EncodedVideoSource | None = None
         self._video: rtc.LocalTrackPublication | None = None
-        self._sound: rtc.AudioSource | None = None
+        self._audio: rtc.AudioSource | None = None
         self._announced_bps = 0
-        self._pictures_of: dict[int, int] = {}
-        """Sent by each stream of the session: one that was published anew is told of no more."""
+        self._frames_of: dict[int, int] = {}
+        """Sent by each stream of the session: of one that was published anew nothing more is reported."""
 
     async def join(self) -> None:
         options = rtc.RoomOptions(auto_subscribe=False, connect_timeout=CONNECT_TIMEOUT_S)
@@ -57,44 +59,44 @@ class LiveKitRoom(Room):
         if not self._room.local_participant.permissions.can_publish:
             raise NOT_A_PUBLISHER
 
-    async def publish(self, picture: Picture) -> None:
+    async def publish(self, video: VideoFormat) -> None:
         try:
             async with asyncio.timeout(PUBLISH_TIMEOUT_S):
-                await self._publish_video(picture)
+                await self._publish_video(video)
                 await self._publish_audio()
         except rtc.participant.PublishTrackError:
             raise NOT_A_PUBLISHER from None
         except TimeoutError:
             raise SessionError(f"no answer from {server_of(self.rtc.url)} to the tracks") from None
 
-    async def _publish_video(self, picture: Picture) -> None:
-        if self._source and picture.bitrate_bps * 1.1 <= self._announced_bps:
+    async def _publish_video(self, video: VideoFormat) -> None:
+        if self._source and video.bitrate_bps * 1.1 <= self._announced_bps:
             return
         participant = self._room.local_participant
         if self._video:
             await participant.unpublish_track(self._video.sid)
-        self._announced_bps = max(round(picture.bitrate_bps * HEADROOM), LEAST_ANNOUNCED_BPS)
-        self._source = rtc.EncodedVideoSource(picture.width, picture.height)
+        self._announced_bps = max(round(video.bitrate_bps * HEADROOM), LEAST_ANNOUNCED_BPS)
+        self._source = rtc.EncodedVideoSource(video.width, video.height)
         track = rtc.LocalVideoTrack.create_video_track("video", self._source)
         options = rtc.TrackPublishOptions(
             video_codec=_H264,
             video_encoder=room_pb2.VideoEncoderBackend.ENCODER_BACKEND_PRE_ENCODED,
             simulcast=False,
-            # A camera's estimate of the bandwidth begins at 1 Mbit/s at most, and a picture
-            # of a constant rate would wait for seconds in the pacer while it grows.
+            # A camera's estimate of the bandwidth begins at 1 Mbit/s at most, and video
+            # of a constant bitrate would wait for seconds in the pacer while it grows.
             source=track_pb2.TrackSource.SOURCE_SCREENSHARE,
             stream=STREAM,
         )
         options.video_encoding.max_bitrate = self._announced_bps
-        options.video_encoding.max_framerate = picture.framerate
+        options.video_encoding.max_framerate = video.framerate
         self._video = await participant.publish_track(track, options)
 
     async def _publish_audio(self) -> None:
-        if self._sound:
+        if self._audio:
             return
         # No queue: it would play by a clock of its own and add its depth to the delay.
-        self._sound = rtc.AudioSource(SAMPLE_RATE_HZ, CHANNELS, queue_size_ms=0)
-        track = rtc.LocalAudioTrack.create_audio_track("audio", self._sound)
+        self._audio = rtc.AudioSource(SAMPLE_RATE_HZ, CHANNELS, queue_size_ms=0)
+        track = rtc.LocalAudioTrack.create_audio_track("audio", self._audio)
         options = rtc.TrackPublishOptions(
             source=track_pb2.TrackSource.SOURCE_SCREENSHARE_AUDIO, stream=STREAM, dtx=False, red=False
         )
@@ -119,13 +121,13 @@ class LiveKitRoom(Room):
         return bool(self._source and self._source.take_feedback().keyframe_requested)
 
     async def audio(self, pcm: bytes) -> None:
-        if self._sound:
-            await self._sound.capture_frame(rtc.AudioFrame(pcm, SAMPLE_RATE_HZ, CHANNELS, CHUNK_SAMPLES))
+        if self._audio:
+            await self._audio.capture_frame(rtc.AudioFrame(pcm, SAMPLE_RATE_HZ, CHANNELS, CHUNK_SAMPLES))
 
     async def progress(self) -> Progress:
         if not self._room.isconnected():
             return Progress()
-        return progress_of((await self._room.get_rtc_stats()).publisher_stats, self._pictures_of)
+        return progress_of((await self._room.get_rtc_stats()).publisher_stats, self._frames_of)
 
     async def leave(self) -> None:
         await self._room.disconnect()
@@ -136,23 +138,23 @@ class LiveKitRoom(Room):
             self.lost.set_result(disconnected(name, self.rtc.url, self.rtc.identity))
 
 
-def progress_of(stats: list[Any], pictures_of: dict[int, int]) -> Progress:
+def progress_of(stats: list[Any], frames_of: dict[int, int]) -> Progress:
     """The session's totals among WebRTC's statistics.
 
     Args:
-        pictures_of: what was sent by streams so far, by SSRC; is brought up to date.
+        frames_of: what was sent by streams so far, by SSRC; is brought up to date.
     """
-    video_bytes = sent_bytes = answers = 0
+    video_bytes = sent_bytes = responses = 0
     round_trip_ms = 0.0
     for each in stats:
         match each.WhichOneof("stats"):
             case "outbound_rtp" if each.outbound_rtp.stream.kind == "video":
                 video_bytes += each.outbound_rtp.sent.bytes_sent
                 ssrc, sent = each.outbound_rtp.stream.ssrc, each.outbound_rtp.outbound.frames_sent
-                pictures_of[ssrc] = max(sent, pictures_of.get(ssrc, 0))
+                frames_of[ssrc] = max(sent, frames_of.get(ssrc, 0))
             case "candidate_pair" if each.candidate_pair.candidate_pair.nominated:
                 pair = each.candidate_pair.candidate_pair
                 sent_bytes += pair.bytes_sent
-                answers += pair.packets_received
+                responses += pair.packets_received
                 round_trip_ms = max(round_trip_ms, pair.current_round_trip_time * 1000)
-    return Progress(video_bytes, sent_bytes, answers, round_trip_ms, sum(pictures_of.values()))
+    return Progress(video_bytes, sent_bytes, responses, round_trip_ms, sum(frames_of.values()))

@@ -1,6 +1,6 @@
-"""What the agent and the process of a room say to each other: packets one way, JSON lines the other.
+"""The protocol between the agent and the process of a room: packets one way, JSON lines the other.
 
-The process takes settings first and then FLV packets on its standard input; its end
+The process reads settings first and then FLV packets from its standard input; its end
 asks for a proper end of the stream. Secrets go this way and no other.
 """
 
@@ -55,21 +55,21 @@ class Progress:
     """How far it is; totals of the session."""
 
     video_bytes: int = 0
-    """RTP payload of the picture that was sent."""
+    """RTP payload of the video that was sent."""
     sent_bytes: int = 0
     """All that was sent, with headers."""
-    answers: int = 0
+    responses: int = 0
     """Packets that came back from the server: acknowledgements and reports."""
     round_trip_ms: float = 0.0
-    pictures_sent: int = 0
-    pictures_left_out: int = 0
+    frames_sent: int = 0
+    frames_dropped: int = 0
     held_s: float = 0.0
-    """For how long most pictures have not left though they were due."""
+    """For how long most frames have not left though they were due."""
 
 
 @dataclass(frozen=True)
 class Gone:
-    """The session could not be had or has ended; in words, as `Lost` has them."""
+    """The session could not be opened or has ended; the text is that of a `SessionError`."""
 
     why: str
     permanent: bool = False
@@ -79,11 +79,12 @@ Message = Joined | Progress | Gone
 _KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Joined, Progress, Gone)}
 
 
-def line_of(message: Message) -> bytes:
+def encode_message(message: Message) -> bytes:
+    """A line of JSON."""
     return json.dumps({"kind": type(message).__name__, **asdict(message)}).encode() + b"\n"
 
 
-def message_of(line: bytes) -> Message:
+def decode_message(line: bytes) -> Message:
     """
     Raises:
         ValueError: it is no such line.

@@ -1,4 +1,4 @@
-"""The providers of rooms: what each has to do, and which there are. A new one takes a class and a line."""
+"""A room, whatever its provider, and the table of providers. A new one takes a class and a line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramRtc
+from onair_encoder.media.metadata import VideoFormat
 from onair_encoder.publish.rtc.pipe import Progress
 from onair_encoder.publish.session_error import SessionError
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture: an access unit of H.264 in Annex B form."""
+    """An access unit of H.264 in Annex B form."""
 
     data: bytes
     keyframe: bool
@@ -22,20 +23,10 @@ class Frame:
     height: int
 
 
-@dataclass(frozen=True)
-class Picture:
-    """What the room is to make ready for."""
-
-    width: int
-    height: int
-    framerate: float
-    bitrate_bps: int
-
-
 class Room(ABC):
     """A session in a provider's room. It lives in a process of its own, so it may load what it needs.
 
-    No text of `SessionError` repeats what a provider's library says: that may hold the token.
+    No text of a `SessionError` repeats what a provider's library says: that may hold the token.
     """
 
     def __init__(self, rtc: ProgramRtc) -> None:
@@ -52,11 +43,11 @@ class Room(ABC):
         """
 
     @abstractmethod
-    async def publish(self, picture: Picture) -> None:
-        """Announces picture and sound; the picture anew where they are announced already.
+    async def publish(self, video: VideoFormat) -> None:
+        """Announces video and audio; the video anew where they are announced already.
 
         Raises:
-            SessionError: it may not, or had no answer.
+            SessionError: it may not, or got no response.
         """
 
     @abstractmethod
@@ -68,11 +59,11 @@ class Room(ABC):
 
     @abstractmethod
     def wants_keyframe(self) -> bool:
-        """Whether somebody asked for a key frame since this was asked last."""
+        """Whether somebody has requested a key frame since the last call."""
 
     @abstractmethod
     async def audio(self, pcm: bytes) -> None:
-        """Sends 10 ms of sound."""
+        """Sends 10 ms of audio."""
 
     @abstractmethod
     async def progress(self) -> Progress: ...

@@ -1,4 +1,4 @@
-"""Whether the picture leaves. On a narrow line WebRTC lets the sound through and holds the picture back."""
+"""Whether video frames leave. On a slow network WebRTC lets the audio through and holds the video back."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections import deque
 
 HELD_WINDOW_S, FLOWING_WINDOW_S = 2.0, 1.0
 HELD_SHARE, FLOWING_SHARE = 0.5, 0.9
-"""Of the pictures that are due in these times. A few leave on the narrowest line, and show nothing."""
-ON_THEIR_WAY = 10
+"""Of the frames that are due in these times. A few leave on the slowest network, and show nothing."""
+IN_FLIGHT = 10
 FIRST_REST_S, LONGEST_REST_S = 15.0, 120.0
 
 
-class PictureFlow:
-    """Judges the totals of pictures that were due and that were sent, as they grow."""
+class VideoFlow:
+    """Judges the totals of frames that were due and that were sent, as they grow."""
 
     def __init__(self) -> None:
         self._looks: deque[tuple[float, int, int]] = deque()
         self._held_since: float | None = None
-        self.left_out = 0
-        """Pictures that were given up; some are on their way and do not count."""
+        self.dropped = 0
+        """Frames that were given up; some are in flight and do not count."""
 
     def look(self, now: float, due: int, sent: int) -> float:
-        """For how many seconds the picture has been held back; 0 where it flows or none is due.
+        """For how many seconds the video has been held back; 0 where it flows or none is due.
 
         Args:
             now: seconds of a monotonic clock.
         """
-        if due - sent >= self.left_out + ON_THEIR_WAY:
-            self.left_out = due - sent
+        if due - sent >= self.dropped + IN_FLIGHT:
+            self.dropped = due - sent
         looks = self._looks
         looks.append((now, due, sent))
         while len(looks) > 2 and looks[1][0] <= now - HELD_WINDOW_S:
@@ -40,7 +40,7 @@ class PictureFlow:
         return 0.0 if self._held_since is None else now - self._held_since
 
     def _share(self, window_s: float) -> float:
-        """Of the pictures that became due in that time; 1 where none did, or less time is known."""
+        """Of the frames that became due in that time; 1 where none did, or less time is known."""
         now, due, sent = self._looks[-1]
         earlier = [look for look in self._looks if look[0] <= now - window_s]
         if not earlier or due == earlier[-1][1]:
@@ -49,10 +49,10 @@ class PictureFlow:
 
 
 class Rejoining:
-    """When to begin the session anew, as the library may hold a picture back on a line that is wide again.
+    """When to join anew, as the library may hold the video back on a network that has recovered.
 
-    Its estimate of the line grows by what it sends, and without a picture that is too
-    little. Where the line is still narrow each new session disturbs the sound, so the
+    Its estimate of the bandwidth grows with what it sends, and without video that is too
+    little. Where the network is still slow each new session disturbs the audio, so the
     next one comes later.
     """
 
@@ -64,7 +64,7 @@ class Rejoining:
         """
         Args:
             now: seconds of a monotonic clock.
-            held_s: for how long the picture has been held back.
+            held_s: for how long the video has been held back.
         """
         if not held_s:
             if now - self._held_at > LONGEST_REST_S:

@@ -1,93 +1,40 @@
-"""Publishes to one RTMP or RTMPS server: one connection, from handshake to its end (Adobe RTMP 1.0)."""
+"""One publishing connection to an RTMP or RTMPS server: media out, acknowledgements in (Adobe RTMP 1.0)."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
-import ssl
 import struct
 from collections import deque
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
 
 from onair_encoder.media import amf
 from onair_encoder.media.flv import AUDIO, SCRIPT, Packet
 from onair_encoder.publish.rtmp import chunks
+from onair_encoder.publish.rtmp.address import RtmpAddress, Streams
 from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
+from onair_encoder.publish.rtmp.commands import Commands
+from onair_encoder.publish.rtmp.handshake import HANDSHAKE_BYTES, shake_hands
 from onair_encoder.publish.session_error import SessionError, network_error
-from onair_encoder.publish.tcp_progress import unacknowledged
-from onair_encoder.publish.tls import client_context
+from onair_encoder.publish.tcp_progress import TcpProgress
 
-_HANDSHAKE = 1536
-_TCP_INFO_BYTES, _TCP_INFO_RTT, _TCP_INFO_ACKED = 128, 68, 120
-"""Of Linux' `struct tcp_info`: a length, and the places of the round trip and of the bytes acknowledged."""
 _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
 _ACK_WINDOW = 2_500_000
-DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
-STREAM_BUFFER_LIMIT = 2**20
 MAX_UNSENT_BYTES = 8 * 2**20
 MAX_BEHIND_MS = 10_000
-"""What may wait in this process before pictures are left out: bytes, and time that they span."""
+"""What may wait in this process before frames are dropped: bytes, and the time that they span."""
+WRITE_BUFFER_BYTES = 64 * 2**20
 _KERNEL_BYTES = 256 * 1024
-"""What waits beyond this waits in this process, where it can be left out, rather than in the kernel."""
+"""What waits beyond this waits in this process, where it can be dropped, rather than in the kernel."""
 _TCP_NOTSENT_LOWAT = 25
-_SLACK_BYTES = 2 * _HANDSHAKE + 1 + 1024
-"""Servers count the handshake among the bytes that they acknowledge, or do not."""
+_SLACK_BYTES = 2 * HANDSHAKE_BYTES + 1 + 1024
+"""Some servers count the handshake among the bytes that they acknowledge, some do not."""
 FIRST_MEDIUM_MS = 2000
-"""Headers are sent at 0 and media from here on: a server that looks at the first two seconds of a
+"""Headers are sent at 0 and media from here on: a server that inspects the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
 
 
-@dataclass(frozen=True)
-class RtmpAddress:
-    """Where to publish. `key` is the stream's name and secret: it is in no text of this class."""
-
-    scheme: str
-    host: str
-    port: int
-    app: str
-    key: str
-
-    @classmethod
-    def of(cls, url: str, key: str | None) -> RtmpAddress:
-        """From a url and a key; without a key the last part of the url's path is one.
-
-        Raises:
-            SessionError: the url has no host or no application.
-        """
-        parts = urlsplit(url)
-        path = parts.path.strip("/")
-        if key is None:
-            path, _, key = path.rpartition("/")
-        if parts.query:
-            key = f"{key}?{parts.query}"
-        if not parts.hostname or parts.scheme not in DEFAULT_PORTS:
-            raise SessionError("the url has no server", permanent=True)
-        if not key:
-            raise SessionError("the url has no stream key", permanent=True)
-        try:
-            port = parts.port or DEFAULT_PORTS[parts.scheme]
-        except ValueError as error:
-            raise SessionError("the url's port is not a number up to 65535", permanent=True) from error
-        return cls(parts.scheme, parts.hostname, port, path, key)
-
-    @property
-    def server(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
-
-    @property
-    def tc_url(self) -> str:
-        return f"{self.scheme}://{self.server}/{self.app}"
-
-    def __repr__(self) -> str:
-        return f"RtmpAddress({self.tc_url!r})"
-
-
 class RtmpConnection:
-    """An open publishing session. Packets are written at once; what the server has taken is progress."""
+    """Packets are written at once; what the server has acknowledged is progress."""
 
     key_name = "stream key"
     grain_ms = 0.0
@@ -95,181 +42,66 @@ class RtmpConnection:
     """A server that has agreed to the stream keeps it."""
     one_size = True
 
-    def __init__(self, address: RtmpAddress, ack_window: int) -> None:
+    def __init__(self, address: RtmpAddress, streams: Streams, ack_window: int) -> None:
         """
         Args:
-            ack_window: so many bytes after which the server is asked to acknowledge.
+            ack_window: the number of bytes after which the server is asked to acknowledge.
         """
         self.address = address
+        self.written = 0
+        self.closed: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
+        """Done with the reason when the peer ends the session."""
+        self._reader, self._writer = streams
+        connection: socket.socket = self._writer.get_extra_info("socket")
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _KERNEL_BYTES)
+        self._writer.transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
+        self._tcp = TcpProgress(connection)
         self._ack_window = ack_window
         self._acks = 0
         self._acked = 0
         self._marks: deque[tuple[int, int]] = deque()
         """Bytes written before a key frame, and its time."""
-        self.written = 0
-        self.closed: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
-        """Done with the reason when the peer ends the session."""
         self._chunks = ChunkReader()
-        self._answers: asyncio.Queue[list[Any]] = asyncio.Queue()
+        self._commands = Commands(address, self._send_command, self.closed)
         self._stream = 0
         self._first_ms: int | None = None
         self._last_ms = 0
         self._reading: asyncio.Task[None] | None = None
         self._received = 0
-        self._acknowledged = 0
-        self._reader: asyncio.StreamReader
-        self._writer: asyncio.StreamWriter
+        self._received_acknowledged = 0
 
-    async def open(self) -> None:
-        """Connects and asks to publish; returns when the server has agreed.
+    @classmethod
+    async def publish(cls, address: RtmpAddress, streams: Streams, ack_window: int) -> RtmpConnection:
+        """Asks the server on an open connection to take the stream; returns when it has agreed.
 
         Raises:
-            SessionError: with the reason in words.
+            SessionError: with the reason.
         """
         try:
-            await self._connect()
-            await self._shake_hands()
-        except asyncio.IncompleteReadError as error:
-            raise SessionError(f"{self.address.server} ended the connection during the handshake") from error
-        except OSError as error:
-            raise network_error(error, self.address.host, self.address.server) from error
-        self._reading = asyncio.create_task(self._read())
-        await self._negotiate()
-
-    async def _connect(self) -> None:
-        context = await client_context() if self.address.scheme == "rtmps" else None
+            connection = cls(address, streams, ack_window)
+        except BaseException:
+            streams[1].transport.abort()
+            raise
         try:
-            self._reader, self._writer = await asyncio.open_connection(
-                self.address.host,
-                self.address.port,
-                ssl=context,
-                server_hostname=self.address.host if context else None,
-                limit=STREAM_BUFFER_LIMIT,
-            )
-        except (ConnectionResetError, ssl.SSLEOFError) as error:
-            if context is None:
-                raise
-            raise SessionError(f"{self.server} ended the TLS handshake; it may not speak RTMPS") from error
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _KERNEL_BYTES)
-        self._writer.transport.set_write_buffer_limits(high=64 * 2**20)
+            await connection._begin()
+        except BaseException:
+            connection.abort()
+            raise
+        return connection
 
-    @property
-    def _socket(self) -> socket.socket:
-        found: socket.socket = self._writer.get_extra_info("socket")
-        return found
-
-    async def _shake_hands(self) -> None:
-        ours = b"\0" * 8 + os.urandom(_HANDSHAKE - 8)
-        self._writer.write(b"\x03" + ours)
-        version = await self._reader.readexactly(1)
-        if version != b"\x03":
-            raise SessionError(f"{self.address.server} does not speak RTMP")
-        theirs = await self._reader.readexactly(_HANDSHAKE)
-        self._writer.write(theirs)
-        await self._reader.readexactly(_HANDSHAKE)
-
-    async def _negotiate(self) -> None:
+    async def _begin(self) -> None:
         address = self.address
+        try:
+            await shake_hands(self._reader, self._writer, address.server)
+        except OSError as error:
+            raise network_error(error, address.host, address.server) from error
+        self._reading = asyncio.create_task(self._read())
         self._send(_CONTROL, chunks.SET_CHUNK_SIZE, 0, struct.pack(">I", chunks.OUT_CHUNK_SIZE))
         self._send(_CONTROL, chunks.WINDOW_ACK_SIZE, 0, struct.pack(">I", self._ack_window))
-        connect = {
-            "app": address.app,
-            "type": "nonprivate",
-            "flashVer": "FMLE/3.0 (compatible; OnAir)",
-            "tcUrl": address.tc_url,
-        }
-        self._command("connect", 1, connect)
-        await self._answer(1)
-        self._command("releaseStream", 2, None, address.key)
-        self._command("FCPublish", 3, None, address.key)
-        self._command("createStream", 4, None)
-        created = await self._answer(4)
-        self._stream = int(created[-1]) if isinstance(created[-1], float) else 1
-        self._command("publish", 5, None, address.key, "live", stream=self._stream)
-        await self._publish_started()
+        self._stream = await self._commands.publish()
 
-    def _command(self, name: str, transaction: int, *values: object, stream: int = 0) -> None:
-        body = amf.encode(name, transaction, *values)
-        self._send(_COMMAND, chunks.COMMAND_AMF0, stream, body)
-
-    def _send(self, chunk_stream: int, type_: int, stream: int, body: bytes, timestamp_ms: int = 0) -> None:
-        pieces = message_chunks(chunk_stream, type_, stream, timestamp_ms, body)
-        self._writer.writelines(pieces)
-        self.written += sum(map(len, pieces))
-
-    async def _next(self) -> list[Any]:
-        answer = asyncio.create_task(self._answers.get())
-        waited: set[asyncio.Future[Any]] = {answer, self.closed}
-        done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-        if answer not in done:
-            answer.cancel()
-            raise self.closed.result()
-        return answer.result()
-
-    async def _answer(self, transaction: int) -> list[Any]:
-        while True:
-            answer = await self._next()
-            if answer[0] == "_error" and answer[1] == transaction:
-                raise SessionError(f"{self.address.server} refused: {self._described(answer)}")
-            if answer[0] == "_result" and answer[1] == transaction:
-                return answer
-
-    async def _publish_started(self) -> None:
-        while True:
-            answer = await self._next()
-            if answer[0] != "onStatus":
-                continue
-            code = str(answer[-1].get("code", "")) if isinstance(answer[-1], dict) else ""
-            if code == "NetStream.Publish.Start":
-                return
-            if code == "NetStream.Publish.BadName":
-                raise SessionError(f"{self.address.server} refuses the stream key, or it is in use")
-            if code in ("NetStream.Publish.Denied", "NetStream.Publish.BadAuth"):
-                raise SessionError(f"{self.address.server} refuses the stream key", permanent=True)
-            raise SessionError(f"{self.address.server} refused: {self._described(answer)}")
-
-    def _described(self, answer: list[Any]) -> str:
-        info = answer[-1] if isinstance(answer[-1], dict) else {}
-        text = str(info.get("description") or info.get("code") or "no reason given")
-        for secret in (self.address.key, self.address.key.partition("?")[0]):
-            text = text.replace(secret, "…") if secret else text
-        return text[:200]
-
-    async def _read(self) -> None:
-        lost = SessionError(f"{self.address.server}: the server closed the connection")
-        try:
-            while data := await self._reader.read(65536):
-                self._received += len(data)
-                for message in self._chunks.feed(data):
-                    self._message(message)
-                self._acknowledge()
-        except (OSError, ValueError) as error:
-            lost = network_error(error, self.address.host, self.address.server)
-        if not self.closed.done():
-            self.closed.set_result(lost)
-
-    def _acknowledge(self) -> None:
-        if self._received - self._acknowledged >= _ACK_WINDOW // 4:
-            self._acknowledged = self._received
-            body = struct.pack(">I", self._received & 0xFFFFFFFF)
-            self._send(_CONTROL, chunks.ACKNOWLEDGEMENT, 0, body)
-
-    def _message(self, message: Message) -> None:
-        match message.type:
-            case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
-                self._send(_CONTROL, chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
-            case chunks.ACKNOWLEDGEMENT if len(message.body) >= 4:
-                self._acknowledged_by_peer(int.from_bytes(message.body[:4], "big"))
-            case chunks.COMMAND_AMF0:
-                self._answers.put_nowait(amf.decode(message.body) or [""])
-            case chunks.COMMAND_AMF3:
-                self._answers.put_nowait(amf.decode(message.body[1:]) or [""])
-
-    def _acknowledged_by_peer(self, total: int) -> None:
-        """The count is of 32 bits, and may have begun at the handshake."""
-        self._acks += 1
-        self._acked += (total - self._acked) & 0xFFFFFFFF
+    # -- to the server ----------------------------------------------------------------------------
 
     def send(self, packet: Packet) -> None:
         """Writes one packet; times are relative to the first medium that this connection sent."""
@@ -286,6 +118,53 @@ class RtmpConnection:
         else:
             chunk_stream = _AUDIO if packet.type == AUDIO else _VIDEO
         self._send(chunk_stream, packet.type, self._stream, body, time_ms)
+
+    def _send(self, chunk_stream: int, type_: int, stream: int, body: bytes, timestamp_ms: int = 0) -> None:
+        pieces = message_chunks(chunk_stream, type_, stream, timestamp_ms, body)
+        self._writer.writelines(pieces)
+        self.written += sum(map(len, pieces))
+
+    def _send_command(self, stream: int, body: bytes) -> None:
+        self._send(_COMMAND, chunks.COMMAND_AMF0, stream, body)
+
+    # -- from the server --------------------------------------------------------------------------
+
+    async def _read(self) -> None:
+        ended = SessionError(f"{self.address.server}: the server closed the connection")
+        try:
+            while data := await self._reader.read(65536):
+                self._received += len(data)
+                for message in self._chunks.feed(data):
+                    self._message(message)
+                self._acknowledge()
+        except (OSError, ValueError) as error:
+            ended = network_error(error, self.address.host, self.address.server)
+        if not self.closed.done():
+            self.closed.set_result(ended)
+
+    def _acknowledge(self) -> None:
+        if self._received - self._received_acknowledged >= _ACK_WINDOW // 4:
+            self._received_acknowledged = self._received
+            body = struct.pack(">I", self._received & 0xFFFFFFFF)
+            self._send(_CONTROL, chunks.ACKNOWLEDGEMENT, 0, body)
+
+    def _message(self, message: Message) -> None:
+        match message.type:
+            case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
+                self._send(_CONTROL, chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
+            case chunks.ACKNOWLEDGEMENT if len(message.body) >= 4:
+                self._acknowledged_by_peer(int.from_bytes(message.body[:4], "big"))
+            case chunks.COMMAND_AMF0:
+                self._commands.received(message.body)
+            case chunks.COMMAND_AMF3:
+                self._commands.received(message.body[1:])
+
+    def _acknowledged_by_peer(self, total: int) -> None:
+        """The count is of 32 bits, and may have begun at the handshake."""
+        self._acks += 1
+        self._acked += (total - self._acked) & 0xFFFFFFFF
+
+    # -- progress ---------------------------------------------------------------------------------
 
     @property
     def server(self) -> str:
@@ -312,60 +191,40 @@ class RtmpConnection:
         return self._last_ms - self._marks[0][1] if self._marks else 0
 
     @property
-    def idle(self) -> bool:
-        """The server is not expected to acknowledge less than a window."""
-        if self.unsent or self._unacknowledged:
-            return False
-        outstanding = self.written - self._acked
-        return not self._server_acknowledges or outstanding < self._ack_window + _SLACK_BYTES
-
-    @property
     def unsent(self) -> int:
         """Bytes that wait in this process."""
         return self._writer.transport.get_write_buffer_size()
 
     @property
+    def idle(self) -> bool:
+        """The server is not expected to acknowledge less than a window."""
+        if self.unsent or self._tcp.unacknowledged:
+            return False
+        outstanding = self.written - self._acked
+        return not self._server_acknowledges or outstanding < self._ack_window + _SLACK_BYTES
+
+    @property
     def _server_acknowledges(self) -> bool:
-        """One acknowledgement may be a formality, two are a habit."""
+        """A first acknowledgement may be a formality; a second one shows a habit."""
         return self._acks > 1
 
     @property
-    def taken(self) -> int:
-        """Bytes that the server has acknowledged; where it does not do so, its TCP."""
-        return self._acked if self._server_acknowledges else self._taken_by_tcp
-
-    @property
-    def _unacknowledged(self) -> int:
-        """Bytes that TCP still holds."""
-        try:
-            return unacknowledged(self._socket)
-        except OSError:
-            return 0
-
-    @property
-    def _taken_by_tcp(self) -> int:
-        """What TCP says, with TLS around it: of what was written some may not have been given to it yet."""
-        return self._tcp("Q", _TCP_INFO_ACKED)
+    def acknowledged(self) -> int:
+        """Bytes acknowledged by the server; where it does not do so, by its TCP, with TLS around them."""
+        return self._acked if self._server_acknowledges else self._tcp.acknowledged
 
     @property
     def round_trip_ms(self) -> float:
-        """TCP's smoothed round-trip time."""
-        return self._tcp("I", _TCP_INFO_RTT) / 1000
+        return self._tcp.round_trip_ms
 
-    def _tcp(self, form: str, place: int) -> int:
-        try:
-            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
-            return int(struct.unpack_from(form, info, place)[0])
-        except (OSError, struct.error):
-            return 0
+    # -- the end ----------------------------------------------------------------------------------
 
     async def finish(self) -> None:
-        """Ends the stream as the protocol has it, then closes."""
+        """Ends the stream as the protocol prescribes, then closes."""
         if self.closed.done():
             self.abort()
             return
-        self._command("FCUnpublish", 6, None, self.address.key)
-        self._command("deleteStream", 7, None, self._stream)
+        self._commands.unpublish(self._stream)
         self._writer.close()
         try:
             async with asyncio.timeout(1.0):
@@ -379,5 +238,4 @@ class RtmpConnection:
         """Closes at once."""
         if self._reading:
             self._reading.cancel()
-        if hasattr(self, "_writer"):
-            self._writer.transport.abort()
+        self._writer.transport.abort()

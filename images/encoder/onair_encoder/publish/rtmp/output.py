@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from onair_encoder.publish.rtmp.connection import RtmpAddress, RtmpConnection
-from onair_encoder.publish.stream_session import Connection, StreamPublisher
+import asyncio
+
+from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connection import RtmpConnection
+from onair_encoder.publish.session_error import SessionError
+from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
 
 MIN_ACK_WINDOW, MAX_ACK_WINDOW = 2048, 256 * 1024
 """Bytes. Each acknowledgement wakes this process and the server."""
 
 
-class RtmpPublisher(StreamPublisher):
-    def connection(self) -> Connection:
-        key = self.destination.key
-        address = RtmpAddress.of(self.destination.url, key.get_secret_value() if key else None)
-        return RtmpConnection(address, self._ack_window())
+class RtmpOutput(Output):
+    async def open(self) -> Session:
+        wanted = self.destination.wanted
+        address = RtmpAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
+        try:
+            async with asyncio.timeout(OPEN_TIMEOUT_S):
+                streams = await address.connect()
+                connection = await RtmpConnection.publish(address, streams, self._ack_window())
+        except TimeoutError:
+            raise SessionError(f"no answer from {address.server}") from None
+        return StreamSession(self.destination, connection)
 
     def _ack_window(self) -> int:
-        """Several acknowledgements within the time-out, however low the rate."""
-        in_time_out = self._fan_out.bytes_per_s * self.destination.timeout_ms / 1000
-        return int(min(MAX_ACK_WINDOW, max(MIN_ACK_WINDOW, in_time_out / 4)))
+        """Several acknowledgements within the timeout, however low the bitrate."""
+        within_timeout = self.destination.fan_out.bytes_per_s * self.destination.timeout_s
+        return int(min(MAX_ACK_WINDOW, max(MIN_ACK_WINDOW, within_timeout / 4)))

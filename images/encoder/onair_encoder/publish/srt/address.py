@@ -1,4 +1,4 @@
-"""Where an SRT listener is, and what the url's query says of the session. Pure."""
+"""Where an SRT listener is, and what the url's query asks of the session. Pure."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class SrtAddress:
         """From a url and a key, which is the stream id where the url names none.
 
         Raises:
-            SessionError: the url does not say where to, or asks for what there is not.
+            SessionError: the url names no listener, or asks for what is not supported.
         """
         # A stream id may hold `#` without escapes (`#!::r=…`): nothing in the url is a fragment.
-        place, _, query = url.partition("?")
-        parts = urlsplit(place)
+        base, _, query = url.partition("?")
+        parts = urlsplit(base)
         try:
             port = parts.port
         except ValueError as error:

@@ -22,25 +22,26 @@ from onair_encoder.publish.srt.refusals import refusal
 
 _SOURCE = str(Path(onair_encoder.__file__).parent.parent)
 COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender"]
-"""Without site packages. What is secret goes through the socket, so that no process list has it."""
+"""Without site packages. Secrets go through the socket, so that no process list has them."""
 MAX_UNSENT_BYTES = 4 * 2**20
 CONGESTED_MS, RELIEVED_MS = 700, 200
-"""libsrt itself leaves packets out once they have waited for a second, wherever a picture is then torn."""
+"""libsrt itself drops packets once they have waited for a second, wherever a frame is then torn."""
 FINISH_S = 1.5
 """The sender waits for up to a second for the last acknowledgements."""
 LEAVE_S = 0.3
+WRITE_BUFFER_BYTES = 64 * 2**20
 
 
 class SrtConnection:
     key_name = "stream id"
     one_size = False
     settle_s = 0.25
-    """Listeners accept a session and look at its stream id after: one that is in use is closed then."""
+    """Listeners accept a session and check its stream id after that: one that is in use is closed then."""
 
     def __init__(self, address: SrtAddress, passphrase: str | None, report_ms: float) -> None:
         """
         Args:
-            report_ms: how often progress is to be told.
+            report_ms: how often progress is to be reported.
         """
         self.written = 0
         self.grain_ms = report_ms
@@ -60,6 +61,11 @@ class SrtConnection:
         return self._address.server
 
     async def open(self) -> None:
+        """Starts a sender; returns when it has a session.
+
+        Raises:
+            SessionError: it could not get one.
+        """
         ours, theirs = socket.socketpair()
         with theirs:
             # Popen waits for the exec alone, a millisecond; asyncio's own way takes a thread per process.
@@ -70,9 +76,9 @@ class SrtConnection:
                 env={**os.environ, "PYTHONPATH": _SOURCE, "PYTHONDONTWRITEBYTECODE": "1"},
             )
         self._reader, self._writer = await asyncio.open_unix_connection(sock=ours)
-        self._writer.transport.set_write_buffer_limits(high=64 * 2**20)
+        self._writer.transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         address = self._address
-        order = {
+        settings = {
             "host": address.host,
             "port": address.port,
             "streamid": address.stream_id,
@@ -81,7 +87,7 @@ class SrtConnection:
             "passphrase": self._passphrase,
             "report_s": self.grain_ms / 1000,
         }
-        self._writer.write(json.dumps(order).encode() + b"\n")
+        self._writer.write(json.dumps(settings).encode() + b"\n")
         report = await self._next()
         if report is None:
             raise SessionError(f"{self.server}: the sender ended unexpectedly")
@@ -131,19 +137,19 @@ class SrtConnection:
         return int(self._writer.transport.get_write_buffer_size())
 
     @property
-    def taken(self) -> int:
+    def acknowledged(self) -> int:
         return int(self._report.get("acked", 0)) * PAYLOAD_BYTES
 
     @property
     def idle(self) -> bool:
-        return self.written - self.taken < PAYLOAD_BYTES
+        return self.written - self.acknowledged < PAYLOAD_BYTES
 
     @property
     def round_trip_ms(self) -> float:
         return float(self._report.get("rtt_ms", 0.0))
 
     async def finish(self) -> None:
-        """Lets the sender deliver what it has, then tell the server of the end."""
+        """Lets the sender deliver what it has, then end the session at the server."""
         if self._process is None or self.closed.done():
             self.abort()
             return
@@ -154,7 +160,7 @@ class SrtConnection:
         self.abort()
 
     def abort(self) -> None:
-        """Ends the sender, which tells the server and waits for nothing."""
+        """Terminates the sender, which ends the session at the server and waits for nothing."""
         if self._process is None or self._ending:
             return
         if self._process.poll() is None:

@@ -1,4 +1,4 @@
-"""What is used of libsrt 1.5 (srt.h), through ctypes. Imports nothing else: a sender is to stay small."""
+"""A binding of what is used of libsrt 1.5 (srt.h), by ctypes. Imports little: a sender is to stay small."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PASSPHRASE, PBKEYLEN, LATENCY, PEERLATENCY, CONNTIMEO, STREAMID = 26, 27, 23, 24
 SENDER, LINGER, MAXBW, PEERIDLETIMEO, ENFORCEDENCRYPTION = 21, 7, 16, 55, 53
 
 CONNECTED = 5
-"""SRTS_CONNECTED; what is greater is an end."""
+"""SRTS_CONNECTED; greater states mean that the session is over."""
 _CRITICAL = 2
 _DROPPED, _RTT, _PENDING, _PENDING_MS = 64, 328, 364, 372
-"""Where CBytePerfMon has pktSndDropTotal, msRTT, pktSndBuf, msSndBuf."""
+"""Offsets in CBytePerfMon of pktSndDropTotal, msRTT, pktSndBuf, msSndBuf."""
 _STATISTICS_BYTES = 1024
 
 
@@ -31,11 +31,11 @@ class SrtError(Exception):
 
 
 class Progress:
-    """What became of the packets that were given to a socket."""
+    """State of the packets that were given to a socket."""
 
     def __init__(self, statistics: bytes) -> None:
         (self.dropped,) = struct.unpack_from("i", statistics, _DROPPED)
-        """Left out by libsrt, as they came too late to be sent."""
+        """Dropped by libsrt, as they came too late to be sent."""
         (self.rtt_ms,) = struct.unpack_from("d", statistics, _RTT)
         (self.pending,) = struct.unpack_from("i", statistics, _PENDING)
         """Not acknowledged yet."""
@@ -93,7 +93,7 @@ class SrtSocket:
 
     @property
     def over(self) -> bool:
-        """The peer ended the session, or nothing of it was heard for long."""
+        """The peer ended the session, or sent nothing for too long."""
         return bool(self._srt.srt_getsockstate(self._socket) > CONNECTED)
 
     def progress(self) -> Progress | None:
@@ -104,7 +104,7 @@ class SrtSocket:
         return Progress(statistics.raw)
 
     def shut(self) -> None:
-        """Tells the peer that the session is over."""
+        """Ends the session at the peer too."""
         self._srt.srt_close(self._socket)
 
     def _check(self, result: int) -> None:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
 from onair_encoder.publish.srt.connection import SrtConnection
-from onair_encoder.publish.stream_session import Connection, StreamPublisher
+from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
 
 MAX_REPORT_MS = 200.0
-"""Progress is told so often, and several times within the time-out."""
+"""Progress is reported so often, and several times within the timeout."""
 
 
-class SrtPublisher(StreamPublisher):
-    def connection(self) -> Connection:
-        key, passphrase = self.destination.key, self.destination.passphrase
-        address = SrtAddress.of(self.destination.url, key.get_secret_value() if key else None)
-        return SrtConnection(
-            address,
-            checked_passphrase(passphrase.get_secret_value() if passphrase else None),
-            min(MAX_REPORT_MS, self.destination.timeout_ms / 4),
-        )
+class SrtOutput(Output):
+    async def open(self) -> Session:
+        wanted = self.destination.wanted
+        address = SrtAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
+        passphrase = checked_passphrase(wanted.passphrase.get_secret_value() if wanted.passphrase else None)
+        report_ms = min(MAX_REPORT_MS, wanted.timeout_ms / 4)
+        connection = SrtConnection(address, passphrase, report_ms)
+        try:
+            async with asyncio.timeout(OPEN_TIMEOUT_S):
+                await connection.open()
+        except TimeoutError:
+            connection.abort()
+            raise SessionError(f"no answer from {address.server}") from None
+        except BaseException:
+            connection.abort()
+            raise
+        return StreamSession(self.destination, connection)

@@ -1,4 +1,4 @@
-"""Why a listener refused a session, in words. Pure."""
+"""Why a listener refused a session, in words that a producer understands. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TIMEOUT = 16
 _APPLICATION = 1000
 """From here on reasons are the application's (access_control.h); from 1400 as those of HTTP."""
 
-_WORDS: dict[int, tuple[str, bool]] = {
+_REASONS: dict[int, tuple[str, bool]] = {
     2: (
         "the server refused without a reason; stream id or passphrase may be wrong, or the stream in use",
         False,
@@ -32,12 +32,12 @@ _WORDS: dict[int, tuple[str, bool]] = {
     1402: ("the server is overloaded", False),
     1403: ("the server refuses the stream id", True),
     1404: ("the server does not know the stream id", True),
-    1405: ("the stream id does not let publish", True),
+    1405: ("the stream id does not permit publishing", True),
     1406: ("the server cannot take such a stream", True),
     1409: ("the stream id is in use", False),
     1415: ("the server does not take such media", True),
     1423: ("the stream id is locked", False),
-    1502: ("what the server passes on to refused", False),
+    1502: ("the server's own upstream refused", False),
     1503: ("the server is down for maintenance", False),
 }
 
@@ -50,7 +50,7 @@ def refusal(server: str, error: int, reason: int) -> SessionError:
     """
     if reason == _TIMEOUT or (error == NO_SERVER and reason == 0):
         return SessionError(f"no answer from {server}")
-    words, permanent = _WORDS.get(reason, (f"the server refused, reason {reason}", False))
-    if reason < _APPLICATION and reason not in _WORDS:
+    words, permanent = _REASONS.get(reason, (f"the server refused, reason {reason}", False))
+    if reason < _APPLICATION and reason not in _REASONS:
         words = f"no session could be had (SRT error {error}, reason {reason})"
     return SessionError(f"{server}: {words}", permanent=permanent)

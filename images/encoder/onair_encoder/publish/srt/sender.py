@@ -1,9 +1,9 @@
-"""A process that delivers to one SRT listener: takes an order and then MPEG-TS, tells of its progress.
+"""A process that delivers to one SRT listener: takes settings and then MPEG-TS, reports its progress.
 
 In a process of its own, as libsrt parses what strangers send. It is run without
 site packages and imports next to nothing, so that it starts soon and stays small.
 
-In: one line of JSON, the order, then transport packets until the end of file,
+In: one line of JSON, the settings, then transport packets until the end of file,
 which is the proper end. Out: lines of JSON, see `connection.py`.
 """
 
@@ -22,18 +22,18 @@ from onair_encoder.publish.srt import libsrt
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES, SrtError, SrtSocket
 
 CONNECT_TIMEOUT_MS = 5000
-SILENCE_MS = 40_000
-"""libsrt's own limit, above every time-out of a destination: those are kept by the agent."""
+PEER_IDLE_TIMEOUT_MS = 40_000
+"""libsrt's own timeout, above those of all destinations: the agent watches these."""
 FIRST_BYTES_PER_S, BYTES_PER_S = 12_500_000, 125_000_000
-"""Limits the first burst, with all the pictures since the last key frame: no receiver's socket buffer
-would hold it. After that libsrt need not pace, which takes a timer for every packet."""
+"""Limits the first burst, with all frames since the last key frame: no receiver's socket buffer
+would hold it. After that libsrt has no need to pace, which takes a timer for every packet."""
 FIRST_REPORT_S = 0.01
 FIRST_S = 1.0
 DRAIN_S = 1.0
 READ_BYTES = 64 * 1024
 
 
-def tell(**report: Any) -> None:
+def report(**report: Any) -> None:
     os.write(1, json.dumps(report).encode() + b"\n")
 
 
@@ -45,7 +45,7 @@ def end(code: int = 0) -> None:
 class Sender:
     def __init__(self, media: io.BufferedReader) -> None:
         self._input = media
-        self._order: dict[str, Any] = json.loads(media.readline())
+        self._settings: dict[str, Any] = json.loads(media.readline())
         self._socket = SrtSocket()
         self._accepted = 0
         self._ended = threading.Event()
@@ -53,41 +53,41 @@ class Sender:
     def run(self) -> None:
         self._connect()
         signal.signal(signal.SIGTERM, lambda *_: self._leave())
-        tell(connected=True)
+        report(connected=True)
         threading.Thread(target=self._pass_on, daemon=True).start()
         self._report(FIRST_S, FIRST_REPORT_S)
         self._socket.set_bandwidth(BYTES_PER_S)
-        self._report(float("inf"), self._order["report_s"])
+        self._report(float("inf"), self._settings["report_s"])
         self._report(DRAIN_S, FIRST_REPORT_S, to_the_last=True)
         self._leave()
 
     def _connect(self) -> None:
-        order, srt = self._order, self._socket
+        settings, srt = self._settings, self._socket
         try:
-            found = socket.getaddrinfo(order["host"], order["port"], type=socket.SOCK_DGRAM)
+            found = socket.getaddrinfo(settings["host"], settings["port"], type=socket.SOCK_DGRAM)
         except socket.gaierror as error:
-            tell(name=error.errno)
+            report(name=error.errno)
             end(1)
         family, _, _, _, address = found[0]
-        # A passphrase only one of both has is refused, rather than a stream nobody can play.
+        # A session with a passphrase on one side alone is refused: nobody could play its stream.
         options: list[tuple[int, int | str]] = [
             (libsrt.SENDER, 1),
             (libsrt.CONNTIMEO, CONNECT_TIMEOUT_MS),
-            (libsrt.PEERIDLETIMEO, SILENCE_MS),
-            (libsrt.LATENCY, order["latency"]),
+            (libsrt.PEERIDLETIMEO, PEER_IDLE_TIMEOUT_MS),
+            (libsrt.LATENCY, settings["latency"]),
             (libsrt.ENFORCEDENCRYPTION, 1),
         ]
-        if order["passphrase"]:
-            options += (libsrt.PBKEYLEN, order["pbkeylen"]), (libsrt.PASSPHRASE, order["passphrase"])
-        if order["streamid"]:
-            options.append((libsrt.STREAMID, order["streamid"]))
+        if settings["passphrase"]:
+            options += (libsrt.PBKEYLEN, settings["pbkeylen"]), (libsrt.PASSPHRASE, settings["passphrase"])
+        if settings["streamid"]:
+            options.append((libsrt.STREAMID, settings["streamid"]))
         try:
             for option, value in options:
                 srt.set(option, value)
             srt.set_bandwidth(FIRST_BYTES_PER_S)
             srt.connect(family, str(address[0]), int(address[1]))
         except SrtError as error:
-            tell(rejected=error.reject, error=error.error)
+            report(rejected=error.reject, error=error.error)
             end(1)
 
     def _pass_on(self) -> None:
@@ -104,11 +104,11 @@ class Sender:
                 self._socket.send(rest)
                 self._accepted += 1
         except SrtError:
-            return  # the other thread sees it, and says so
+            return  # the other thread notices, and reports it
         self._ended.set()
 
     def _report(self, for_s: float, every_s: float, *, to_the_last: bool = False) -> None:
-        """Tells of progress until the media end, or with `to_the_last` until all is acknowledged."""
+        """Reports progress until the media end, or with `to_the_last` until all is acknowledged."""
         deadline = time.monotonic() + for_s
         before: dict[str, Any] = {}
         while time.monotonic() < deadline:
@@ -119,19 +119,19 @@ class Sender:
             accepted = self._accepted
             progress = self._socket.progress()
             if progress is None or self._socket.over:
-                tell(over=True)
+                report(over=True)
                 end(1)
                 return
-            report = {
+            progress_report = {
                 "acked": accepted - progress.pending - progress.dropped,
                 "accepted": accepted,
                 "dropped": progress.dropped,
                 "pending_ms": progress.pending_ms,
                 "rtt_ms": round(progress.rtt_ms, 1),
             }
-            if report != before:
-                tell(**report)
-                before = report
+            if progress_report != before:
+                report(**progress_report)
+                before = progress_report
             if to_the_last and not progress.pending:
                 return
 

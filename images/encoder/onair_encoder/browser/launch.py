@@ -1,0 +1,100 @@
+"""Starts a Chromium process that is steered over a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
+
+PROGRAM = "/usr/lib/chromium/chromium"
+FLAGS = [
+    "--kiosk",
+    "--no-sandbox",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--autoplay-policy=no-user-gesture-required",
+    "--force-device-scale-factor=1",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-breakpad",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-hang-monitor",
+    "--disable-sync",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--deny-permission-prompts",
+    "--noerrdialogs",
+    "--metrics-recording-only",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--disable-features=Translate,MediaRouter,OptimizationHints",
+    "--window-position=0,0",
+    "--remote-debugging-pipe",
+]
+
+
+@dataclass(frozen=True)
+class Launched:
+    process: asyncio.subprocess.Process
+    read_fd: int
+    write_fd: int
+    """Our ends of the pipe: its answers, and its commands."""
+
+
+async def launch(profile: str) -> Launched:
+    """
+    Args:
+        profile: a folder of its own.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    to_browser, write_fd = os.pipe()
+    read_fd, from_browser = os.pipe()
+    width, height = max_size()
+    command = [
+        PROGRAM,
+        *FLAGS,
+        f"--window-size={width},{height}",
+        f"--user-data-dir={profile}",
+        "about:blank",
+    ]
+    environment = {
+        **os.environ,
+        "DISPLAY": DISPLAY,
+        "PULSE_SERVER": f"unix:{PULSE_SOCKET}",
+        "PULSE_SINK": SINK,
+        "HOME": profile,
+        "XDG_RUNTIME_DIR": profile,
+    }
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "/bin/bash",
+            "-c",
+            f'exec "$@" 3<&{to_browser} 4>&{from_browser}',
+            "chromium",
+            *command,
+            env=environment,
+            pass_fds=(to_browser, from_browser),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        os.close(read_fd)
+        os.close(write_fd)
+        raise
+    finally:
+        os.close(to_browser)
+        os.close(from_browser)
+    return Launched(process, read_fd, write_fd)

@@ -1,0 +1,173 @@
+"""Keeps the wanted page on the screen, and reports to clients whether it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from onair_encoder.browser.cdp import CdpClosed, CdpError
+from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.page_error import PageError
+from onair_encoder.logs import log
+from onair_encoder.paths import X_SOCKET
+from onair_encoder.process.wait import wait_for_path
+
+HEALTH_INTERVAL_S = 1.0
+RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
+
+
+class PageKeeper:
+    """Keeps Chromium running and showing the wanted page, through crashes of either."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[str, Any] = {"url": "about:blank", "width": 1280, "height": 720}
+        self.loaded: str | None = None
+        self.error: str | None = None
+        self._changed = asyncio.Event()
+        self._listeners: set[asyncio.Event] = set()
+        self._chromium: Chromium | None = None
+
+    def want(self, request: dict[str, Any]) -> None:
+        if request != self.wanted:
+            if request["url"] != self.wanted["url"]:
+                self._report(None, None)
+            self.wanted = request
+            self._changed.set()
+
+    def state(self) -> dict[str, Any]:
+        return {"url": self.wanted["url"], "loaded": self.loaded == self.wanted["url"], "error": self.error}
+
+    def _report(self, loaded: str | None, error: str | None) -> None:
+        if (loaded, error) != (self.loaded, self.error):
+            self.loaded, self.error = loaded, error
+            for listener in self._listeners:
+                listener.set()
+
+    def sound_restarted(self) -> None:
+        """Restarts Chromium: a page that was playing does not find a new sound server by itself."""
+        if self._chromium:
+            self._chromium.lost.set()
+
+    async def run(self) -> None:
+        while True:
+            await wait_for_path(X_SOCKET)
+            try:
+                self._chromium = chromium = Chromium()
+            except OSError as error:  # no space for its folder
+                log("chromium.not-started", error=str(error))
+                await asyncio.sleep(RETRY_MAX_S)
+                continue
+            try:
+                await chromium.start()
+                await self._show(chromium)
+            except (CdpClosed, CdpError, OSError) as error:
+                log("chromium.lost", error=str(error))
+            finally:
+                self._report(None, "the browser is being restarted" if self.loaded else self.error)
+                await chromium.stop()
+            await asyncio.sleep(0.1)
+
+    async def _show(self, chromium: Chromium) -> None:
+        """Follows what is wanted until the browser is lost.
+
+        Raises:
+            CdpClosed: it is lost.
+        """
+        retry_s = RETRY_MIN_S
+        while True:
+            self._changed.clear()
+            url: str = self.wanted["url"]
+            await chromium.resize(self.wanted["width"], self.wanted["height"])
+            if chromium.page != url:
+                if chromium.left.is_set():
+                    # The browser shows an error of its own
+                    self._report(None, "the page went away")
+                    await chromium.darken()
+                    chromium.left.clear()
+                try:
+                    if not await self._load(chromium, url):
+                        retry_s = RETRY_MIN_S
+                        continue
+                except PageError as error:
+                    log("page.failed", error=str(error))
+                    self._report(None, str(error))
+                    await chromium.darken()
+                    await _first_of(retry_s, self._changed, chromium.lost)
+                    retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
+                    continue
+                log("page.loaded")
+                retry_s = RETRY_MIN_S
+            self._report(url, None)
+            await self._watch(chromium)
+
+    async def _load(self, chromium: Chromium, url: str) -> bool:
+        """Whether the page was loaded; False when another was wanted meanwhile.
+
+        Raises:
+            CdpClosed: the browser is lost.
+            PageError: the page cannot be loaded.
+        """
+        loading = asyncio.create_task(chromium.navigate(url))
+        try:
+            while not loading.done():
+                await _first_of(None, self._changed, chromium.lost, loading)
+                if chromium.lost.is_set():
+                    raise CdpClosed("while loading")
+                if self._changed.is_set():
+                    if self.wanted["url"] != url:
+                        return False
+                    self._changed.clear()
+                    await chromium.resize(self.wanted["width"], self.wanted["height"])
+            loading.result()
+            return True
+        finally:
+            loading.cancel()
+            await asyncio.gather(loading, return_exceptions=True)
+
+    async def _watch(self, chromium: Chromium) -> None:
+        """Returns when there is something to do.
+
+        Raises:
+            CdpClosed: the browser is lost.
+        """
+        while not self._changed.is_set() and not chromium.left.is_set():
+            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.left, chromium.lost)
+            if not await chromium.healthy():
+                raise CdpClosed("the page does not answer")
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client: JSON lines in with what is wanted, JSON lines out with what is shown."""
+        listener = asyncio.Event()
+        listener.set()
+        self._listeners.add(listener)
+
+        async def report() -> None:
+            while True:
+                await listener.wait()
+                listener.clear()
+                writer.write(json.dumps(self.state()).encode() + b"\n")
+                await writer.drain()
+
+        reporting = asyncio.create_task(report())
+        try:
+            while line := await reader.readline():
+                self.want(json.loads(line))
+                listener.set()
+        except (ConnectionError, ValueError):
+            pass
+        finally:
+            self._listeners.discard(listener)
+            reporting.cancel()
+            writer.close()
+
+
+async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:
+    """Returns when one of the events is set or tasks done, or after the timeout."""
+    waits = [w if isinstance(w, asyncio.Task) else asyncio.create_task(w.wait()) for w in what]
+    try:
+        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for given, wait in zip(what, waits, strict=True):
+            if wait is not given:
+                wait.cancel()

@@ -1,0 +1,45 @@
+"""What a stream's `onMetaData` says of its video (Adobe FLV 10.1, annex E.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from onair_encoder.media import amf
+from onair_encoder.media.flv import Packet
+
+FrameSize = tuple[object, object]
+
+
+@dataclass(frozen=True)
+class VideoFormat:
+    width: int
+    height: int
+    framerate: float
+    bitrate_bps: int
+
+
+def frame_size(script: Packet) -> FrameSize:
+    """Width and height, as they are; None where they are missing."""
+    metadata = _metadata(script)
+    return metadata.get("width"), metadata.get("height")
+
+
+def video_format(script: Packet) -> VideoFormat | None:
+    """None where it says nothing of a video."""
+    try:
+        metadata = _metadata(script)
+        width, height = int(metadata["width"]), int(metadata["height"])
+    except (amf.AmfError, KeyError, TypeError, ValueError):
+        return None
+    bitrate_kbit = float(metadata.get("videodatarate") or 0.0)
+    framerate = float(metadata.get("framerate") or 30.0)
+    return VideoFormat(width, height, framerate, round(bitrate_kbit * 1024))
+
+
+def _metadata(script: Packet) -> dict[str, Any]:
+    """
+    Raises:
+        AmfError: it is cut short.
+    """
+    return next((value for value in amf.decode(script.body) if isinstance(value, dict)), {})

@@ -1,0 +1,125 @@
+"""A child process of PID 1, kept running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from onair_encoder.logs import log
+
+QUICK_END_S = 5.0
+"""A child that ends sooner counts as failing; only then are restarts delayed."""
+MAX_DELAY_S = 2.0
+STOP_TIMEOUT_S = 3.0
+
+
+class Child:
+    """A program that is restarted whenever it ends."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        before: Callable[[], Awaitable[None]] | None = None,
+        on_end: Callable[[], None] | None = None,
+        quiet: bool = False,
+        on_line: Callable[[str], None] | None = None,
+    ) -> None:
+        """
+        Args:
+            before: awaited ahead of each start.
+            on_end: called after each end.
+            quiet: discards its output.
+            on_line: takes each line of its output; otherwise that goes to our own.
+        """
+        self.name = name
+        self.command = list(command)
+        self.restarts = 0
+        self.process: asyncio.subprocess.Process | None = None
+        self._env = {**os.environ, **(env or {})}
+        self._before, self._on_end = before, on_end
+        self._quiet, self._on_line = quiet, on_line
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._keep(), name=self.name)
+
+    async def _keep(self) -> None:
+        delay_s = 0.0
+        while True:
+            if self._before:
+                await self._before()
+            started = time.monotonic()
+            output = asyncio.subprocess.DEVNULL if self._quiet else None
+            if self._on_line:
+                output = asyncio.subprocess.PIPE
+            try:
+                self.process = await asyncio.create_subprocess_exec(
+                    *self.command,
+                    env=self._env,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                )
+            except OSError as error:  # too many processes, or no memory, at this moment
+                log("child.not-started", name=self.name, error=str(error))
+            else:
+                log("child.started", name=self.name, pid=self.process.pid, restarts=self.restarts)
+                await self._listen(self.process)
+                code = await self.process.wait()
+                log("child.ended", name=self.name, code=code)
+                self.restarts += 1
+            if self._on_end:
+                self._on_end()
+            quick = time.monotonic() - started < QUICK_END_S
+            delay_s = min(max(0.05, delay_s * 2), MAX_DELAY_S) if quick else 0.0
+            await asyncio.sleep(delay_s)
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Passes its lines on until it has ended."""
+        if self._on_line is None:
+            return
+        on_line = self._on_line
+
+        async def follow(stream: asyncio.StreamReader) -> None:
+            while True:
+                try:
+                    line = await stream.readline()
+                except ValueError:
+                    continue  # longer than any line of interest
+                if not line:
+                    return
+                on_line(line.decode(errors="replace").rstrip())
+
+        streams = [stream for stream in (process.stdout, process.stderr) if stream]
+        await asyncio.gather(*map(follow, streams))
+
+    def kill(self) -> None:
+        """Kills the program; it is restarted."""
+        if self.process and self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
+
+    async def stop(self, signal_number: int = signal.SIGTERM) -> None:
+        """Ends the program and does not restart it."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+        process = self.process
+        if process and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal_number)
+            try:
+                await asyncio.wait_for(process.wait(), STOP_TIMEOUT_S)
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()

@@ -1,0 +1,92 @@
+"""The objects under a destination's prefix; what a storage recovers from within the timeout is retried."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+from onair_crds.contract.program import ProgramStorage
+from onair_encoder.logs import log
+from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.hls.bucket import Bucket
+from onair_encoder.publish.session_error import SessionError
+
+RETRY_S = 0.5
+"""Between attempts while the timeout has not passed, and at the end."""
+PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
+NO_CACHE, CACHE_FOREVER = "no-cache", "public, max-age=31536000, immutable"
+
+
+class ObjectStore:
+    def __init__(self, destination: Destination, storage: ProgramStorage) -> None:
+        self._destination = destination
+        self._prefix = storage.prefix.strip("/")
+        self._bucket = Bucket(storage, self._timeout_s)
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def _timeout_s(self) -> float:
+        return self._destination.timeout_s
+
+    def update(self, storage: ProgramStorage) -> None:
+        """Takes other credentials or terms with the next request; those under way are not cancelled."""
+        task = asyncio.create_task(self._bucket.close_when_idle())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+        self._bucket = Bucket(storage, self._timeout_s)
+
+    async def put_segment(self, name: str, data: bytes | bytearray) -> None:
+        """
+        Raises:
+            SessionError: it is not known to be stored.
+        """
+        await self._put(name, data, SEGMENT_TYPE, CACHE_FOREVER)
+
+    async def put_playlist(self, name: str, text: bytes) -> None:
+        """
+        Raises:
+            SessionError: it is not known to be stored.
+        """
+        await self._put(name, text, PLAYLIST_TYPE, NO_CACHE)
+
+    async def _put(self, name: str, data: bytes | bytearray, content_type: str, cache_control: str) -> None:
+        """Retries within the timeout, without a report.
+
+        Raises:
+            SessionError: no progress for that long, or an error that time does not fix.
+        """
+        began, destination = time.monotonic(), self._destination
+        while True:
+            try:
+                await self._bucket.put(self._key(name), data, content_type, cache_control)
+            except SessionError as error:
+                over = time.monotonic() + RETRY_S - began > destination.timeout_s
+                if error.permanent or over or not destination.is_connected or destination.stop.is_set():
+                    raise
+                log("hls.retried", id=destination.wanted.id, error=str(error))
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(destination.stop.wait(), RETRY_S)
+            else:
+                return
+
+    async def get(self, name: str) -> str:
+        """An object's text; empty where there is none.
+
+        Raises:
+            NotReadable: the credentials do not allow it.
+            SessionError: it is not known.
+        """
+        return (await self._bucket.get(self._key(name)) or b"").decode(errors="replace")
+
+    async def delete(self, name: str) -> None:
+        """
+        Raises:
+            SessionError: it may still exist.
+        """
+        await self._bucket.delete(self._key(name))
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{name}" if self._prefix else name
+
+    async def close(self) -> None:
+        await self._bucket.close()

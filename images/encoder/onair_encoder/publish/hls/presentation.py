@@ -1,0 +1,103 @@
+"""What a player is offered: segments with their names, and the playlist that lists them."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+
+from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.playlist import Playlist, Segment
+from onair_encoder.publish.hls.segmenter import Cut
+
+INDEX = "index.m3u8"
+_RECORDING_TAG = "#EXT-X-PLAYLIST-TYPE:"
+
+
+class Presentation(ABC):
+    """Either a live window or a recording, of one run. Knows names and order, and stores nothing."""
+
+    prefix: str
+    """The beginning of its segments' names: no other run's are taken for them."""
+    index: str
+    """The playlist that a successor resumes from."""
+    indexes: list[str]
+    """The names that the playlist is stored under."""
+
+    def __init__(self, storage: ProgramStorage) -> None:
+        self.storage = storage
+        self.playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
+        self._seam = False
+        """The next segment does not continue the one before."""
+
+    def update(self, storage: ProgramStorage) -> None:
+        """Applies what may change while on air."""
+        self.storage = storage
+        self.playlist.target_s = max(self.playlist.target_s, storage.segment_duration_ms / 1000)
+        self.playlist.window = self._window
+
+    @property
+    @abstractmethod
+    def _window(self) -> int | None:
+        """How many segments the playlist names; None for all."""
+
+    @property
+    @abstractmethod
+    def spool_s(self) -> float | None:
+        """How much may wait for its upload; None where only its size is limited."""
+
+    @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """Takes no more segments."""
+
+    @abstractmethod
+    def resume(self, text: str) -> None:
+        """Continues the playlist that another encoder has stored; empty where there is none."""
+
+    def resume_unread(self) -> None:
+        """Continues a playlist that may not be read, with a number that none before can have reached."""
+        self.playlist.media_sequence = int(time.time())
+        self._seam = True
+
+    def _resume_own(self, text: str) -> bool:
+        """Whether the text is a playlist of this run, which is continued then."""
+        if not self.playlist.resume(text, self.prefix):
+            return False
+        self._seam = True
+        return True
+
+    @property
+    def next_name(self) -> str:
+        """The name of the next segment."""
+        return f"{self.prefix}{self.playlist.next_sequence:08}.ts"
+
+    def add(self, cut: Cut) -> None:
+        """Lists a segment, which is stored under `next_name`."""
+        discontinuity = cut.discontinuity or self._seam
+        self.playlist.add(Segment(self.next_name, cut.duration_s, cut.began, discontinuity))
+        self._seam = False
+
+    @abstractmethod
+    def is_playlist_due(self, now: float, *, last: bool) -> bool:
+        """Whether the playlist is to be stored, at a time of a monotonic clock.
+
+        Args:
+            last: no segment waits.
+        """
+
+    @abstractmethod
+    def playlist_stored(self, now: float, size: int) -> None:
+        """Takes note of it."""
+
+    @abstractmethod
+    def obsolete(self) -> list[str]:
+        """Segments to be deleted next."""
+
+    @abstractmethod
+    def deleted(self, name: str) -> None:
+        """Takes note of it."""
+
+
+def is_recording(text: str) -> bool:
+    """Of a playlist."""
+    return _RECORDING_TAG in text

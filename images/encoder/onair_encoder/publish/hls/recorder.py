@@ -1,0 +1,48 @@
+"""Between the fan-out and the spool: cuts segments, and hands them over without waiting."""
+
+from __future__ import annotations
+
+import asyncio
+
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import Packet
+from onair_encoder.publish.hls.segmenter import Cut, Segmenter
+from onair_encoder.publish.hls.spool import Spool
+
+
+class Recorder:
+    def __init__(self, fan_out: FanOut, segmenter: Segmenter, spool: Spool) -> None:
+        self.spool = spool
+        self.segmenter = segmenter
+        self.ready = asyncio.Event()
+        """There may be a segment to store."""
+        self._fan_out = fan_out
+        self._cuts: asyncio.Queue[Cut] = asyncio.Queue()
+        self._task = asyncio.create_task(self._keep(), name="spool")
+        for packet in fan_out.subscribe(self):
+            self.packet(packet)
+
+    def packet(self, packet: Packet) -> None:
+        if cut := self.segmenter.put(packet):
+            self._cuts.put_nowait(cut)
+
+    async def _keep(self) -> None:
+        while True:
+            await self.spool.put(await self._cuts.get())
+            self.ready.set()
+            self._cuts.task_done()
+
+    def stop(self) -> None:
+        """Takes no more packets."""
+        self._fan_out.unsubscribe(self)
+
+    async def flush(self) -> None:
+        """Hands over the segment that was begun, and waits until all are in the spool."""
+        if cut := self.segmenter.flush():
+            self._cuts.put_nowait(cut)
+        await self._cuts.join()
+
+    def close(self) -> None:
+        self.stop()
+        self._task.cancel()
+        self.spool.close()

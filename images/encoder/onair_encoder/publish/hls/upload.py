@@ -1,0 +1,168 @@
+"""Stores waiting segments in order, each before the playlist that names it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from onair_encoder.logs import log
+from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
+from onair_encoder.publish.hls.prefix_lock import PrefixLock
+from onair_encoder.publish.hls.presentation import Presentation
+from onair_encoder.publish.hls.recorder import Recorder
+from onair_encoder.publish.hls.storage_error import NotReadable
+from onair_encoder.publish.session_error import SessionError
+
+
+class Upload:
+    """A session of an HLS destination; what it stored outlives it."""
+
+    def __init__(
+        self,
+        destination: Destination,
+        recorder: Recorder,
+        presentation: Presentation,
+        store: ObjectStore,
+        lock: PrefixLock,
+        closing: asyncio.Event,
+    ) -> None:
+        """
+        Args:
+            closing: set when the time to end is nearly over: what is not stored then is dropped.
+        """
+        self._destination = destination
+        self._recorder = recorder
+        self._presentation = presentation
+        self._store = store
+        self._lock = lock
+        self._closing = closing
+        self._resumed = False
+
+    async def resume(self) -> None:
+        """Waits for its turn, and continues what another encoder of this run has stored; once.
+
+        Raises:
+            SessionError: another destination writes there, or it is not known what is stored.
+        """
+        if self._resumed:
+            return
+        await self._lock.acquire()
+        try:
+            text = await self._store.get(self._presentation.index)
+        except NotReadable:
+            self._presentation.resume_unread()
+        else:
+            await asyncio.to_thread(self._presentation.resume, text)
+        self._resumed = True
+
+    async def run(self) -> None:
+        stopped = asyncio.create_task(self._destination.stop.wait())
+        try:
+            while True:
+                await self._store_waiting()
+                if self._presentation.complete:
+                    await self._end_early()
+                    return
+                if self._destination.stop.is_set():
+                    return
+                ready = asyncio.create_task(self._recorder.ready.wait())
+                await asyncio.wait({stopped, ready}, return_when=asyncio.FIRST_COMPLETED)
+                ready.cancel()
+        finally:
+            stopped.cancel()
+
+    async def close(self) -> None:
+        """Everything outlives a session."""
+
+    async def conclude(self) -> None:
+        """Stores the rest and closes the playlist; retries until it is cancelled."""
+        self._recorder.stop()
+        await self._recorder.flush()
+        playlist = self._presentation.playlist
+        while not playlist.ended:
+            try:
+                await self.resume()
+                await self._store_waiting()
+                if not playlist.segments:
+                    return
+                playlist.ended = True
+                await self._store_playlist(last=True)
+            except SessionError as error:
+                playlist.ended = False
+                log("hls.not-ended", id=self._destination.wanted.id, error=str(error))
+                await asyncio.sleep(RETRY_S)
+
+    async def _end_early(self) -> None:
+        """The recording is complete while the show goes on."""
+        self._recorder.stop()
+        self._presentation.playlist.ended = True
+        await self._store_playlist(last=True)
+        seconds = self._presentation.storage.max_duration_ms / 1000
+        self._destination.disconnected(f"the recording has its longest duration of {seconds:g} s")
+        await self._destination.stop.wait()
+
+    async def _store_waiting(self) -> None:
+        spool, presentation = self._recorder.spool, self._presentation
+        self._recorder.ready.clear()
+        while (waiting := spool.first) and not presentation.complete and not self._closing.is_set():
+            self._count()
+            try:
+                data = await spool.data(waiting)
+            except OSError as error:
+                log("hls.segment-unreadable", id=self._destination.wanted.id, error=str(error))
+                spool.drop(waiting)
+                continue
+            await self._unless_closing(self._store.put_segment(presentation.next_name, data))
+            presentation.add(waiting.cut)
+            counters = self._destination.counters
+            counters.sent_bytes += len(data)
+            self._destination.sent(len(data))
+            spool.done(waiting)
+            await self._store_playlist(last=len(spool) == 0)
+            self._destination.connected()
+        self._count()
+
+    async def _unless_closing(self, storing: Coroutine[Any, Any, None]) -> None:
+        """
+        Raises:
+            SessionError: it was cancelled, as the time to end is nearly over.
+        """
+        task, closing = asyncio.ensure_future(storing), asyncio.ensure_future(self._closing.wait())
+        try:
+            await asyncio.wait({task, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise SessionError("the end of the recording could not be stored in time")
+            task.result()
+        finally:
+            for each in (task, closing):
+                each.cancel()
+            await asyncio.gather(task, closing, return_exceptions=True)
+
+    async def _store_playlist(self, *, last: bool) -> None:
+        """Stores the playlist if it is due, then deletes segments that it no longer needs.
+
+        Args:
+            last: no segment waits.
+        """
+        presentation = self._presentation
+        if not presentation.is_playlist_due(time.monotonic(), last=last):
+            return
+        text = str(presentation.playlist).encode()
+        for name in presentation.indexes:
+            await self._store.put_playlist(name, text)
+        presentation.playlist_stored(time.monotonic(), len(text))
+        try:
+            for name in presentation.obsolete():
+                await self._store.delete(name)
+                presentation.deleted(name)
+        except SessionError as error:
+            # Media is delivered all the same
+            log("hls.not-deleted", id=self._destination.wanted.id, error=str(error))
+
+    def _count(self) -> None:
+        counters, spool = self._destination.counters, self._recorder.spool
+        counters.queued_bytes = spool.bytes
+        counters.dropped = spool.dropped_packets

@@ -1,0 +1,110 @@
+"""A session in a room, as the agent supplies and watches it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.rtc.pipe import Gone, Message, Progress
+from onair_encoder.publish.rtc.room_client import RoomClient
+from onair_encoder.publish.rtc.room_feed import RoomFeed
+from onair_encoder.publish.rtc.video_flow import Rejoining
+from onair_encoder.publish.session_error import SessionError
+
+LEAST_TIMEOUT_S = 1.0
+"""A server's responses come some ten times a second, and at times fewer."""
+PUBLISH_S = 6.0
+"""While video is published, first or anew, nothing is sent, and so nothing is acknowledged."""
+HELD_S = 4.0
+"""It takes 3 s at most to publish video of another bitrate anew, and 1 s to see that it flows."""
+AUDIO_ONLY_TIMEOUT_S = 3.0
+"""Without video responses are few."""
+
+
+class RtcSession:
+    def __init__(
+        self, destination: Destination, client: RoomClient, rejoining: Rejoining, server: str
+    ) -> None:
+        """
+        Args:
+            server: `host:port`, for errors.
+        """
+        self._destination = destination
+        self._client = client
+        self._feed = RoomFeed(client)
+        self._rejoining = rejoining
+        self._server = server
+
+    async def run(self) -> None:
+        fan_out = self._destination.fan_out
+        self._feed.begin(fan_out.subscribe(self._feed))
+        await self._watch()
+        fan_out.unsubscribe(self._feed)
+        await self._client.finish()
+
+    async def close(self) -> None:
+        self._destination.fan_out.unsubscribe(self._feed)
+        self._destination.counters.queued_bytes = 0
+        await self._client.close()
+
+    async def _next(self) -> Message | None:
+        """The next message of the process; None when stopped first."""
+        stopped = asyncio.create_task(self._destination.stop.wait())
+        message = asyncio.create_task(self._client.message())
+        try:
+            await asyncio.wait({stopped, message}, return_when=asyncio.FIRST_COMPLETED)
+            return message.result() if message.done() else None
+        finally:
+            stopped.cancel()
+            message.cancel()
+
+    async def _watch(self) -> None:
+        """Watches progress until stopped.
+
+        Raises:
+            SessionError: the session has ended, or nothing came back for longer than the timeout.
+        """
+        destination, feed = self._destination, self._feed
+        last, flowing_since, moved_at, written = Progress(), -1, time.monotonic(), 0
+        too_slow = f"the bandwidth to {self._server} is too low: only the audio of the programme gets through"
+        while not destination.stop.is_set():
+            least_s = AUDIO_ONLY_TIMEOUT_S if last.held_s else LEAST_TIMEOUT_S
+            if flowing_since < 0:
+                least_s = PUBLISH_S
+            limit_s = max(destination.timeout_s, 3 * last.round_trip_ms / 1000, least_s)
+            try:
+                message = await asyncio.wait_for(
+                    self._next(), max(0.05, moved_at + limit_s - time.monotonic())
+                )
+            except TimeoutError:
+                message = Progress()
+            if isinstance(message, Gone):
+                raise SessionError(message.why, permanent=message.permanent)
+            if not isinstance(message, Progress):
+                continue
+            self._count(last, message)
+            if message.responses > last.responses or feed.written == written:
+                moved_at, written = time.monotonic(), feed.written
+            if message.video_bytes and flowing_since < 0:
+                flowing_since = message.responses
+            if self._rejoining.due(time.monotonic(), message.held_s):
+                raise SessionError(too_slow)
+            if message.held_s > max(limit_s, HELD_S) and flowing_since >= 0:
+                destination.disconnected(too_slow)
+            elif message.responses > flowing_since >= 0 and not message.held_s:
+                destination.connected()
+            if message.responses:
+                last = message
+            now = time.monotonic()
+            if now - moved_at > limit_s and now - feed.announced_at > PUBLISH_S:
+                raise SessionError(f"stalled: {self._server} sent nothing back for {limit_s * 1000:.0f} ms")
+
+    def _count(self, last: Progress, progress: Progress) -> None:
+        sent = max(0, progress.sent_bytes - last.sent_bytes)
+        dropped = max(0, progress.frames_dropped - last.frames_dropped)
+        counters = self._destination.counters
+        counters.sent_bytes += sent
+        counters.dropped += self._feed.take_dropped() + dropped
+        counters.queued_bytes = self._client.unsent
+        self._destination.sent(sent)

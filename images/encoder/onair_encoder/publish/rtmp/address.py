@@ -1,0 +1,83 @@
+"""Where to publish by RTMP: what a url and a key say, and the TCP or TLS connection to there."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from onair_encoder.publish.session_error import SessionError, network_error
+from onair_encoder.publish.tls import client_context
+
+DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
+STREAM_BUFFER_LIMIT = 2**20
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@dataclass(frozen=True)
+class RtmpAddress:
+    """A server, an application and a stream. `key`, the stream's name, is a secret and in no text of this."""
+
+    scheme: str
+    host: str
+    port: int
+    app: str
+    key: str
+
+    @classmethod
+    def of(cls, url: str, key: str | None) -> RtmpAddress:
+        """Parses a url; where there is no key the last part of the url's path is it.
+
+        Raises:
+            SessionError: the url has no host or no application.
+        """
+        parts = urlsplit(url)
+        path = parts.path.strip("/")
+        if key is None:
+            path, _, key = path.rpartition("/")
+        if parts.query:
+            key = f"{key}?{parts.query}"
+        if not parts.hostname or parts.scheme not in DEFAULT_PORTS:
+            raise SessionError("the url has no server", permanent=True)
+        if not key:
+            raise SessionError("the url has no stream key", permanent=True)
+        try:
+            port = parts.port or DEFAULT_PORTS[parts.scheme]
+        except ValueError as error:
+            raise SessionError("the url's port is not a number up to 65535", permanent=True) from error
+        return cls(parts.scheme, parts.hostname, port, path, key)
+
+    @property
+    def server(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
+    def tc_url(self) -> str:
+        return f"{self.scheme}://{self.server}/{self.app}"
+
+    def __repr__(self) -> str:
+        return f"RtmpAddress({self.tc_url!r})"
+
+    async def connect(self) -> Streams:
+        """Opens a TCP connection to the server, with TLS for rtmps.
+
+        Raises:
+            SessionError: the server is unreachable, or its certificate is not trusted.
+        """
+        try:
+            context = await client_context() if self.scheme == "rtmps" else None
+            return await asyncio.open_connection(
+                self.host,
+                self.port,
+                ssl=context,
+                server_hostname=self.host if context else None,
+                limit=STREAM_BUFFER_LIMIT,
+            )
+        except OSError as error:
+            if self.scheme == "rtmps" and isinstance(error, ConnectionResetError | ssl.SSLEOFError):
+                raise SessionError(
+                    f"{self.server} ended the TLS handshake; it may not speak RTMPS"
+                ) from error
+            raise network_error(error, self.host, self.server) from error

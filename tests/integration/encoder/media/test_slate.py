@@ -1,0 +1,29 @@
+"""A slate that ffmpeg has encoded."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import islice, pairwise
+
+import pytest
+
+from onair_crds.contract.program import Program, ProgramVideo
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO
+from onair_encoder.media.slate import Slate
+
+SIZE = ProgramVideo(width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=90)
+pytestmark = pytest.mark.media
+PROGRAM = Program(project="p", broadcast="b", epoch=1, composition_url="http://a.example/", video=SIZE)
+
+
+def test_a_slate_has_key_frames_audio_and_the_programmes_headers() -> None:
+    slate = asyncio.run(Slate.encode(PROGRAM))
+    assert slate
+    assert {p.type for p in slate.headers} == {SCRIPT, VIDEO, AUDIO}
+    packets = list(islice(slate.packets(), 400))
+    assert packets[0].keyframe
+    assert sum(p.keyframe for p in packets) >= 2
+    for type_ in (VIDEO, AUDIO):
+        times = [p.timestamp_ms for p in packets if p.type == type_]
+        assert all(a < b for a, b in pairwise(times))
+    assert {round(b - a) for a, b in pairwise(p.timestamp_ms for p in packets if p.type == VIDEO)} == {33, 34}

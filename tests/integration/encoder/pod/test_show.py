@@ -1,0 +1,87 @@
+"""A show from its first frame to its end."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.media.painted import read_frame
+from tests.support.media.stream import gray_pixels
+from tests.support.pod_pair import PodPair, programme
+
+from onair_crds.contract.program import ProgramDestination
+
+pytestmark = pytest.mark.media
+
+
+def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_end: RtmpContainer) -> None:
+    assert pair.put(programme(page, far_end, "one")).status_code == 200
+    assert pair.wait_phase("running").first_frame
+    assert_snapshots(pair)
+    assert_metrics(pair)
+
+    nowhere = ProgramDestination(id="gone", type="RTMP", url="rtmp://127.0.0.1:9/live", key="s3cret")
+    both = programme(page, far_end, "one", "two")
+    first = far_end.publisher("one")
+    pair.put(both.model_copy(update={"destinations": [*both.destinations, nowhere]}))
+    pair.wait_connected("one", "two")
+    pair.wait_for(lambda: pair.states()["gone"].last_error, "refused")
+    gone = pair.states()["gone"]
+    assert (gone.connect, gone.last_error) == ("Disconnected", "connection refused by 127.0.0.1:9")
+    assert far_end.publisher("one") == first
+    pair.put(programme(page, far_end, "one"))
+    pair.wait_for(lambda: not far_end.path("two"), "removed")
+    assert far_end.publisher("one") == first
+
+    pair.put(programme(page, far_end, "one", stop=True))
+    pair.wait_phase("finished")
+    pair.wait_for(lambda: not far_end.path("one"), "ended")
+    assert "s3cret" not in pair.logs("encoder") + pair.logs("browser")
+
+
+def assert_metrics(pair: PodPair) -> None:
+    """Counters grow, also across a restart of ffmpeg; the delay is that of a live encode."""
+    first = pair.metrics()
+    pair.kill("encoder", "x11grab")
+    pair.wait_for(lambda: pair.metrics()["onair_encoder_streams_total"] == 2, "restarted")
+    pair.wait_for(lambda: pair.metrics()["onair_encoder_speed"] > 0.5, "encoding")
+    after = pair.metrics()
+    for name in ("frames", "dropped_frames", "duplicated_frames", "program_bytes"):
+        assert after[f"onair_encoder_{name}_total"] >= first[f"onair_encoder_{name}_total"]
+    assert after["onair_encoder_frames_total"] > first["onair_encoder_frames_total"] > 10
+    assert after["onair_encoder_bitrate_bps"] == pytest.approx(730_000, rel=0.3)
+    count = after["onair_encoder_glass_to_packet_seconds_count"]
+    assert count > 30
+    assert 0.001 < after["onair_encoder_glass_to_packet_seconds_sum"] / count < 0.3
+    labels = '{destination="one",kind="RTMP"}'
+    assert after[f"onair_destination_connected{labels}"] == 1
+    assert after[f"onair_destination_sessions_total{labels}"] == 1
+    assert after[f"onair_destination_sent_bytes_total{labels}"] > 50_000
+    assert after[f"onair_destination_dropped_packets_total{labels}"] == 0
+
+
+def assert_snapshots(pair: PodPair) -> None:
+    """The page at the programme's size, each key frame decoded once however many requests there are."""
+
+    def snapshot(_: int = 0) -> tuple[bytes, int]:
+        response = pair.http.get("/v1/snapshot", headers=pair.snapshot_key).raise_for_status()
+        assert response.headers["Content-Type"] == "image/jpeg"
+        painted = read_frame(gray_pixels(response.content).reshape(360, 640))
+        assert painted, "the page is in the snapshot"
+        return response.content, painted.wall_ms
+
+    _, first = snapshot()
+    assert abs(time.time() * 1000 - first) < 3000
+    with ThreadPoolExecutor(8) as threads:
+        images = {content for content, _ in threads.map(snapshot, range(16))}
+    assert len(images) <= 3
+    pair.wait_for(lambda: snapshot()[1] > first, "a later snapshot")
+
+
+def test_a_programme_ends_by_itself_at_its_time(pair: PodPair, page: str, far_end: RtmpContainer) -> None:
+    pair.put(programme(page, far_end, "timed"))
+    pair.wait_phase("running")
+    pair.put(programme(page, far_end, "timed", stop_at="2020-01-01T00:00:00Z"))
+    assert pair.wait_phase("finished").error == "DurationExceeded"

@@ -1,0 +1,66 @@
+"""What goes out while the page, the display or the sound server is unavailable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.media import probe
+from tests.support.media.stream import gray_frames, is_slate, loudness
+from tests.support.pod_pair import PodPair, programme
+
+pytestmark = pytest.mark.media
+
+
+def test_an_unreachable_page_is_named_and_covered_by_a_slate(
+    pair: PodPair, page: str, far_end: RtmpContainer
+) -> None:
+    pair.put(programme("http://127.0.0.1:18081/", far_end, "dark"))
+    pair.wait_for(
+        lambda: (pair.status().composition_error or "") == "127.0.0.1:18081: connection refused", "named"
+    )
+    assert pair.status().phase == "starting"
+    pair.wait_for(lambda: pair.logged("slate.begins"), "on the slate")
+    frames = gray_frames(far_end.read_url("dark"), 2)
+    assert len(frames) > 40
+    assert is_slate(frames[-20:])
+    assert loudness(far_end.read_url("dark"), 1) < 0.001
+    connection = far_end.publisher("dark")
+
+    pair.put(programme(page, far_end, "dark"))
+    assert pair.wait_phase("running").composition_error is None
+    pair.wait_for(lambda: pair.logged("slate.ends"), "off the slate")
+    assert not is_slate(gray_frames(far_end.read_url("dark"), 1)[-5:])
+
+    # Without the X server there is nothing to capture, until it and Chromium are back
+    def without_display() -> bool:
+        pair.kill("browser", "Xvfb")
+        return pair.logged("slate.begins") == 2
+
+    pair.wait_for(without_display, "on the slate again")
+    pair.wait_for(lambda: pair.logged("slate.ends") == 2, "off the slate again", 30)
+    assert not is_slate(gray_frames(far_end.read_url("dark"), 1)[-5:])
+    assert far_end.publisher("dark") == connection, "the destination stayed connected"
+
+
+@pytest.mark.parametrize("server", ["pulseaudio", "Xvfb"])
+def test_the_replacement_of_a_display_or_a_sound_server_is_on_air(
+    pair: PodPair, page: str, far_end: RtmpContainer, tmp_path: Path, server: str
+) -> None:
+    """ffmpeg by itself would continue with the last frame, or without audio."""
+    key = f"after-{server}"
+    pair.put(programme(page, far_end, key))
+    pair.wait_phase("running")
+    pair.wait_for(lambda: far_end.path(key)["ready"], "at the far end")
+    connection = far_end.publisher(key)
+    pair.kill("browser", server)
+    pair.wait_for(lambda: pair.logged("inputs.replaced"), "noticed", 20)
+
+    def alive() -> bool:
+        recording = probe.record(far_end.read_url(key), 3, tmp_path)
+        report = probe.analyse(recording)
+        return report.missing_percent < 30 and abs(report.tone_hz - 1000) < 2
+
+    pair.wait_for(alive, "alive", 30)
+    assert far_end.publisher(key) == connection

@@ -1,0 +1,86 @@
+"""A live window slides, and is resumed by whoever follows."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from tests.support.delivery.bucket import (
+    begins_with,
+    hls_publisher,
+    names,
+    probe,
+    text_of,
+    until,
+    until_connected,
+)
+from tests.support.delivery.live_program import live_program
+from tests.support.delivery.storage_server import StorageServer
+from tests.support.delivery.toxiproxy import Toxiproxy
+
+pytestmark = pytest.mark.media
+
+
+async def test_a_window_slides_and_old_segments_are_deleted(tmp_path: Path) -> None:
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "live"
+        live = server.destination("live", playlist_count=2, file_count=4)
+        publisher = hls_publisher(live, fan_out)
+        seen = ""
+        end = time.monotonic() + 30
+        while "run-00000006" not in seen:
+            seen = text_of(folder / "index.m3u8")
+            for name in names(seen):
+                assert (folder / name).exists(), "a playlist names what is not there"
+            assert len(names(seen)) <= 2
+            assert time.monotonic() < end
+            await asyncio.sleep(0.05)
+        await until(lambda: len(list(folder.glob("*.ts"))) == 4, "old segments are deleted")
+        assert "#EXT-X-MEDIA-SEQUENCE:5\n" in seen
+        assert "PLAYLIST-TYPE" not in seen
+
+        # Another encoder takes over: the numbers go on, and players are told of the cut
+        publisher.abort()
+        follower = hls_publisher(live, fan_out)
+        taken = await until(
+            lambda: (t := text_of(folder / "index.m3u8")).count("run-00000008") and t, "it goes on"
+        )
+        assert taken.count("#EXT-X-DISCONTINUITY\n") >= 1
+        await follower.finish()
+        closed = text_of(folder / "index.m3u8")
+        assert closed.endswith("#EXT-X-ENDLIST\n")
+        await asyncio.to_thread(probe, folder / "index.m3u8")
+
+        # Another run begins anew, and removes what the last one left
+        second = hls_publisher(live, fan_out, run="second")
+        await until_connected(second)
+        assert "#EXT-X-MEDIA-SEQUENCE:0\n" in text_of(folder / "index.m3u8")
+        await until(lambda: not list(folder.glob("run-*.ts")), "the old run's segments are gone")
+        second.abort()
+
+
+async def test_many_old_segments_do_not_delay_what_is_live(tmp_path: Path) -> None:
+    """Each deletion takes 150 ms, and there are forty to be made."""
+    async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
+        folder = server.bucket() / "live"
+        folder.mkdir()
+        port = await proxy.link("storage", server.port)
+        old = [f"last-{number:08}.ts" for number in range(40)]
+        for name in old:
+            (folder / name).write_bytes(b"old")
+        entries = "".join(f"#EXTINF:2.0,\n{name}\n" for name in old[-4:])
+        head = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:36\n"
+        (folder / "index.m3u8").write_text(head + entries)
+        await proxy.poison("storage", "latency", latency=150)
+        live = {"playlist_count": 4, "file_count": 40, "segment_duration_ms": 1000}
+        endpoint = f"http://127.0.0.1:{port}"
+        wanted = server.destination("live", endpoint=endpoint, timeout_ms=5000, **live)
+        publisher = hls_publisher(wanted, fan_out)
+        await until(lambda: begins_with(folder / "index.m3u8", "run-"), "it is live")
+        began = time.monotonic()
+        await until(lambda: "run-00000003" in text_of(folder / "index.m3u8"), "it goes on")
+        assert time.monotonic() - began < 6
+        await until(lambda: not set(old) & {each.name for each in folder.iterdir()}, "all are gone", 30)
+        publisher.abort()

@@ -1,0 +1,156 @@
+"""Networks that misbehave: each costs its own destination what it must, and the others not a packet."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+from tests.support.control_plane import free_port
+from tests.support.delivery.far_end import FarEnd
+from tests.support.delivery.live_program import live_program
+from tests.support.delivery.livekit_server import LiveKitServer, viewer
+from tests.support.delivery.rooms import HIGH_PROFILE, room_destination
+from tests.support.delivery.toxiproxy import Toxiproxy
+from tests.support.delivery.udp_proxy import UdpProxy
+from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
+
+from onair_crds.contract.program import ProgramDestination
+from onair_encoder.publish.rtmp import connection as rtmp_connection
+
+pytestmark = pytest.mark.media
+
+TIMEOUT_MS = 1000
+PROXY_HOST = "127.0.0.2"
+"""Where the room's server is said to take media: a proxy stands there."""
+
+
+def rtmp(id_: str, port: int, path: str | None = None, host: str = "127.0.0.1") -> ProgramDestination:
+    url = f"rtmp://{host}:{port}/{path or f'open/{id_}'}"
+    return ProgramDestination(id=id_, type="RTMP", url=url, timeout_ms=TIMEOUT_MS)
+
+
+def srt(id_: str, port: int, path: str | None = None) -> ProgramDestination:
+    url = f"srt://127.0.0.1:{port}?streamid=publish:{path or f'open/{id_}'}&latency=600"
+    return ProgramDestination(id=id_, type="SRT", url=url, timeout_ms=TIMEOUT_MS)
+
+
+async def test_tcp_that_misbehaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtmp_connection, "MAX_BEHIND_MS", 1500)
+    names = ("late", "slow", "silent", "deaf", "frozen", "reset", "cut")
+    async with FarEnd(tmp_path) as far_end, Toxiproxy() as net, live_program(1200) as fan_out:
+        links = {name: await net.link(name, far_end.rtmp) for name in names}
+        sent, watched = Sent(fan_out), Watched(fan_out)
+        nobody = free_port()
+        watched.want(
+            rtmp("healthy", far_end.rtmp, "recorded/healthy"),
+            *(rtmp(name, links[name]) for name in names),
+            rtmp("nowhere", 1935, host="nowhere.invalid"),
+            rtmp("refused", nobody),
+        )
+        await watched.connected("healthy", *names)
+        await watched.says("nowhere", "nowhere.invalid: name not found")
+        await watched.says("refused", f"connection refused by 127.0.0.1:{nobody}")
+        await net.poison("late", "latency", latency=300, jitter=100)
+        await net.poison("slow", "bandwidth", rate=40)
+        await net.poison("silent", "timeout", timeout=0)
+        await net.poison("deaf", "timeout", stream="downstream", timeout=0)
+        await net.poison("frozen", "bandwidth", rate=0)
+        await net.poison("reset", "reset_peer", timeout=0)
+        await net.cut("cut")
+        for name in ("silent", "frozen"):
+            await watched.says(name, f"stalled: 127.0.0.1:{links[name]} took no bytes for 1")
+        for name in ("reset", "cut"):
+            await watched.says(name, f"127.0.0.1:{links[name]}")
+        await _until_dropped(watched, "slow")
+        for name, kind in (("silent", "timeout"), ("frozen", "bandwidth"), ("reset", "reset_peer")):
+            await net.heal(name, kind)
+        await net.restore("cut")
+        await watched.connected("late", "silent", "frozen", "reset", "cut", timeout_s=15)
+        assert not watched.said("late")
+        assert not watched.said("healthy")
+        await far_end.received_more("recorded/healthy", 200_000)
+        await watched.delivery.finish()
+        await far_end.gone("recorded/healthy")
+        assert_every_packet_once(far_end.recorded("recorded/healthy"), sent, least_s=3)
+
+
+async def test_udp_that_misbehaves(tmp_path: Path) -> None:
+    names = ("late", "lossy", "slow", "silent", "deaf")
+    async with contextlib.AsyncExitStack() as stack:
+        far_end = await stack.enter_async_context(FarEnd(tmp_path))
+        fan_out = await stack.enter_async_context(live_program(1200))
+        net = {name: await stack.enter_async_context(UdpProxy(far_end.srt)) for name in names}
+        net["late"].delay_s = 0.15
+        net["lossy"].delay_s, net["lossy"].loss = 0.02, 0.03
+        sent, watched = Sent(fan_out), Watched(fan_out)
+        watched.want(
+            srt("healthy", far_end.srt, "recorded/healthy"),
+            srt("lossy", net["lossy"].port, "recorded/lossy"),
+            *(srt(name, net[name].port) for name in names if name != "lossy"),
+        )
+        await watched.connected("healthy", *names)
+        net["slow"].bytes_per_s = 40_000
+        net["silent"].up = net["silent"].down = False
+        net["deaf"].down = False
+        for name in ("silent", "deaf"):
+            await watched.says(name, f"stalled: 127.0.0.1:{net[name].port} took no bytes for 1")
+        await _until_dropped(watched, "slow")
+        net["silent"].up = net["silent"].down = net["deaf"].down = True
+        net["slow"].bytes_per_s = None
+        await watched.connected("silent", "deaf", "slow", timeout_s=15)
+        assert not watched.said("late")
+        assert not watched.said("lossy")
+        assert not watched.said("healthy")
+        for name in ("healthy", "lossy"):
+            await far_end.received_more(f"recorded/{name}", 200_000)
+        await watched.delivery.finish()
+        for name in ("healthy", "lossy"):
+            await far_end.gone(f"recorded/{name}")
+            assert_every_packet_once(far_end.recorded(f"recorded/{name}"), sent, least_s=3)
+
+
+async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
+    """Loss is recovered from. On a slow network the audio continues, and the video comes back after it."""
+    (tmp_path / "livekit").mkdir()
+    async with contextlib.AsyncExitStack() as stack:
+        room_server = stack.enter_context(LiveKitServer(tmp_path / "livekit", PROXY_HOST))
+        link = UdpProxy(room_server.udp_port, PROXY_HOST, room_server.udp_port)
+        await stack.enter_async_context(link)
+        far_end = await stack.enter_async_context(FarEnd(tmp_path))
+        fan_out = await stack.enter_async_context(live_program(1500, HIGH_PROFILE))
+        sent, watched = Sent(fan_out), Watched(fan_out)
+        watched.want(room_destination(room_server, "room"), rtmp("healthy", far_end.rtmp, "recorded/healthy"))
+        await watched.connected("room", "healthy")
+        link.bad = link.clients
+        viewing = await stack.enter_async_context(viewer(room_server, "room"))
+        await viewing.until("moving", lambda r: r["moved"] > 30)
+        link.loss, link.delay_s = 0.02, 0.03
+        moved = viewing.report["moved"]
+        await viewing.until("moving in spite of loss", lambda r: r["moved"] > moved + 90)
+        assert not watched.said("room")
+        link.loss, link.delay_s, link.bytes_per_s = 0.0, 0.0, 50_000
+        await watched.says("room", "too low: only the audio of the programme gets through", 20)
+        assert watched.delivery.counters("room").dropped > 0
+        heard = viewing.report["audio"]["packetsReceived"]
+        await viewing.until("heard", lambda r: r["audio"]["packetsReceived"] > heard + 50)
+        assert watched.state("room").attempts == 1, "it is still in the room"
+        link.bytes_per_s = None
+        moved = viewing.report["moved"]
+        await watched.connected("room", timeout_s=40)
+        await viewing.until("moving again", lambda r: r["moved"] > moved + 90)
+        assert not watched.said("healthy")
+        await watched.delivery.finish()
+        await far_end.gone("recorded/healthy")
+        assert_every_packet_once(far_end.recorded("recorded/healthy"), sent, least_s=10)
+
+
+async def _until_dropped(watched: Watched, id_: str) -> None:
+    """Waits until frames were dropped for a destination that is too slow."""
+    counters = watched.delivery.counters
+    async with asyncio.timeout(20):
+        while True:
+            if counters(id_).dropped:
+                return
+            await asyncio.sleep(0.05)

@@ -1,0 +1,51 @@
+"""Rooms as destinations, and a programme that is fit for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tests.support.delivery.livekit_server import LiveKitServer
+
+from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_crds.resources.enums import ConnectState
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.rtc.output import RtcOutput
+
+IDENTITY = "programme"
+HIGH_PROFILE = ["-preset", "veryfast", "-profile:v", "high"]
+
+
+def room_destination(server: LiveKitServer, room: str, **extra: Any) -> ProgramDestination:
+    token = extra.pop("token", None) or server.token(room, IDENTITY, canPublish=True, canSubscribe=False)
+    url = extra.pop("url", server.url)
+    rtc = ProgramRtc(provider="livekit", url=url, token=token, room=room, identity=IDENTITY)
+    return ProgramDestination(**{"id": room, "type": "RTC", "rtc": rtc, "timeout_ms": 1000, **extra})
+
+
+@contextlib.asynccontextmanager
+async def publishing(wanted: ProgramDestination, fan_out: FanOut) -> AsyncIterator[Publisher]:
+    publisher = Publisher(RtcOutput, wanted, fan_out, lambda: None)
+    try:
+        yield publisher
+    finally:
+        publisher.abort()
+        await asyncio.gather(publisher._task, return_exceptions=True)
+
+
+async def until(publisher: Publisher, words: str | None, timeout_s: float = 15.0) -> None:
+    """Waits until the destination is connected, or reports these words."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        state = publisher.destination.state
+        if words is None and state.connect is ConnectState.CONNECTED:
+            return
+        if words and words in (state.last_error or ""):
+            assert state.connect is ConnectState.DISCONNECTED
+            return
+        assert time.monotonic() < deadline, f"not {words or 'connected'}: {state}"
+        await asyncio.sleep(0.02)

@@ -1,0 +1,48 @@
+"""Docker, as far as tests use it: containers, their addresses, and the images that were built last."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import subprocess
+
+import pytest
+
+from onair_crds.shapes import JsonObject
+
+
+def docker(*arguments: str) -> str:
+    return subprocess.run(["docker", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def remove(container: str) -> None:
+    subprocess.run(["docker", "rm", "-f", container], check=False, capture_output=True)
+
+
+def address_of(container: str) -> str:
+    return docker("inspect", "-f", "{{.NetworkSettings.IPAddress}}", container)
+
+
+def host_address() -> str:
+    """Where containers on Docker's default bridge reach this machine."""
+    (bridge,) = json.loads(docker("network", "inspect", "bridge"))
+    return gateway_of(bridge)
+
+
+def gateway_of(network: JsonObject) -> str:
+    """From `docker network inspect`: until a new daemon is restarted the default bridge names no gateway.
+
+    It is the first address of its subnet then.
+    """
+    (ipam, *_) = network["IPAM"]["Config"]
+    if gateway := ipam.get("Gateway"):
+        return str(gateway)
+    return str(next(ipaddress.ip_network(ipam["Subnet"]).hosts()))
+
+
+def newest_image(name: str) -> str:
+    """The image of ours that was built last."""
+    found = docker("image", "ls", f"onair/{name}", "--format", "{{.Repository}}:{{.Tag}}").split()
+    if not found:
+        pytest.fail(f"onair/{name} is not built: run `make images`", pytrace=False)
+    return found[0]

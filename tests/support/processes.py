@@ -1,0 +1,38 @@
+"""Processes of this machine, read from /proc: `ps` cuts their command lines where it likes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def command_lines() -> dict[int, list[str]]:
+    """Arguments of all processes, by pid."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                arguments = (folder / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue  # it has ended meanwhile
+            found[int(folder.name)] = arguments.rstrip("\0").split("\0")
+    return found
+
+
+def parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def descendants(*, with_argument: str) -> list[int]:
+    """Processes below this one of which an argument, or the program itself, is that."""
+    return [pid for pid, arguments in command_lines().items() if with_argument in arguments and _is_ours(pid)]
+
+
+def _is_ours(pid: int | None) -> bool:
+    while pid := parent_of(pid) if pid else None:
+        if pid == os.getpid():
+            return True
+    return False

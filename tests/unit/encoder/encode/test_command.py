@@ -1,0 +1,46 @@
+"""The command line of ffmpeg follows the programme."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
+from onair_encoder.encode.command import ffmpeg_command
+
+PROGRAM = Program(
+    project="show",
+    broadcast="run",
+    epoch=1,
+    composition_url="http://page.example/",
+    video=ProgramVideo(
+        width=640,
+        height=360,
+        framerate=29.97,
+        profile="main",
+        bitrate_bps=900_000,
+        keyframe_interval_frames=60,
+    ),
+    destinations=[ProgramDestination(id="a", type="RTMP", url="rtmp://a.example/live", key="s3cret")],
+)
+
+
+def test_the_programme_is_in_the_command() -> None:
+    command = ffmpeg_command(PROGRAM)
+    options = dict(pairwise(command))
+    assert options["-video_size"] == "640x360"
+    assert options["-profile:v"] == "main"
+    assert options["-g"] == "60"
+    assert options["-maxrate"] == options["-b:v"] == "900000"
+    assert command.count("-framerate") == 1
+    assert options["-framerate"] == "29.97"
+    assert not any("s3cret" in part for part in command)
+
+
+def test_audio_and_video_stay_in_sync() -> None:
+    """Both inputs are stamped by one clock; the sound follows its stamps and waits for the painting."""
+    command = ffmpeg_command(PROGRAM)
+    screen, sound = command.index("x11grab"), command.index("pulse")
+    between = command[screen:sound]
+    assert between[between.index("-isync") + 1] == "0"
+    assert between[between.index("-itsoffset") + 1] == "0.050"
+    assert "min_comp=0.01" in command[command.index("-af") + 1]

@@ -1,0 +1,51 @@
+"""Packets come whole out of FLV, however its bytes come."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND
+
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvError, FlvReader, Packet
+
+
+def tag(type_: int, time_ms: int, body: bytes) -> bytes:
+    head = bytes((type_,)) + len(body).to_bytes(3, "big") + (time_ms & 0xFFFFFF).to_bytes(3, "big")
+    return head + bytes((time_ms >> 24 & 0xFF,)) + b"\0\0\0" + body + (11 + len(body)).to_bytes(4, "big")
+
+
+STREAM = (
+    b"FLV\x01\x05\0\0\0\x09\0\0\0\0"
+    + tag(SCRIPT, 0, b"\x02\x00\x0aonMetaData")
+    + tag(VIDEO, 0, AVC_HEADER)
+    + tag(AUDIO, 0, AAC_HEADER)
+    + tag(VIDEO, 33, KEY)
+    + tag(AUDIO, 40, SOUND)
+    + tag(VIDEO, 0x01000010, DELTA)
+)
+
+
+@pytest.mark.parametrize("piece", [1, 7, 11, 64, 10_000])
+def test_packets_come_whole_however_the_bytes_come(piece: int) -> None:
+    reader = FlvReader()
+    packets = [p for i in range(0, len(STREAM), piece) for p in reader.feed(STREAM[i : i + piece])]
+    assert [(p.type, p.timestamp_ms) for p in packets] == [
+        (SCRIPT, 0),
+        (VIDEO, 0),
+        (AUDIO, 0),
+        (VIDEO, 33),
+        (AUDIO, 40),
+        (VIDEO, 0x01000010),
+    ]
+    assert [p.header for p in packets] == [False, True, True, False, False, False]
+    assert [p.keyframe for p in packets] == [False, False, False, True, False, False]
+
+
+def test_an_end_of_sequence_is_no_key_frame() -> None:
+    end = Packet(VIDEO, 0, b"\x17\x02\0\0\0")
+    assert not end.keyframe
+    assert not end.header
+
+
+def test_what_is_not_flv_is_refused() -> None:
+    with pytest.raises(FlvError):
+        list(FlvReader().feed(b"HTTP/1.1 200 OK\r\n"))

@@ -1,0 +1,126 @@
+"""The slate goes on air while there is no video, goes when there is, and time never goes back."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND, Collector
+
+from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.media.flv import AUDIO, VIDEO, Packet
+from onair_encoder.media.slate import Slate
+from onair_encoder.media.switch import GAP_TIMEOUT_S, Switch
+
+SLATE_KEY = KEY + b" of the slate"
+SIZE = ProgramVideo(width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=90)
+PROGRAM = Program(project="p", broadcast="b", epoch=1, composition_url="http://a.example/", video=SIZE)
+
+
+class Studio:
+    """A switch with a clock of ours and a slate at hand."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.out = Collector()
+        fan_out = FanOut()
+        fan_out.subscribe(self.out)
+        self.switch = Switch(fan_out, lambda: self.now)
+        headers = [Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)]
+        media = [Packet(VIDEO, 0, SLATE_KEY), Packet(AUDIO, 0, SOUND)]
+        slate = Slate(headers + media, SIZE, ProgramAudio())
+
+        async def at_once(program: Program) -> Slate:
+            return slate
+
+        monkeypatch.setattr(Slate, "encode", at_once)
+        monkeypatch.setattr("time.monotonic", lambda: self.now)
+        self.live_ms = 0
+
+    async def passes(self, seconds: float, *, filmed: bool, page: bool) -> None:
+        for _ in range(round(seconds * 30)):
+            self.now += 1 / 30
+            self.live_ms += 33
+            if filmed:
+                self.switch.live(Packet(VIDEO, self.live_ms, KEY if self.live_ms % 990 == 0 else DELTA))
+                self.switch.live(Packet(AUDIO, self.live_ms - 20, SOUND))
+            self.switch.check(page_shown=page)
+            await asyncio.sleep(0)
+
+    def begin(self) -> None:
+        self.switch.live_begins()
+        for header in (Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER), Packet(VIDEO, 0, KEY)):
+            self.switch.live(header)
+
+
+@pytest.fixture
+def studio(monkeypatch: pytest.MonkeyPatch) -> Studio:
+    real = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        """Time passes when the test says so."""
+        end = studio.now + seconds
+        while studio.now < end:
+            await real(0)
+        await real(0)
+
+    studio = Studio(monkeypatch)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    return studio
+
+
+def assert_times_grow(studio: Studio) -> None:
+    for type_ in (VIDEO, AUDIO):
+        times = [p.timestamp_ms for p in studio.out.media(type_)]
+        assert all(a < b for a, b in pairwise(times)), times
+
+
+def run(story: object) -> None:
+    asyncio.run(story)  # type: ignore[arg-type]
+
+
+def test_a_page_that_does_not_load_is_covered_until_it_does(studio: Studio) -> None:
+    async def story() -> None:
+        studio.switch.want(PROGRAM)
+        studio.begin()
+        await studio.passes(GAP_TIMEOUT_S + 0.5, filmed=True, page=False)
+        assert studio.switch.on_slate
+        await studio.passes(2, filmed=True, page=False)
+        slates = len([p for p in studio.out.media() if p.body == SLATE_KEY])
+        assert 45 <= slates <= 75, "the slate runs at the programme's rate"
+        studio.out.packets.clear()
+        await studio.passes(1.2, filmed=True, page=True)
+        assert not studio.switch.on_slate
+        bodies = [p.body for p in studio.out.media()]
+        first = bodies.index(KEY)
+        assert SLATE_KEY not in bodies[first:], "live goes on from a key frame, and alone"
+        assert DELTA not in bodies[:first]
+        assert studio.out.media()[-1].timestamp_ms == pytest.approx(4700, abs=300), "time is the wall's"
+        await studio.switch.close()
+
+    run(story())
+    assert_times_grow(studio)
+
+
+def test_a_gap_of_the_encode_is_covered_and_a_short_one_is_not(studio: Studio) -> None:
+    async def story() -> None:
+        studio.switch.want(PROGRAM)
+        studio.begin()
+        await studio.passes(2, filmed=True, page=True)
+        await studio.passes(GAP_TIMEOUT_S - 0.2, filmed=False, page=True)
+        await studio.passes(1, filmed=True, page=True)
+        assert studio.switch.slates == 0
+        await studio.passes(GAP_TIMEOUT_S + 1, filmed=False, page=True)
+        assert studio.switch.on_slate
+        studio.live_ms = 0
+        studio.begin()
+        await studio.passes(0.5, filmed=True, page=True)
+        assert not studio.switch.on_slate
+        assert studio.switch.slates == 1
+        await studio.switch.close()
+
+    run(story())
+    assert_times_grow(studio)
+    assert studio.out.packets[-1].timestamp_ms > 5500

@@ -1,0 +1,63 @@
+"""When a recording's playlist is stored, and when it is complete."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.recording import BEHIND_PLAYLIST_S, PLAYLIST_BYTES_PER_S, Recording
+from onair_encoder.publish.hls.segmenter import Cut
+
+BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+STORAGE = ProgramStorage(
+    region="eu-west-1", bucket="shows", access_key="AK", secret_key="s3cret", vod=True, max_duration_ms=4000
+)
+
+
+def recording_of(segments: int) -> Recording:
+    recording = Recording(STORAGE, "run")
+    for _ in range(segments):
+        recording.add(Cut(b"", 2.0, BEGAN, False, 1))
+    return recording
+
+
+@pytest.mark.parametrize(
+    ("size", "last", "pause_s"),
+    [
+        (1000, True, 1000 / PLAYLIST_BYTES_PER_S),
+        (1000, False, BEHIND_PLAYLIST_S),
+        (100 * PLAYLIST_BYTES_PER_S, True, 100.0),
+        (100 * PLAYLIST_BYTES_PER_S, False, 100.0),
+    ],
+)
+def test_the_larger_the_playlist_the_less_often_it_is_stored(size: int, last: bool, pause_s: float) -> None:
+    recording = recording_of(1)
+    recording.playlist_stored(1000.0, size)
+    assert not recording.is_playlist_due(1000.0 + pause_s - 0.001, last=last)
+    assert recording.is_playlist_due(1000.0 + pause_s + 0.001, last=last)
+
+
+def test_a_playlist_that_ends_is_stored_at_once() -> None:
+    recording = recording_of(1)
+    recording.playlist_stored(1000.0, 10**9)
+    recording.playlist.ended = True
+    assert recording.is_playlist_due(1000.0, last=True)
+
+
+def test_it_is_complete_at_its_longest_duration() -> None:
+    assert [recording_of(segments).complete for segments in (0, 1, 2)] == [False, False, True]
+
+
+def test_a_successor_resumes_all_of_it_and_deletes_nothing() -> None:
+    successor = Recording(STORAGE, "run")
+    successor.resume(str(recording_of(1).playlist))
+    assert successor.next_name == "run_rec-00000001.ts"
+    assert successor.obsolete() == []
+
+
+def test_another_runs_recording_is_not_resumed() -> None:
+    following = Recording(STORAGE, "next")
+    following.resume(str(recording_of(1).playlist))
+    assert following.next_name == "next_rec-00000000.ts"

@@ -1,0 +1,98 @@
+"""Segments are cut at key frames."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from onair_encoder.media.flv import AUDIO, VIDEO, Packet
+from onair_encoder.publish.hls import segmenter
+from onair_encoder.publish.hls.segmenter import Cut, Segmenter
+
+BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
+RECORD = bytes((1, 66, 0, 30, 0xFF, 0xE1, 0, 4)) + b"\x67\x42\x00\x1e" + bytes((1, 0, 2)) + b"\x68\xce"
+AVC_HEADER, AAC_HEADER = b"\x17\x00\0\0\0" + RECORD, b"\xaf\x00\x11\x90"
+OTHER_HEADER = AVC_HEADER.replace(b"\x00\x1e", b"\x00\x1f")
+
+
+def packets(
+    seconds: float, gop_s: float = 1.0, header: bytes = AVC_HEADER, start_ms: int = 0
+) -> list[Packet]:
+    out = [Packet(VIDEO, start_ms, header), Packet(AUDIO, start_ms, AAC_HEADER)]
+    for frame in range(round(seconds * 25)):
+        time_ms = start_ms + frame * 40
+        kind = b"\x17" if frame % round(gop_s * 25) == 0 else b"\x27"
+        out.append(Packet(VIDEO, time_ms, kind + b"\x01\0\0\0\0\0\0\2\x65\x80"))
+        out.append(Packet(AUDIO, time_ms, b"\xaf\x01sound"))
+    return out
+
+
+def cuts(segmenter: Segmenter, given: list[Packet]) -> list[Cut]:
+    return [cut for packet in given if (cut := segmenter.put(packet))]
+
+
+@pytest.mark.parametrize(
+    ("target_ms", "gop_s", "expected"), [(2000, 1.0, 2.0), (2000, 3.0, 3.0), (5000, 2.0, 6.0)]
+)
+def test_segments_end_where_the_first_key_frame_after_the_target_begins(
+    target_ms: int, gop_s: float, expected: float
+) -> None:
+    found = cuts(Segmenter(target_ms, lambda: BEGAN), packets(20, gop_s))
+    assert {cut.duration_s for cut in found} == {expected}
+    assert not any(cut.discontinuity for cut in found)
+    assert all(cut.data[0] == 0x47 and len(cut.data) % 188 == 0 for cut in found)
+
+
+def test_other_codecs_begin_another_segment_with_a_discontinuity() -> None:
+    segmenter = Segmenter(2000, lambda: BEGAN)
+    found = cuts(segmenter, packets(5) + packets(5, header=OTHER_HEADER, start_ms=5000))
+    assert [cut.discontinuity for cut in found] == [False, False, False, True, False]
+    assert [cut.duration_s for cut in found] == [2.0, 2.0, 1.0, 2.0, 2.0]
+    rest = segmenter.flush()
+    assert rest
+    assert rest.duration_s == pytest.approx(1.0)
+    assert segmenter.flush() is None
+
+
+def test_codecs_that_change_before_the_first_key_frame_cost_no_frame() -> None:
+    segmenter = Segmenter(2000, lambda: BEGAN)
+    segmenter.put(Packet(VIDEO, 0, AVC_HEADER))
+    given = packets(5, header=OTHER_HEADER)
+    found = cuts(segmenter, given)
+    rest = segmenter.flush()
+    assert rest
+    media = [packet for packet in given if not packet.header]
+    assert sum(each.packets for each in [*found, rest]) == len(media)
+
+
+def test_segments_begin_by_the_clock_where_the_one_before_ended() -> None:
+    """Though the GOP so far is handed over all at once when somebody subscribes."""
+    now = BEGAN
+    segmenter = Segmenter(2000, lambda: now)
+    found: list[Cut] = []
+    for packet in packets(6.1):
+        now = BEGAN + dt.timedelta(milliseconds=max(800, packet.timestamp_ms))
+        found += cuts(segmenter, [packet])
+    assert [(each.began - BEGAN).total_seconds() for each in found] == [0.0, 2.0, 4.0]
+
+
+def cut(number: int, size: int = 100) -> Cut:
+    return Cut(bytes([number]) * size, 2.0, BEGAN, False, 10)
+
+
+def test_a_segment_that_grows_too_large_ends_and_the_rest_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(segmenter, "MOST_BYTES", 10_000)
+    cutting = Segmenter(2000, lambda: BEGAN)
+    for header in (Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)):
+        assert cutting.put(header) is None
+    key, delta = b"\x17\x01\0\0\0" + bytes(4), b"\x27\x01\0\0\0\0\0\x03\xe8" + bytes(1000)
+    cuts = [cutting.put(Packet(VIDEO, n * 40, delta if n else key)) for n in range(100)]
+    (cut,) = [each for each in cuts if each]
+    assert 10_000 < len(cut.data) < 13_000
+    assert cutting.put(Packet(VIDEO, 4000, key)) is None
+    after = cutting.put(Packet(VIDEO, 6000, key))
+    assert after
+    assert (after.discontinuity, after.packets) == (True, 1)

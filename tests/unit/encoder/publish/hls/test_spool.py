@@ -1,0 +1,100 @@
+"""A spool keeps its order and its limits."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from onair_encoder.publish.hls.segmenter import Cut
+from onair_encoder.publish.hls.spool import Budget, Spool
+
+BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
+
+
+def cut(number: int, size: int = 100) -> Cut:
+    return Cut(bytes([number]) * size, 2.0, BEGAN, False, 10)
+
+
+def test_a_spool_gives_back_what_it_took_in_order(tmp_path: Path) -> None:
+    async def story() -> None:
+        budget = Budget(10_000)
+        spool = Spool(tmp_path / "spool", budget, memory_bytes=250)
+        for number in range(6):
+            await spool.put(cut(number))
+        assert (len(spool), spool.bytes) == (6, 600)
+        assert budget.used_bytes == 400, "what is over the memory's share is on disk"
+        for number in range(6):
+            assert spool.first
+            assert await spool.data(spool.first) == bytes([number]) * 100
+            spool.done(spool.first)
+        assert (spool.bytes, budget.used_bytes, spool.dropped_packets) == (0, 0, 0)
+        assert not list((tmp_path / "spool").glob("*"))
+
+    asyncio.run(story())
+
+
+def test_a_full_spool_drops_the_oldest_but_the_one_under_way(tmp_path: Path) -> None:
+    async def story() -> None:
+        budget = Budget(300)
+        spool = Spool(tmp_path / "spool", budget, memory_bytes=100)
+        for number in range(8):
+            await spool.put(cut(number))
+        kept = []
+        while spool.first:
+            kept.append(((await spool.data(spool.first))[0], spool.first.cut.discontinuity))
+            spool.done(spool.first)
+        assert kept == [(0, False), (5, True), (6, False), (7, False)]
+        assert spool.dropped_packets == 40
+        assert budget.used_bytes == 0
+
+    asyncio.run(story())
+
+
+async def test_a_segment_that_cannot_be_read_is_dropped_as_a_discontinuity(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, Budget(), memory_bytes=10)
+    for number in range(3):
+        await spool.put(cut(number))
+    first = spool.first
+    assert first
+    spool.done(first)
+    gone = spool.first
+    assert gone
+    assert gone.path
+    gone.path.unlink()
+    with pytest.raises(FileNotFoundError):
+        await spool.data(gone)
+    spool.drop(gone)
+    following = spool.first
+    assert following
+    assert following.cut.discontinuity
+    assert spool.dropped_packets == 10
+    assert await spool.data(following) == bytes([2]) * 100
+
+
+async def test_a_write_that_is_cancelled_takes_no_space(tmp_path: Path) -> None:
+    budget = Budget()
+    spool = Spool(tmp_path, budget, memory_bytes=10)
+    await spool.put(cut(0))
+    writing = asyncio.create_task(spool.put(cut(1, 20_000_000)))
+    while not budget.used_bytes:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    writing.cancel()
+    await asyncio.gather(writing, return_exceptions=True)
+    assert writing.cancelled()
+    spool.close()
+    assert budget.used_bytes == 0
+
+
+async def test_what_waits_spans_no_more_time_than_it_may(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool", Budget(), most_s=6.0)
+    for number in range(5):
+        await spool.put(Cut(bytearray(b"%d" % number), 2.0, BEGAN, False, 1))
+    found = []
+    while waiting := spool.first:
+        found.append((bytes(await spool.data(waiting)), waiting.cut.discontinuity))
+        spool.done(waiting)
+    assert found == [(b"0", False), (b"3", True), (b"4", False)]
+    assert spool.dropped_packets == 2

@@ -1,0 +1,47 @@
+"""What a feed drops where its sink is congested."""
+
+from __future__ import annotations
+
+from tests.support.media.packets import VIDEO_HEADER, picture, sound
+
+from onair_encoder.media.flv import Packet
+from onair_encoder.publish.feed import Feed
+
+
+class Narrow:
+    """An outlet with room for so many packets."""
+
+    over = False
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.sent: list[Packet] = []
+
+    @property
+    def congested(self) -> bool:
+        return self.room <= 0
+
+    @property
+    def relieved(self) -> bool:
+        return self.room > 2
+
+    def send(self, packet: Packet) -> None:
+        self.room -= 1
+        self.sent.append(packet)
+
+
+def test_where_the_sink_is_congested_frames_are_dropped_up_to_a_key_frame() -> None:
+    outlet = Narrow(2)
+    feed = Feed(outlet)
+    key, delta, tone = picture(0, b"k", key=True), picture(1, b"d"), sound(1, b"s")
+    for packet in (key, delta, delta, tone, key):
+        feed.packet(packet)
+    outlet.room = 2
+    feed.packet(key)
+    assert outlet.sent == [key, delta]
+    feed.packet(VIDEO_HEADER)
+    outlet.room = 9
+    for packet in (delta, tone, key, delta):
+        feed.packet(packet)
+    assert outlet.sent == [key, delta, VIDEO_HEADER, key, delta]
+    assert (feed.take_dropped(), feed.take_dropped()) == (6, 0)

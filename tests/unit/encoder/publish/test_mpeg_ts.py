@@ -1,0 +1,103 @@
+"""MPEG-TS can be unpacked again, and its clocks never go back."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.media.packets import AUDIO_HEADER, PPS, SPS, VIDEO_HEADER, picture, sound
+
+from onair_encoder.media.flv import VIDEO, Packet
+from onair_encoder.publish.mpeg_ts import CELL, TransportStream
+
+VIDEO_PID, AUDIO_PID = 0x100, 0x101
+
+
+def read(stream: bytes) -> tuple[dict[int, list[bytes]], list[int]]:
+    """PES packets by PID, and all clock references; counters and lengths are checked on the way."""
+    assert len(stream) % CELL == 0
+    units: dict[int, list[bytes]] = {}
+    counters: dict[int, int] = {}
+    clocks = []
+    for at in range(0, len(stream), CELL):
+        cell = stream[at : at + CELL]
+        assert cell[0] == 0x47
+        pid, control, counter = int.from_bytes(cell[1:3], "big") & 0x1FFF, cell[3] >> 4 & 3, cell[3] & 0xF
+        body = cell[4:]
+        if control & 2:
+            if body[0] and body[1] & 0x10:
+                clocks.append(int.from_bytes(body[2:8], "big") >> 15)
+            body = body[1 + body[0] :]
+        if not control & 1:
+            continue
+        assert counter == (counters.get(pid, counter - 1 & 0xF) + 1) & 0xF
+        counters[pid] = counter
+        if cell[1] & 0x40:
+            units.setdefault(pid, []).append(b"")
+        units[pid][-1] += body
+    return units, clocks
+
+
+def stamp(field: bytes) -> int:
+    return (field[0] >> 1 & 7) << 30 | (field[1] << 7 | field[2] >> 1) << 15 | (field[3] << 7 | field[4] >> 1)
+
+
+@given(st.lists(st.integers(0, 2000), min_size=1, max_size=6), st.lists(st.integers(1, 900), max_size=6))
+def test_what_is_packed_can_be_unpacked(pictures: list[int], sounds: list[int]) -> None:
+    ts = TransportStream()
+    out = ts.pack(VIDEO_HEADER) + ts.pack(AUDIO_HEADER)
+    for number, size in enumerate(pictures):
+        out += ts.pack(picture(number * 40, b"p" * size, key=number == 0))
+    for number, size in enumerate(sounds):
+        out += ts.pack(sound(number * 21, b"s" * size))
+    units, clocks = read(out)
+    delimiter, start = b"\0\0\0\1\x09\xf0", b"\0\0\0\1"
+    expected = [
+        delimiter
+        + (start + SPS + start + PPS if n == 0 else b"")
+        + start
+        + (b"\x41" if n else b"\x65")
+        + b"p" * s
+        for n, s in enumerate(pictures)
+    ]
+    assert [unit[14:] for unit in units[VIDEO_PID]] == expected
+    assert [unit[21:] for unit in units.get(AUDIO_PID, [])] == [b"s" * size for size in sounds]
+    assert [stamp(unit[9:14]) // 90 for unit in units[VIDEO_PID]] == [
+        1000 + n * 40 for n in range(len(pictures))
+    ]
+    assert clocks == sorted(clocks)
+
+
+def test_nothing_goes_out_before_a_key_frame_and_tables_go_with_each() -> None:
+    ts = TransportStream()
+    assert (
+        ts.pack(VIDEO_HEADER) + ts.pack(AUDIO_HEADER) + ts.pack(sound(0, b"s")) + ts.pack(picture(0, b"p"))
+        == b""
+    )
+    out = b"".join(ts.pack(picture(t, b"p", key=t % 80 == 0)) for t in range(80, 320, 40))
+    units, _ = read(out)
+    assert len(units[0]) == len(units[0x1000]) == 3
+    end_of_sequence = Packet(VIDEO, 400, b"\x17\x02\0\0\0")
+    assert ts.pack(end_of_sequence) == b""
+
+
+def test_times_never_go_back_and_wrap_where_the_field_ends() -> None:
+    ts = TransportStream()
+    ts.pack(VIDEO_HEADER)
+    last_ms = (1 << 33) // 90
+    out = b"".join(
+        ts.pack(picture(t, b"p", key=True)) for t in (last_ms - 1040, last_ms - 1080, last_ms - 960)
+    )
+    first, second, third = (stamp(unit[9:14]) for unit in read(out)[0][VIDEO_PID])
+    assert second == first + 1
+    assert third < first
+
+
+def test_the_clock_goes_on_while_there_is_no_video() -> None:
+    ts = TransportStream()
+    out = ts.pack(VIDEO_HEADER) + ts.pack(AUDIO_HEADER) + ts.pack(picture(0, b"p", key=True))
+    out += b"".join(ts.pack(sound(t, b"s")) for t in range(0, 500, 20))
+    clocks = read(out)[1]
+    assert len(clocks) == 7
+    assert all(b - a <= 100 * 90 for a, b in pairwise(clocks))

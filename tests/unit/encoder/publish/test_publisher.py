@@ -1,0 +1,134 @@
+"""Sessions one after another, with back-off in between."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from onair_crds.contract.program import ProgramDestination
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish import publisher as publisher_module
+from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.session_error import SessionError
+
+WANTED = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=1000)
+
+
+def publisher_of(kind: type[Output]) -> Publisher:
+    return Publisher(kind, WANTED, FanOut(), lambda: None)
+
+
+async def until(check: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not check():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+class Steps(Output):
+    """Keeps a list of what is done with it and with its sessions."""
+
+    def __init__(self, destination: Destination) -> None:
+        super().__init__(destination)
+        self.steps: list[str] = []
+
+    async def begin(self) -> None:
+        self.steps.append("begin")
+
+    async def open(self) -> Session:
+        self.steps.append("open")
+        return self
+
+    async def run(self) -> None:
+        self.destination.connected()
+        await self.destination.stop.wait()
+        self.steps.append("run")
+
+    async def conclude(self) -> None:
+        self.steps.append("conclude")
+
+    async def close(self) -> None:
+        self.steps.append("close")
+
+
+def steps_of(publisher: Publisher) -> list[str]:
+    output = publisher._output
+    assert isinstance(output, Steps)
+    return output.steps
+
+
+async def test_an_output_outlives_its_sessions_and_concludes_after_them() -> None:
+    publisher = publisher_of(Steps)
+    await until(lambda: publisher.destination.is_connected)
+    assert publisher.destination.counters.sessions == 1
+    await publisher.finish()
+    assert steps_of(publisher) == ["begin", "open", "run", "close", "conclude", "close"]
+
+
+async def test_an_output_is_closed_when_it_is_aborted() -> None:
+    publisher = publisher_of(Steps)
+    await until(lambda: publisher.destination.is_connected)
+    publisher.abort()
+    await asyncio.gather(publisher._task, return_exceptions=True)
+    assert steps_of(publisher) == ["begin", "open", "close", "close"]
+
+
+class OpensWhateverHappens(Steps):
+    async def open(self) -> Session:
+        self.steps.append("opening")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.steps.append("opened")
+        return self
+
+
+async def test_a_session_that_opens_while_it_is_stopped_is_closed() -> None:
+    publisher = publisher_of(OpensWhateverHappens)
+    await until(lambda: "opening" in steps_of(publisher))
+    await publisher.finish()
+    assert steps_of(publisher) == ["begin", "opening", "opened", "close", "conclude", "close"]
+
+
+class Broken(Steps):
+    async def begin(self) -> None:
+        raise ValueError("rtmp://a.example/s3cret")
+
+
+async def test_an_internal_error_is_reported_without_its_text() -> None:
+    publisher = publisher_of(Broken)
+    await until(lambda: publisher.destination.state.last_error)
+    assert publisher.destination.state.last_error == "internal error (ValueError)"
+    assert steps_of(publisher) == ["close"]
+
+
+class Refused(Output):
+    """Attempts that take longer than a session must hold to count as steady, and never open one."""
+
+    def __init__(self, destination: Destination) -> None:
+        super().__init__(destination)
+        self.attempts: list[float] = []
+
+    async def open(self) -> Session:
+        self.attempts.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.03)
+        raise SessionError("no answer")
+
+
+async def test_attempts_without_a_session_do_not_reset_the_back_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(publisher_module, "STEADY_S", 0.02)
+    monkeypatch.setattr(random, "uniform", lambda _, high: high)
+    publisher = publisher_of(Refused)
+    refused = publisher._output
+    assert isinstance(refused, Refused)
+    await until(lambda: len(refused.attempts) >= 5)
+    publisher.abort()
+    gaps = [b - a for a, b in pairwise(refused.attempts)]
+    assert all(gap >= wait_s for gap, wait_s in zip(gaps, (0.1, 0.2, 0.4, 0.8), strict=False))
