@@ -71,6 +71,8 @@ def assert_error(answer: httpx.Response, status: int, code: int) -> None:
     body = answer.json()
     assert set(body) == {"code", "message", "details"}
     assert body["code"] == code
+    assert body["message"]
+    assert "Traceback" not in answer.text
 
 
 def fields_of(answer: httpx.Response) -> set[str]:

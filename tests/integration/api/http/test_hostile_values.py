@@ -1,0 +1,55 @@
+"""Values of any kind in any field: refused or stored, never a failure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.facade import User
+
+
+def nested(depth: int) -> bytes:
+    return b'{"metadata":' + b"[" * depth + b"]" * depth + b"}"
+
+
+HOSTILE: list[Any] = [
+    None, True, 0, -1, 2**63, 2**64, 10**40, 1.5, "", "x", "\0", "\u202e", "9" * 1000, [], [[]], {},
+    {"a": None}, {"external": 5}, {"scene": []}, {"": ""}, {"__proto__": {}}, ["x"] * 1000,
+    {"video": {"width": "1280x"}},
+]  # fmt: skip
+
+
+FIELDS = {
+    "project": [
+        "metadata",
+        "rendering",
+        "encoding",
+        "composition",
+        "maxDuration",
+        "webrtc",
+        "location",
+        "updateMask",
+    ],
+    "destination": ["metadata", "address", "enabled", "timeout", "updateMask"],
+}
+
+
+@pytest.mark.parametrize("field", FIELDS["project"])
+def test_hostile_values_never_fail_a_project(anna: User, field: str) -> None:
+    show = anna.project()
+    for value in HOSTILE:
+        for method, path in (("PATCH", show.path), ("POST", f"/collection/{show.collection}/project")):
+            answer = anna.call(method, path, {field: value})
+            assert answer.status_code in (200, 400), (value, answer.text)
+    assert show.get()["project"]["projectId"] == show.id
+
+
+@pytest.mark.parametrize("field", FIELDS["destination"])
+def test_hostile_values_never_fail_a_destination(anna: User, field: str) -> None:
+    show = anna.project()
+    path = f"{show.path}/destination"
+    known = f"{path}/{show.destination()['destinationId']}"
+    for value in HOSTILE:
+        for method, at in (("PATCH", known), ("POST", path)):
+            answer = anna.call(method, at, {field: value})
+            assert answer.status_code in (200, 400), (value, answer.text)

@@ -1,0 +1,15 @@
+"""Test tokens."""
+
+from __future__ import annotations
+
+from tests.support.facade import Facade, User
+from tests.support.tokens import assert_error
+
+TOKEN = "/live/v2/authentication/token"
+
+
+def test_a_test_token_verifies_and_grants_nothing(facade: Facade, api_key: str) -> None:
+    answer = facade.http.get(f"{TOKEN}/test", headers={"X-API-Key": api_key})
+    token = answer.json()["accessToken"]
+    assert_error(User(facade, token).call("GET", "/collection"), 403, 7)
+    assert_error(facade.http.get(f"{TOKEN}/test"), 401, 16)
