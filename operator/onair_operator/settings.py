@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
+from onair_crds.contract.pod import DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
 from onair_crds.runtime.settings import Part, ProgramSettings
+from onair_crds.shapes import Document
 
 
 class OperatorPart(Part):
@@ -32,7 +34,7 @@ class CostSettings(OperatorPart):
     """Requests of an encoder pod: base + perShare × (pixels/s relative to 1280×720@30) × step^complexity."""
 
     base_millicores: int = 200
-    """What browser and agent take for any picture."""
+    """What browser and agent take for video of any size."""
     share_millicores: int = 550
     """What 1280×720@30 takes on top (measured: 0.55 core in all)."""
     complexity_step: float = 1.25
@@ -47,15 +49,15 @@ class EncoderSettings(OperatorPart):
     image_pull_secrets: list[str] = []
     priority_class_name: str | None = None
     node_selector: dict[str, str] = {}
-    tolerations: list[dict[str, Any]] = []
+    tolerations: list[Document] = []
     termination_grace_period_s: int = 15
     """How long a pod may take to end its streams."""
-    max_width: int = 3840
+    max_width: int = DEFAULT_MAX_WIDTH
     """Width of the X screen, pixels: the largest canvas that a warm browser can render."""
-    max_height: int = 2160
+    max_height: int = DEFAULT_MAX_HEIGHT
     labels: dict[str, str] = {}
     authorities_config_map: str = ""
-    """ConfigMap in the show namespace with certificates of authorities that servers may be signed by."""
+    """ConfigMap in the show namespace with the CA certificates that servers may be signed by."""
     cost: CostSettings = CostSettings()
 
 

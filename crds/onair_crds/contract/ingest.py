@@ -1,8 +1,8 @@
 """Addresses that the service assigns to pushed sources. Pure.
 
 A function of the source, its stream key and the ingest configuration alone, so
-that the facade can answer a creation with it and the operator writes the same
-into status, for manifests too.
+that the facade can respond to a creation with it, and the operator can write the
+same into status, for manifests too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The contract between operator and encoder: the wanted programme and its observed status.
 
 `PUT /v1/program` takes a Program, whole and idempotent; `GET /v1/status`
-answers an EncoderStatus, and with `?follow=1` streams one JSON line on every
+gives an EncoderStatus, and with `?follow=1` streams one JSON line on every
 transition and at least every 2 s. Both sides import these models, so neither
 can drift. Durations are milliseconds, rates bits per second, times RFC 3339 UTC.
 """
@@ -67,7 +67,7 @@ class ProgramStorage(WireModel):
     token: Secret | None = None
     """Session token, for credentials of limited life."""
     acl: str | None = None
-    """Canned ACL in the words of S3, such as `public-read`. None: the bucket's own."""
+    """Canned ACL as S3 names it, such as `public-read`. None: the bucket's own."""
     endpoint: str | None = None
     """http(s) address of a storage provider other than AWS."""
     vod: bool = False
@@ -156,7 +156,7 @@ class EncoderStatus(WireModel):
     first_frame: str | None = None
     """When the first frame of the composition was encoded."""
     composition_error: str | None = None
-    """Why the page cannot be shown, in words; absent while it is."""
+    """Why the page cannot be shown, as a sentence; absent while it is."""
     error: BroadcastError | None = None
     """Why the programme ended by itself."""
     destinations: list[DestinationState] = []

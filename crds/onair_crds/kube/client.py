@@ -120,7 +120,7 @@ class KubeClient:
     async def stream(
         self, api: Api, namespace: str | None, *, timeout_s: float, **query: str
     ) -> AsyncIterator[AsyncIterator[Document]]:
-        """A watch: yields an iterator of its events (`type`, `object`), ended by the server or the time-out.
+        """A watch: yields an iterator of its events (`type`, `object`), ended by the server or the timeout.
 
         Args:
             timeout_s: how long no bytes may come before the watch is given up.
@@ -158,7 +158,7 @@ class KubeClient:
         try:
             payload = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "the answer broke off") from error
+            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "the response broke off") from error
         if response.status >= 400:
             raise _error(response.status, payload)
         document: Document = json.loads(payload)
@@ -186,14 +186,14 @@ class KubeClient:
         try:
             return await self._api.call_api(method, url, headers, body, _request_timeout=deadline)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "no answer in time") from error
+            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "no response in time") from error
 
 
 def _error(status: int, payload: bytes) -> ApiError:
     try:
-        answer = json.loads(payload)
-        reason, message = str(answer.get("reason", "")), str(answer.get("message", ""))
-        causes = (answer.get("details") or {}).get("causes") or []
+        response = json.loads(payload)
+        reason, message = str(response.get("reason", "")), str(response.get("message", ""))
+        causes = (response.get("details") or {}).get("causes") or []
     except ValueError:
         reason, message, causes = "", payload[:200].decode(errors="replace"), []
     kind = ApiUnavailable if status >= 500 or status == 429 else ApiError

@@ -6,9 +6,9 @@ from onair_crds.shapes import Document
 
 
 class ApiError(Exception):
-    """The API server's answer was not success.
+    """The API server's response was no success.
 
-    `status` is the HTTP status, `reason` Kubernetes' word (`NotFound`,
+    `status` is the HTTP status, `reason` Kubernetes' own name for it (`NotFound`,
     `Conflict`, `Invalid`, `AlreadyExists` …), `causes` the named fields.
     """
 
@@ -33,4 +33,4 @@ class ApiError(Exception):
 
 
 class ApiUnavailable(ApiError):
-    """The API server could not be reached or answered with a failure of its own (5xx, 429)."""
+    """The API server was unreachable or responded with a failure of its own (5xx, 429)."""

@@ -1,4 +1,4 @@
-"""What all resource models share: field naming, CEL rules, one-ofs, conditions, the resource itself."""
+"""The base of all resource models: field naming, CEL rules, one-ofs, conditions, the resource itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel, to_snake
+
+from onair_crds.shapes import Document, JsonSchema
 
 GROUP = "onair.dev"
 VERSION = "v1alpha1"
@@ -40,7 +42,7 @@ class SpecModel(BaseModel):
                 raise ValueError(f"exactly one of {', '.join(self.one_of)} must be given")
         return self
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Document:
         """The part as it stands in a resource: JSON values, camelCase, absent for unset."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
@@ -59,7 +61,7 @@ class Rule(BaseModel):
         return entry
 
 
-def rules(*pairs: tuple[str, str]) -> dict[str, Any]:
+def rules(*pairs: tuple[str, str]) -> JsonSchema:
     """`json_schema_extra` that carries CEL rules for one field: (rule, message) each."""
     return {"x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in pairs]}
 
@@ -120,7 +122,7 @@ class Resource(BaseModel):
     spec_model: ClassVar[type[SpecModel]]
     status_model: ClassVar[type[SpecModel] | None] = None
 
-    metadata: dict[str, Any]
+    metadata: Document
 
     @property
     def name(self) -> str:
@@ -147,7 +149,7 @@ class Resource(BaseModel):
         return list(self.metadata.get("finalizers", []))
 
     @classmethod
-    def document(cls, name: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    def document(cls, name: str, spec: Document, **metadata: Any) -> Document:
         """A manifest of this kind."""
         return {
             "apiVersion": API_VERSION,

@@ -11,7 +11,7 @@ from onair_crds.resources.values import IMMUTABLE, AnyJson
 
 
 class Owner(SpecModel):
-    """Whose collection it is; only tokens of this service and user reach it over HTTP."""
+    """Whose collection it is; only tokens of this service and user have access over HTTP."""
 
     service_id: Annotated[str, Field(min_length=1, max_length=128, json_schema_extra=rules(IMMUTABLE))]
     """Service (backend) that the owner belongs to."""

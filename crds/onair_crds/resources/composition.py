@@ -1,4 +1,4 @@
-"""Composition: how a project's picture is produced; one of three keys, none means `scene: {}`."""
+"""Composition: how a project's video is produced; one of three keys, none means `scene: {}`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ExternalComposition(SpecModel):
 
 
 class Composition(SpecModel):
-    """How the picture is produced; exactly one key."""
+    """How the video is produced; exactly one key."""
 
     one_of = ("studioSdk", "scene", "external")
     rules = [

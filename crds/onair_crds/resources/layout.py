@@ -39,9 +39,9 @@ class SwipeTransition(SpecModel):
     duration_ms: DurationMs
     """Length in milliseconds."""
     direction: TransitionDirection | None = None
-    """Where the picture moves to. Default Left."""
+    """Where the image moves to. Default Left."""
     combined_animation: TransitionSwipeType | None = None
-    """Which of the two pictures moves. Default Combined."""
+    """Which of the two images moves. Default Combined."""
 
 
 class StingerMedia(SpecModel):

@@ -87,7 +87,7 @@ class ProjectSpec(SpecModel):
     encoding: Encoding = Encoding()
     """How the programme is encoded, once for all destinations."""
     composition: Composition | None = None
-    """How the picture is produced. Absent means the scene compositor."""
+    """How the video is produced. Absent means the scene compositor."""
     max_duration: Annotated[int, Field(ge=1, le=MAX_MAX_DURATION_MS)] = DEFAULT_MAX_DURATION_MS
     """A broadcast ends with the error DurationExceeded after this many milliseconds."""
     webrtc: WebRtc | None = None
@@ -136,7 +136,7 @@ class BroadcastStatus(SpecModel):
     claimed: Timestamp | None = None
     """When the present epoch began."""
     stop_requested: Timestamp | None = None
-    """When the run was told to end."""
+    """When the end of the run was requested."""
     losses: Annotated[int, Field(ge=0)] | None = None
     """Encoders lost since the run was last Running."""
     stop_observed: bool | None = None
@@ -158,7 +158,7 @@ class ProjectStatus(Status):
     previous: BroadcastStatus | None = None
     """The run before that, archived."""
     destinations: DestinationCounts | None = None
-    """How many destinations are reached."""
+    """How many destinations are connected."""
 
 
 class Project(Resource):

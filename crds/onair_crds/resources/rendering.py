@@ -1,4 +1,4 @@
-"""How a picture is rendered and encoded: canvas, frame rate, codec parameters, with their defaults."""
+"""How video is rendered and encoded: canvas, frame rate, codec parameters, with their defaults."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class RenderingVideo(SpecModel):
     framerate: Annotated[float, Field(ge=1, le=60)] = 30
     """Frames per second."""
     color_space: VideoColorSpace = VideoColorSpace.YUV420
-    """Colour space and subsampling of the encoded picture."""
+    """Colour space and subsampling of the encoded video."""
 
 
 class RenderingAudio(SpecModel):
     channel_layout: AudioChannelLayout = AudioChannelLayout.STEREO
-    """Channels of the programme's sound."""
+    """Channels of the programme's audio."""
 
 
 class Rendering(SpecModel):
     """The canvas that a composition is rendered on."""
 
     video: RenderingVideo = RenderingVideo()
-    """The picture: size, frame rate, colour space."""
+    """The video: size, frame rate, colour space."""
     audio: RenderingAudio = RenderingAudio()
-    """The sound: channels."""
+    """The audio: channels."""
     quality: RenderingQuality = RenderingQuality.STANDARD
-    """High spends more processor time on each frame for a better picture at the same bitrate."""
+    """High spends more processor time on each frame for a better image at the same bitrate."""
     target_latency: Annotated[int, Field(ge=100, le=5000)] = 500
     """Wanted delay from source to destination, in milliseconds."""
     complexity: Annotated[int, Field(ge=-4, le=4)] = 0
@@ -82,16 +82,16 @@ class Encoding(SpecModel):
     """How the programme is encoded, once for all destinations."""
 
     video: EncodingVideo = EncodingVideo()
-    """The picture's codec, profile, bitrate and key frames."""
+    """The video's codec, profile, bitrate and key frames."""
     audio: EncodingAudio = EncodingAudio()
-    """The sound's codec."""
+    """The audio's codec."""
 
 
 def target_bitrate_bps(rendering: Rendering, encoding: Encoding) -> int:
     """The video bitrate in force, bits/s: the asked one, or one in proportion to pixels per second.
 
-    The default grows with the 0.75th power of the pixel rate, as bigger
-    pictures need fewer bits a pixel (source: `operations.md`, 3145728 at 720p30).
+    The default grows with the 0.75th power of the pixel rate, as larger
+    frames need fewer bits a pixel (source: `operations.md`, 3145728 at 720p30).
     """
     asked = encoding.video.rate_control.target_bitrate
     if asked is not None:

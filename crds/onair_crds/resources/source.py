@@ -22,7 +22,7 @@ class PulledSource(SpecModel):
 
 
 class SourceAddress(SpecModel):
-    """How the source reaches the service; exactly one key."""
+    """How the source comes to the service; exactly one key."""
 
     one_of = ("rtmpPush", "srtPush", "rtmpPull")
     rules = [
@@ -58,7 +58,7 @@ class SourceSpec(SpecModel):
     metadata: AnyJson = None
     """Any JSON value of the caller's."""
     address: SourceAddress
-    """How the source reaches the service."""
+    """How the source comes to the service."""
     preview: Preview | None = None
     """How the source may be watched before it is on air."""
 

@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from onair_crds.resources.base import GROUP, VERSION, Resource, Rule, SpecModel
+from onair_crds.shapes import Document, JsonSchema
 
 _DROPPED = ("title", "additionalProperties", "$defs", "multipleOf")
 
@@ -30,7 +31,7 @@ class StructuralSchema(GenerateJsonSchema):
         return generated
 
 
-def structural_schema(model: type[SpecModel]) -> dict[str, Any]:
+def structural_schema(model: type[SpecModel]) -> JsonSchema:
     """The OpenAPI v3 schema of one model, all references inlined."""
     schema = model.model_json_schema(schema_generator=StructuralSchema, by_alias=True, mode="validation")
     models = {m.__name__: m for m in _reachable(model)}
@@ -57,8 +58,8 @@ def _models_in(annotation: Any) -> list[type[SpecModel]]:
 
 
 def _structural(
-    node: dict[str, Any], defs: dict[str, Any], models: dict[str, type[SpecModel]], name: str | None = None
-) -> dict[str, Any]:
+    node: JsonSchema, defs: JsonSchema, models: dict[str, type[SpecModel]], name: str | None = None
+) -> JsonSchema:
     node = dict(node)
     reference = node.pop("$ref", None)
     if reference:
@@ -78,7 +79,7 @@ def _structural(
     return node
 
 
-def _to_openapi(node: dict[str, Any]) -> None:
+def _to_openapi(node: JsonSchema) -> None:
     if "properties" in node and "default" in node:
         node["default"] = {}  # the API server then fills in the defaults of the fields within
     if isinstance(node.get("description"), str):
@@ -92,7 +93,7 @@ def _to_openapi(node: dict[str, Any]) -> None:
         node["format"] = "int64"
 
 
-def _require_bounds(node: dict[str, Any], name: str | None) -> None:
+def _require_bounds(node: JsonSchema, name: str | None) -> None:
     unbounded = {"string": "maxLength", "array": "maxItems"}.get(node.get("type", ""))
     if unbounded and unbounded not in node and "enum" not in node:
         raise ValueError(f"{name}: without {unbounded} rules are too costly for the API server: {node}")
@@ -104,15 +105,15 @@ NAME_RULE = Rule(
 )
 
 
-def custom_resource_definition(kind: type[Resource], labels: dict[str, str] | None = None) -> dict[str, Any]:
+def custom_resource_definition(kind: type[Resource], labels: dict[str, str] | None = None) -> Document:
     """The CustomResourceDefinition of one kind."""
-    properties: dict[str, Any] = {
+    properties: JsonSchema = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},
         "spec": structural_schema(kind.spec_model),
     }
-    version: dict[str, Any] = {
+    version: Document = {
         "name": VERSION,
         "served": True,
         "storage": True,

@@ -186,7 +186,7 @@ def _loss(observed: ObservedProject, current: BroadcastStatus, pod: PodView | No
         return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}"
     encoder = observed.encoders.get(pod.uid)
     if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
-        return f"node {pod.node} does not answer"
+        return f"node {pod.node} is unreachable"
     return None
 
 
