@@ -75,10 +75,15 @@ def assert_error(answer: httpx.Response, status: int, code: int) -> None:
     assert "Traceback" not in answer.text
 
 
+def violations_of(answer: httpx.Response) -> dict[str, str]:
+    """The fields that an INVALID_ARGUMENT names, with what is wrong with each."""
+    assert_error(answer, 400, 3)
+    return {v["field"]: v["description"] for v in answer.json()["details"][0]["fieldViolations"]}
+
+
 def fields_of(answer: httpx.Response) -> set[str]:
     """The fields that an INVALID_ARGUMENT names."""
-    assert_error(answer, 400, 3)
-    return {v["field"] for v in answer.json()["details"][0]["fieldViolations"]}
+    return set(violations_of(answer))
 
 
 def wait_for_status(user: User, path: str, status: int) -> httpx.Response:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.integration.api.test_http import assert_error
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.layouts import ROOT, layout, scene
+from tests.support.tokens import assert_error, violations_of
 
 Json = dict[str, Any]
 
@@ -17,12 +17,6 @@ Json = dict[str, Any]
 @pytest.fixture
 def show(anna: User) -> Show:
     return anna.project()
-
-
-def fields(answer: Any) -> dict[str, str]:
-    """Every wrong field of an INVALID_ARGUMENT."""
-    assert_error(answer, 400, 3)
-    return {v["field"]: v["description"] for v in answer.json()["details"][0]["fieldViolations"]}
 
 
 def test_a_layout_has_its_defaults(show: Show) -> None:
@@ -148,7 +142,7 @@ def test_a_swipe_has_defaults(show: Show) -> None:
     ],
 )
 def test_a_wrong_layout_is_refused(show: Show, body: Json, named: set[str]) -> None:
-    assert set(fields(show.user.call("POST", ROOT, {"projectId": show.id, **body}))) == named
+    assert set(violations_of(show.user.call("POST", ROOT, {"projectId": show.id, **body}))) == named
     assert show.user.ok("GET", ROOT) == []
 
 
@@ -157,7 +151,7 @@ def test_a_layout_is_made_in_a_project_of_the_callers(show: Show, sign_in: Calla
     for project in ("nothing", "Not A Name", other.id):
         assert_error(show.user.call("POST", ROOT, {"projectId": project}), 404, 5)
     body = {"projectId": show.id, "collectionId": show.user.collection()}
-    assert fields(show.user.call("POST", ROOT, body)) == {
+    assert violations_of(show.user.call("POST", ROOT, body)) == {
         "collectionId": "is not the collection of the project"
     }
 
@@ -176,8 +170,10 @@ def test_type_project_and_collection_stay(show: Show) -> None:
     other = show.user.project(show.collection)
     body = {"type": "LAYOUT_TYPE_SCENE", "projectId": other.id, "collectionId": show.user.collection()}
     answer = show.user.call("PATCH", made.path, body)
-    assert fields(answer) == dict.fromkeys(body, "cannot be changed")
-    assert set(fields(show.user.call("PATCH", made.path, {"transitions": TRANSITIONS}))) == {"transitions"}
+    assert violations_of(answer) == dict.fromkeys(body, "cannot be changed")
+    assert set(violations_of(show.user.call("PATCH", made.path, {"transitions": TRANSITIONS}))) == {
+        "transitions"
+    }
     assert made.get() == made.record
 
 
@@ -222,7 +218,7 @@ def test_the_list_is_a_bare_array_oldest_first_with_filters(anna: User) -> None:
     assert listed("?type=LAYOUT_TYPE_UNSPECIFIED&projectId=") == [0, 1, 2, 3]
     assert listed(f"?projectId={one.id}&collectionId={two.collection}") == []
     assert listed("?projectId=nothing") == []
-    assert set(fields(anna.call("GET", f"{ROOT}?type=SCENE"))) == {"type"}
+    assert set(violations_of(anna.call("GET", f"{ROOT}?type=SCENE"))) == {"type"}
 
 
 def test_layouts_of_others_do_not_exist(show: Show, sign_in: Callable[..., User]) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.integration.api.test_http import assert_error
-from tests.integration.api.test_layouts import fields
 from tests.support.facade import Cluster, Show, User
 from tests.support.layouts import Canvas, scene
+from tests.support.tokens import assert_error, violations_of
 
 
 @pytest.fixture
@@ -136,5 +135,5 @@ def test_a_batch_is_bounded_and_may_be_empty(canvas: Canvas) -> None:
         ({"requestAnimationMode": "SERIES"}, "requestAnimationMode"),
         ({"requestMetadata": 5}, "requestMetadata"),
     ):
-        assert set(fields(canvas.call("POST", "/layers/batch", body))) == {field}
+        assert set(violations_of(canvas.call("POST", "/layers/batch", body))) == {field}
     assert len(canvas.layers()) == 1

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.integration.api.test_http import assert_error
-from tests.integration.api.test_layouts import fields
 from tests.support.facade import Cluster, Facade, Json, Show, User, wait_for
 from tests.support.layouts import ROOT, Canvas, layout, scene
+from tests.support.tokens import assert_error, violations_of
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def test_only_the_type_has_no_default(canvas: Canvas) -> None:
     assert made == {**PLAIN, "id": made["id"], "layoutId": canvas.id}
     assert canvas.layer(made["id"]) == made
     assert canvas.layers()[1] == made, "a detached layer is kept and listed"
-    assert set(fields(canvas.call("POST", "/layers", {}))) == {"type"}
+    assert set(violations_of(canvas.call("POST", "/layers", {}))) == {"type"}
     made = canvas.add("text", id="mine", data=None, metadata=None, children=None, parentId=None, x=None)
     assert made == {**PLAIN, "id": made["id"], "layoutId": canvas.id}
     assert made["id"] != "mine", "ids are assigned"
@@ -128,17 +127,17 @@ WRONG: list[tuple[Json, set[str]]] = [
 def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: Json, named: set[str]) -> None:
     before = canvas.layers()
     loose = canvas.add("text")
-    assert named <= set(fields(canvas.call("POST", "/layers", {"type": "text", **body})))
-    assert named <= set(fields(canvas.call("PATCH", f"/layers/{loose['id']}", body)))
+    assert named <= set(violations_of(canvas.call("POST", "/layers", {"type": "text", **body})))
+    assert named <= set(violations_of(canvas.call("PATCH", f"/layers/{loose['id']}", body)))
     items = [
         {"create": {"type": "a"}},
         {"create": {"type": "text", **body}},
         {"update": {"id": loose["id"], **body}},
     ]
     answer = canvas.call("POST", "/layers/batch", {"layers": items})
-    assert {f"layers[1].create.{name}" for name in named} <= set(fields(answer))
+    assert {f"layers[1].create.{name}" for name in named} <= set(violations_of(answer))
     if named.isdisjoint({"parentId", "children[0]"}) or len(named) > 1:
-        assert {f"layers[2].update.{name}" for name in named} <= set(fields(answer))
+        assert {f"layers[2].update.{name}" for name in named} <= set(violations_of(answer))
     assert canvas.layers() == [*before, loose], "nothing is half made"
 
 
@@ -208,7 +207,7 @@ def test_what_is_not_there(canvas: Canvas) -> None:
         for method, body in (("GET", None), ("PATCH", {"x": 1}), ("DELETE", None)):
             assert_error(canvas.call(method, f"/layers/{layer}", body), 404, 5)
     answer = canvas.call("PATCH", f"/layers/{canvas.root()}", {"children": [elsewhere]})
-    assert fields(answer) == {"children[0]": "names no layer of this layout"}
+    assert violations_of(answer) == {"children[0]": "names no layer of this layout"}
 
 
 # a scene's tree
@@ -235,10 +234,10 @@ def test_a_scenes_rules(canvas: Canvas) -> None:
     root = canvas.root()
     a = canvas.add("square", parentId=root)["id"]
     b = canvas.add("square", parentId=a)["id"]
-    assert set(fields(canvas.call("PATCH", f"/layers/{a}", {"parentId": b}))) == {"parentId"}
-    assert set(fields(canvas.call("PATCH", f"/layers/{b}", {"children": [a]}))) == {"children"}
-    assert set(fields(canvas.call("PATCH", f"/layers/{root}", {"parentId": a}))) == {"parentId"}
-    assert set(fields(canvas.call("POST", "/layers", {"type": "root"}))) == {"type"}
+    assert set(violations_of(canvas.call("PATCH", f"/layers/{a}", {"parentId": b}))) == {"parentId"}
+    assert set(violations_of(canvas.call("PATCH", f"/layers/{b}", {"children": [a]}))) == {"children"}
+    assert set(violations_of(canvas.call("PATCH", f"/layers/{root}", {"parentId": a}))) == {"parentId"}
+    assert set(violations_of(canvas.call("POST", "/layers", {"type": "root"}))) == {"type"}
     answer = canvas.call("DELETE", f"/layers/{root}")
     assert_error(answer, 400, 9)
     assert answer.json()["message"] == "the root layer of a scene cannot be deleted"
