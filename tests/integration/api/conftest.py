@@ -12,6 +12,7 @@ import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.installation import grant, new_cluster
 from tests.support.redis_server import RedisServer
 
 from onair_api import logs
@@ -36,57 +37,14 @@ def cluster(admin: httpx.Client, crds: None) -> Cluster:
     return new_cluster(admin)
 
 
-def new_cluster(admin: httpx.Client) -> Cluster:
-    """Namespaces of their own for an installation."""
-    shows, release = (f"{kind}-{secrets.token_hex(3)}" for kind in ("shows", "release"))
-    for name in (shows, release):
-        admin.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
-    return Cluster(admin, shows, release)
-
-
 @pytest.fixture(scope="session")
 def api_key(cluster: Cluster) -> str:
     return cluster.add_api_key(SERVICE)
 
 
-RIGHTS = {
-    "shows": [
-        (
-            "onair.dev",
-            ["collections", "projects", "sources", "destinations", "layouts"],
-            "get list watch create patch delete",
-        ),
-        ("", ["secrets"], "get list watch create delete"),
-        ("", ["pods"], "get"),
-    ],
-    "release": [("", ["secrets"], "get list watch create")],
-}
-"""All that the facade may do, as in the chart."""
-
-
 @pytest.fixture(scope="session")
 def rights(control_plane: ControlPlane, cluster: Cluster) -> Path:
     return grant(control_plane, cluster)
-
-
-def grant(control_plane: ControlPlane, cluster: Cluster) -> Path:
-    """The kubeconfig of a service account with exactly the rights that the chart gives."""
-    user = f"system:serviceaccount:{cluster.release}:onair-api"
-    for scope, namespace in (("shows", cluster.shows), ("release", cluster.release)):
-        root = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
-        rules = [
-            {"apiGroups": [group], "resources": resources, "verbs": verbs.split()}
-            for group, resources, verbs in RIGHTS[scope]
-        ]
-        metadata = {"name": "onair-api"}
-        cluster.admin.post(f"{root}/roles", json={"metadata": metadata, "rules": rules}).raise_for_status()
-        binding = {
-            "metadata": metadata,
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "onair-api"},
-            "subjects": [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}],
-        }
-        cluster.admin.post(f"{root}/rolebindings", json=binding).raise_for_status()
-    return control_plane.kubeconfig_for(user)
 
 
 @pytest.fixture(scope="session")

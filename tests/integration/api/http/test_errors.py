@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.integration.api.conftest import grant, new_cluster
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, Json, User, wait_for
+from tests.support.installation import grant, new_cluster
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, Call, World
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import assert_error, forged, invite, private_key, refresh
