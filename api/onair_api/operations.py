@@ -12,14 +12,20 @@ from onair_api.layout.layer.operations import LAYERS
 from onair_api.layout.operations import LAYOUTS
 from onair_api.layout.schemas import layout_schemas
 from onair_api.live.authentication.operations import AUTHENTICATION
+from onair_api.live.authentication.schemas import token_schemas
 from onair_api.live.broadcast.operations import BROADCASTS
+from onair_api.live.broadcast.schemas import broadcast_schemas
 from onair_api.live.collection.operations import COLLECTIONS
+from onair_api.live.collection.schemas import collection_schemas
 from onair_api.live.destination.operations import DESTINATIONS
+from onair_api.live.destination.schemas import destination_schemas
 from onair_api.live.project.operations import PROJECTS
+from onair_api.live.project.schemas import project_schemas
 from onair_api.live.room.operations import ROOMS
-from onair_api.live.schemas import live_schemas
+from onair_api.live.room.schemas import room_schemas
 from onair_api.live.source.operations import SOURCES
-from onair_api.operation import AnyOperation, StreamOperation
+from onair_api.live.source.schemas import source_schemas
+from onair_api.operation import EMPTY, AnyOperation, StreamOperation
 from onair_api.wire.schema import Schemas
 
 OPERATIONS: tuple[AnyOperation | StreamOperation, ...] = (
@@ -38,4 +44,15 @@ OPERATIONS: tuple[AnyOperation | StreamOperation, ...] = (
 
 def schemas() -> Schemas:
     """Every schema that an operation names, and those that they name."""
-    return {**live_schemas(), **layout_schemas(), **event_schemas()}
+    return {
+        EMPTY: {"type": "object"},
+        **project_schemas(),
+        **broadcast_schemas(),
+        **destination_schemas(),
+        **source_schemas(),
+        **room_schemas(),
+        **collection_schemas(),
+        **token_schemas(),
+        **layout_schemas(),
+        **event_schemas(),
+    }

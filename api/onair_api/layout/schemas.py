@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.layout.layer.batch import MAX_BATCH
 from onair_api.layout.layer.request import ANIMATED_MESSAGE, LAYER_MESSAGE, NULLABLE
 from onair_api.layout.record import LAYOUT_MESSAGE
 from onair_api.wire.message import Message
-from onair_api.wire.schema import Schemas, field_schema
+from onair_api.wire.schema import STRING, Schemas, enumeration, field_schema, reference
 from onair_crds.resources.enums import RequestAnimationMode
+from onair_crds.shapes import JsonSchema
 
-STRING: dict[str, Any] = {"type": "string"}
-ANY_OBJECT: dict[str, Any] = {"type": "object"}
+ANY_OBJECT: JsonSchema = {"type": "object"}
 REQUEST_METADATA = {"requestMetadata": {**ANY_OBJECT, "description": "Travels with the event; not stored."}}
 
 
@@ -33,7 +31,7 @@ def layout_schemas() -> Schemas:
         {"id": STRING} | layout | REQUEST_METADATA,
         *("id", "projectId", "collectionId", "type", "width", "height", "metadata", "transitions"),
     )
-    schemas["Layouts"] = {"type": "array", "items": _reference("Layout")}
+    schemas["Layouts"] = {"type": "array", "items": reference("Layout")}
     schemas["CreateLayerRequest"] = {**wanted_layer, "required": ["type"]}
     schemas["UpdateLayerRequest"] = wanted_layer
     schemas["Layer"] = _object(
@@ -41,7 +39,7 @@ def layout_schemas() -> Schemas:
         *("id", "layoutId", "requestAnimation"),
         *(name for name in layer if name != "parentId"),
     )
-    schemas["Layers"] = {"type": "array", "items": _reference("Layer")}
+    schemas["Layers"] = {"type": "array", "items": reference("Layer")}
     schemas["DeleteLayerResponse"] = _object(
         {"id": STRING, "layoutId": STRING} | REQUEST_METADATA, "id", "layoutId"
     )
@@ -49,22 +47,21 @@ def layout_schemas() -> Schemas:
     return schemas
 
 
-def _batch(wanted_layer: dict[str, Any]) -> Schemas:
+def _batch(wanted_layer: JsonSchema) -> Schemas:
     mode = {
-        "type": "string",
-        "enum": [RequestAnimationMode.unspecified(), *(member.wire for member in RequestAnimationMode)],
+        **enumeration(RequestAnimationMode),
         "description": "In series a layer's animations start when those of the layer before it have ended.",
     }
     with_id = {"properties": wanted_layer["properties"] | {"id": STRING}, "required": ["id"]}
     asked = {
-        "create": _reference("CreateLayerRequest"),
+        "create": reference("CreateLayerRequest"),
         "update": {"type": "object", **with_id},
         "delete": _object({"id": STRING} | REQUEST_METADATA, "id"),
     }
-    answered = {
-        "create": _reference("Layer"),
-        "update": _reference("Layer"),
-        "delete": _reference("DeleteLayerResponse"),
+    items = {
+        "create": reference("Layer"),
+        "update": reference("Layer"),
+        "delete": reference("DeleteLayerResponse"),
     }
     return {
         "BatchRequest": _object(
@@ -73,7 +70,7 @@ def _batch(wanted_layer: dict[str, Any]) -> Schemas:
             | REQUEST_METADATA
         ),
         "BatchResponse": _object(
-            {"layers": {"type": "array", "items": _one_of(answered)}, "layoutId": STRING}
+            {"layers": {"type": "array", "items": _one_of(items)}, "layoutId": STRING}
             | {"requestAnimationMode": mode}
             | REQUEST_METADATA,
             *("layers", "layoutId", "requestAnimationMode"),
@@ -81,18 +78,14 @@ def _batch(wanted_layer: dict[str, Any]) -> Schemas:
     }
 
 
-def _fields(message: Message, schemas: Schemas) -> dict[str, Any]:
+def _fields(message: Message, schemas: Schemas) -> JsonSchema:
     return {f.name: field_schema(f, schemas) for f in message.fields.values()}
 
 
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
+def _object(properties: JsonSchema, *required: str) -> JsonSchema:
+    schema: JsonSchema = {"type": "object", "properties": properties}
     return {**schema, "required": list(required)} if required else schema
 
 
-def _one_of(properties: dict[str, Any]) -> dict[str, Any]:
+def _one_of(properties: JsonSchema) -> JsonSchema:
     return {**_object(properties), "oneOf": [{"required": [key]} for key in properties]}
-
-
-def _reference(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}

@@ -2,47 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.wire.encode import encode_field
 from onair_api.wire.message import Kind, Message, WireField
 from onair_crds.resources.enums import WireEnum
+from onair_crds.shapes import JsonSchema
 
-Schemas = dict[str, dict[str, Any]]
+Schemas = dict[str, JsonSchema]
 
-STRING: dict[str, Any] = {"type": "string"}
-BOOLEAN: dict[str, Any] = {"type": "boolean"}
-INTEGER: dict[str, Any] = {"type": "integer", "format": "int64"}
-TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
+STRING: JsonSchema = {"type": "string"}
+BOOLEAN: JsonSchema = {"type": "boolean"}
+INTEGER: JsonSchema = {"type": "integer", "format": "int64"}
+TIME: JsonSchema = {"type": "string", "format": "date-time"}
 
 
-def reference(name: str) -> dict[str, Any]:
+def reference(name: str) -> JsonSchema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def array(of: dict[str, Any]) -> dict[str, Any]:
+def array(of: JsonSchema) -> JsonSchema:
     return {"type": "array", "items": of}
 
 
-def record(properties: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+def record(properties: JsonSchema, required: tuple[str, ...] = ()) -> JsonSchema:
     """An object that has all of its properties, or the named ones."""
     return {"type": "object", "properties": properties, "required": list(required or properties)}
 
 
-def optional(properties: dict[str, Any]) -> dict[str, Any]:
+def optional(properties: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": properties}
+
+
+MASK: JsonSchema = {
+    "type": "string",
+    "description": "Fields to change: comma-separated, nested ones with dots. One that is named and absent"
+    " from the body gets its default. Without a mask: the fields that the body has.",
+}
+
+
+def request_schemas(name: str, message: Message, required: tuple[str, ...] = ()) -> Schemas:
+    """Schemas of the requests that create and update a resource, with those that they name.
+
+    Args:
+        name: of the resource.
+        required: fields that a creation needs.
+    """
+    schemas: Schemas = {}
+    fields = {f.name: field_schema(f, schemas) for f in message.fields.values()}
+    metadata: JsonSchema = {"requestMetadata": {"type": "object"}}
+    create = optional({**fields, **metadata})
+    if required:
+        create["required"] = list(required)
+    schemas[f"Create{name}Request"] = create
+    schemas[f"Update{name}Request"] = optional({"updateMask": MASK, **fields, **metadata})
+    return schemas
+
+
+def resource_schema(
+    message: Message, ids: tuple[str, ...], schemas: Schemas, more: JsonSchema | None = None
+) -> JsonSchema:
+    """The schema of a resource as responses show it.
+
+    Args:
+        schemas: gets those that it names.
+        more: properties that no request sets.
+    """
+    fields = {f.name: field_schema(f, schemas) for f in message.fields.values()}
+    always = [f.name for f in message.fields.values() if f.default is not None or f.required]
+    properties = {**dict.fromkeys(ids, STRING), **fields, **(more or {})}
+    return record(properties, (*ids, *always, "metadata", *(more or {})))
 
 
 _KEPT = ("description", "minimum", "maximum", "minLength", "maxLength", "maxItems")
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.BOOLEAN: "boolean", Kind.STRING: "string"}
 
 
-def add_schema(message: Message, schemas: Schemas, name: str | None = None) -> dict[str, Any]:
+def add_schema(message: Message, schemas: Schemas, name: str | None = None) -> JsonSchema:
     """Puts a message and all below it into `schemas`; gives the reference to it."""
     name = name or message.name
     if name not in schemas:
         schemas[name] = {}
-        schema: dict[str, Any] = {
+        schema: JsonSchema = {
             "type": "object",
             "properties": {f.name: field_schema(f, schemas) for f in message.fields.values()},
         }
@@ -57,7 +96,7 @@ def add_schema(message: Message, schemas: Schemas, name: str | None = None) -> d
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def field_schema(field: WireField, schemas: Schemas) -> dict[str, Any]:
+def field_schema(field: WireField, schemas: Schemas) -> JsonSchema:
     """The schema of one field."""
     kept = {key: field.node[key] for key in _KEPT if key in field.node}
     match field.kind:
@@ -85,10 +124,10 @@ def field_schema(field: WireField, schemas: Schemas) -> dict[str, Any]:
     return {**kept, **_default(field)}
 
 
-def enumeration(enum: type[WireEnum]) -> dict[str, Any]:
+def enumeration(enum: type[WireEnum]) -> JsonSchema:
     """The schema of an enumeration in its wire form."""
     return {"type": "string", "enum": [enum.unspecified(), *(member.wire for member in enum)]}
 
 
-def _default(field: WireField) -> dict[str, Any]:
+def _default(field: WireField) -> JsonSchema:
     return {} if field.default is None else {"default": encode_field(field, None)}

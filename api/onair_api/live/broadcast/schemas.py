@@ -1,0 +1,31 @@
+"""Schemas of broadcasts."""
+
+from __future__ import annotations
+
+from onair_api.wire.schema import INTEGER, STRING, TIME, Schemas, enumeration, record, reference
+from onair_crds.resources.enums import BroadcastPhase, ImageFormat, Region
+
+
+def broadcast_schemas() -> Schemas:
+    status = record(
+        {
+            "collectionId": STRING,
+            "projectId": STRING,
+            "broadcastId": STRING,
+            "duration": {**INTEGER, "description": "Milliseconds from start to stop, or to now."},
+            "start": TIME,
+            "stop": TIME,
+            "phase": enumeration(BroadcastPhase),
+            "region": enumeration(Region),
+            "datacenter": STRING,
+        },
+        ("collectionId", "projectId", "phase"),
+    )
+    return {
+        "BroadcastStatus": status,
+        "BroadcastStatusResponse": record({"status": reference("BroadcastStatus")}),
+        "StartBroadcastResponse": record({"broadcastId": STRING}),
+        "SnapshotResponse": record(
+            {"format": enumeration(ImageFormat), "image": {**STRING, "contentEncoding": "base64"}}
+        ),
+    }
