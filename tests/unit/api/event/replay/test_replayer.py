@@ -1,0 +1,90 @@
+"""What a session that comes back is given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from onair_api.access.audiences import Visibility, owner_key
+from onair_api.access.target import Target
+from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
+from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.closed_session import ClosedSession, ResumedSession
+from onair_api.event.replay.replayer import Replayer
+from onair_api.event.replay.session_store import SessionStore
+from onair_api.event.subscription import Subscription
+
+OWN = owner_key("s", "u")
+ALL = Visibility("u", (OWN,), sees_layouts=True)
+EVERYTHING = Subscription("*", Target(), Target())
+
+
+def event(number: int, name: str = "e", family: str = LIVE_FAMILY) -> Event:
+    return Event(name, b"", Target(), "Project", Position(number), (OWN,), family=family)
+
+
+def replayer(*events: Event) -> Replayer:
+    buffer = ReplayBuffer(60, 100, 1000)
+    buffer.start("Project", Position(10), time.time())
+    for each in events:
+        buffer.add(each, time.time())
+    return Replayer(buffer, SessionStore(None, lambda: False, 60), 60)
+
+
+def missed(
+    replayer: Replayer,
+    after: int,
+    subscription: Subscription = EVERYTHING,
+    visibility: Visibility = ALL,
+    earlier: Collection[Subscription] = (),
+) -> list[int]:
+    closed = ClosedSession({"Project": Position(after)}, [EVERYTHING], time.time())
+    return [e.position.number for e in replayer.missed(closed, visibility, subscription, earlier)]
+
+
+def test_it_gets_what_came_after_its_position() -> None:
+    assert missed(replayer(event(11), event(12), event(13)), 11) == [12, 13]
+
+
+def test_it_gets_only_what_it_may_see_and_subscribes_to() -> None:
+    replay = replayer(event(11, "a"), event(12, "b"), event(13, "a", LAYOUT_FAMILY))
+    only_a = Subscription("a", Target(), Target())
+    assert missed(replay, 10, only_a) == [11, 13]
+    assert missed(replay, 10, only_a, Visibility("u", (OWN,), sees_layouts=False)) == [11]
+    assert missed(replay, 10, only_a, Visibility("v", (owner_key("s", "v"),), sees_layouts=True)) == []
+    assert missed(replay, 10, EVERYTHING, earlier=[only_a]) == [12], "the rest was given before"
+
+
+def test_what_its_reader_did_not_take_counts_as_missed() -> None:
+    replay = replayer(event(11), event(12))
+    closed = replay.closed_session([EVERYTHING], None, ["Project"], [event(12)], behind_s=0.0)
+    assert closed
+    assert Position(11) < closed.positions["Project"] < Position(12)
+
+
+def test_a_replica_that_is_behind_keeps_the_position_of_the_one_ahead() -> None:
+    replay = replayer(event(11))
+    ahead = ClosedSession({"Project": Position(15)}, [EVERYTHING], time.time())
+    resumed = ResumedSession(ahead, time.monotonic() + 60)
+    closed = replay.closed_session([EVERYTHING], resumed, ["Project"], [], behind_s=0.0)
+    assert closed
+    assert closed.positions == {"Project": Position(15)}
+
+
+def test_a_session_that_never_subscribed_again_keeps_what_it_came_back_with() -> None:
+    replay = replayer()
+    before = ClosedSession({"Project": Position(10)}, [EVERYTHING], time.time())
+    now = time.monotonic()
+    assert replay.closed_session([], ResumedSession(before, now + 60), [], [], behind_s=0.0) is before
+    assert replay.closed_session([], ResumedSession(before, now - 1), [], [], behind_s=0.0) is None
+    assert replay.closed_session([], None, [], [], behind_s=0.0) is None
+
+
+async def test_without_redis_a_closed_session_is_kept_here_and_taken_once() -> None:
+    replay = replayer()
+    closed = ClosedSession({}, [EVERYTHING], time.time())
+    await replay.keep("u", "id", closed)
+    resumed = await replay.resume("u", "id")
+    assert resumed
+    assert resumed.closed is closed
+    assert await replay.resume("u", "id") is None
