@@ -32,7 +32,7 @@ async def visible_target(
     Raises:
         NotFound: the caller sees no such collection, project or layout, or the ids are not of one collection.
         InvalidArgument: an id above the layout is not the layout's.
-        ApiError: the API server had to be asked and did not answer.
+        ApiError: the API server had to be asked and did not respond.
     """
     if target.layout_id:
         layout = await _get(cluster, LAYOUT, target.layout_id)

@@ -34,7 +34,7 @@ UNUSED_NOTES_KEPT = 10_000
 
 
 class ChangeAnnouncer:
-    """Hears what the reflectors hear (`onair_crds.kube.reflector.Listener`) and delivers the events of it."""
+    """Follows the reflectors (`onair_crds.kube.reflector.Listener`) and delivers events of the changes."""
 
     def __init__(
         self,

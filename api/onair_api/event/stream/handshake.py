@@ -33,7 +33,7 @@ class Admission:
             Unauthenticated: there is no token, or it is not valid.
             ResourceExhausted: too many requests came with this token or from its service.
             PermissionDenied: its role may not open streams.
-            ApiError: the API server had to be asked and did not answer.
+            ApiError: the API server had to be asked and did not respond.
         """
         headers = CallHeaders(f"Bearer {token}" if token else None)
         return (await ACCESS.caller(self._callers, STREAM_EVENTS, headers)).token

@@ -46,7 +46,7 @@ class HttpStreams:
     async def _open(self, request: Request) -> Response:
         """
         Raises:
-            RpcError: the stream cannot begin; the response's status says why.
+            RpcError: the stream cannot open; the response's status says why.
         """
         verified = await self._admission.admit(token_of(request.headers, request.query_params, []))
         sse = "text/event-stream" in request.headers.get("accept", "")

@@ -103,7 +103,7 @@ class RequestHandler:
             return
         if not resumed.loss_reported and not self._replayer.is_complete(resumed.closed):
             resumed.loss_reported = True
-            text = "events between the last connection and this one were lost; read the state anew"
+            text = "events between the last connection and this one were lost; read the state again"
             session.reply_error(None, DataLoss(text))
         earlier = session.subscriptions.values()
         for event in self._replayer.missed(resumed.closed, session.visibility, subscription, earlier):
