@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.event.names import MAX_NAME
 from onair_api.wire.schema import Schemas
+from onair_crds.shapes import JsonSchema
 
 STRING = {"type": "string"}
 OBJECT = {"type": "object"}
@@ -62,14 +61,12 @@ def event_schemas() -> Schemas:
     }
 
 
-def _reference(name: str) -> dict[str, Any]:
+def _reference(name: str) -> JsonSchema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _object(
-    properties: dict[str, Any], required: tuple[str, ...] = (), description: str = ""
-) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
+def _object(properties: JsonSchema, required: tuple[str, ...] = (), description: str = "") -> JsonSchema:
+    schema: JsonSchema = {"type": "object", "properties": properties}
     if required:
         schema["required"] = list(required)
     if description:

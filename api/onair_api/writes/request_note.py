@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -13,6 +12,7 @@ from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
 from onair_crds.contract.labels import CREATED_ANNOTATION, REQUEST_ANNOTATION
 from onair_crds.contract.times import format_time
+from onair_crds.shapes import JsonObject
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RequestNote:
     """Describes the request behind a write."""
 
     session_id: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     nonce: str | None = None
     """Names the write; without one each write gets a new one."""
     has_details: bool = False
@@ -28,7 +28,7 @@ class RequestNote:
 
     def annotations(self) -> dict[str, str]:
         """The annotation of one write; its nonce distinguishes this write from later ones."""
-        note: dict[str, Any] = {"nonce": self.nonce or new_nonce(), "details": self.has_details}
+        note: JsonObject = {"nonce": self.nonce or new_nonce(), "details": self.has_details}
         if self.session_id:
             note["sessionId"] = self.session_id
         if self.metadata is not None:
@@ -42,7 +42,7 @@ class StoredNote:
 
     nonce: str
     session_id: str | None
-    metadata: dict[str, Any] | None
+    metadata: JsonObject | None
     may_have_details: bool
     """Details may be kept in Redis; a note of a version that did not say so may have some."""
 
@@ -72,7 +72,7 @@ def new_nonce() -> str:
     return secrets.token_hex(8)
 
 
-def request_metadata(body: dict[str, Any], limit_bytes: int) -> dict[str, Any] | None:
+def request_metadata(body: JsonObject, limit_bytes: int) -> JsonObject | None:
     """The caller's `requestMetadata`, in either spelling; None if it has none.
 
     Raises:

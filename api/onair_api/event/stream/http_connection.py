@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
+from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from onair_api.event.event import Event, Format
@@ -54,12 +54,18 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
 
 
+def transport_of(scope: Scope) -> asyncio.Transport | None:
+    """The transport of a request; None under another server than uvicorn."""
+    transport: asyncio.Transport | None = (scope.get("extensions") or {}).get(EXTENSION)
+    return transport
+
+
 class HttpSender:
     """Queues messages for the task that writes the response."""
 
     loss_message: Callable[[], bytes]
 
-    def __init__(self, format_: Format, transport: Any, settings: EventSettings) -> None:
+    def __init__(self, format_: Format, transport: asyncio.Transport | None, settings: EventSettings) -> None:
         self.format = format_
         self._transport = transport
         self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)

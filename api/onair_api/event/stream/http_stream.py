@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,10 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.event.event import Format
 from onair_api.event.stream.handshake import Admission, session_id_of, token_of
-from onair_api.event.stream.http_connection import HttpSender
+from onair_api.event.stream.http_connection import HttpSender, transport_of
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import StreamRequest, requests_of_query
-from onair_api.event.stream.sender import connection_of
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.streams import Streams
 from onair_api.operation import BODILESS
@@ -53,7 +51,7 @@ class HttpStreams:
         format_ = Format.SSE if sse else Format.NDJSON
         if request.scope.get(BODILESS):
             return Response(media_type=MEDIA_TYPES[format_])
-        transport = connection_of(request.scope)
+        transport = transport_of(request.scope)
         _enable_keepalive(transport)
         sender = HttpSender(format_, transport, self._settings)
         session = await self._streams.open(
@@ -110,7 +108,7 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _enable_keepalive(transport: Any) -> None:
+def _enable_keepalive(transport: asyncio.Transport | None) -> None:
     connection = transport.get_extra_info("socket") if transport is not None else None
     if connection is None:
         return

@@ -1,14 +1,14 @@
-"""What a session needs of its transport, and the connection behind a request."""
+"""Sends the messages of one session: what each transport implements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from onair_api.event.event import Event, Format
 
 EXTENSION = "onair.connection"
-"""Name of the connection in `scope["extensions"]`."""
+"""Name under which uvicorn's protocols offer the connection in `scope["extensions"]`."""
 
 
 class Sender(Protocol):
@@ -34,8 +34,3 @@ class Sender(Protocol):
 
     def end(self, code: int, reason: str) -> None:
         """Closes the connection after what was pushed."""
-
-
-def connection_of(scope: Any) -> Any:
-    """The connection of a request; None under another server than uvicorn."""
-    return (scope.get("extensions") or {}).get(EXTENSION)

@@ -10,11 +10,10 @@ from onair_api.event.event import Format
 from onair_api.event.stream.handshake import SUBPROTOCOL, Admission, refusal_of, session_id_of, token_of
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import BadRequest, StreamRequest, decode_request, requests_of_query
-from onair_api.event.stream.sender import connection_of
 from onair_api.event.stream.session import Session, final_message
 from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.token_expiry import CLOSE_CODE
-from onair_api.event.stream.websocket_connection import WebSocketSender
+from onair_api.event.stream.websocket_connection import WebSocketSender, connection_of
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.settings import Settings
 from onair_api.unexpected_errors import log_unexpected

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from starlette.types import Scope
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
@@ -48,6 +49,11 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         """Writes whole, unfragmented frames; between them the library may write its own (pong, close)."""
         if not self.close_sent and not self.disconnected:
             self.transport.write(frames)
+
+
+def connection_of(scope: Scope) -> WebSocketConnection:
+    connection: WebSocketConnection = scope["extensions"][EXTENSION]
+    return connection
 
 
 class WebSocketSender:
