@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support import delivering
+from tests.support.delivery import delivering
 from tests.support.delivery.far_end import FarEnd
 
 from onair_encoder.publish.publisher import STEADY_S
