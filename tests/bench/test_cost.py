@@ -14,7 +14,7 @@ from tests.support.receiver import Receiver
 from tests.support.shows import Facade
 
 from onair_crds.contract.program import Program, ProgramVideo
-from onair_encoder.browser.chromium import FLAGS, PROGRAM
+from onair_encoder.browser.launch import FLAGS, PROGRAM
 from onair_encoder.encode.command import ffmpeg_command
 
 MEASURE_S = 20.0

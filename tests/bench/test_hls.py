@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench.test_destinations import COPY, Delivering, cost, programme, running
+from tests.support.delivery.cost import COPY, Delivering, cost, programme, running
 from tests.support.delivery.storage_server import StorageServer
 
 __all__ = ["programme"]

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.integration.encoder.delivery.test_rtc import destination, process_of, publishing, until
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.livekit_server import LiveKitServer, viewer
+from tests.support.delivery.rooms import process_of, publishing, room_destination, until
 
 RUNS = 5
 WATCHED_S = 10.0
@@ -33,10 +33,10 @@ async def test_one_room_costs(report: Callable[..., float], tmp_path: Path) -> N
     with LiveKitServer(tmp_path) as server:
         async with (
             live_program(3000, PICTURE, picture="testsrc2=size=1280x720:rate=30") as fan_out,
-            publishing(destination(server, "cost"), fan_out) as publisher,
+            publishing(room_destination(server, "cost"), fan_out) as publisher,
         ):
             await until(publisher, None)
-            child = process_of(server, "cost")
+            child = process_of("cost")
             agent_before, child_before, started = cpu_s(os.getpid()), cpu_s(child), time.monotonic()
             await asyncio.sleep(WATCHED_S)
             elapsed = time.monotonic() - started
@@ -60,7 +60,7 @@ async def test_added_to_first_picture(report: Callable[..., float], tmp_path: Pa
             for number in range(RUNS):
                 async with viewer(server, f"first-{number}") as watching:
                     added = time.time()
-                    async with publishing(destination(server, f"first-{number}"), fan_out) as publisher:
+                    async with publishing(room_destination(server, f"first-{number}"), fan_out) as publisher:
                         await until(publisher, None)
                         connected.append(time.time() - added)
                         told = await watching.until("seen", lambda r: r["pictures"])

@@ -6,10 +6,7 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
-from tests.integration.api.conftest import api_key, recorded_logs, rights
-from tests.integration.api.conftest import cluster as show_cluster
 from tests.support.facade import Cluster
 from tests.support.fixtures.control_plane import (
     admin,
@@ -18,12 +15,14 @@ from tests.support.fixtures.control_plane import (
     kubeconfig,
     redis_server,
 )
+from tests.support.fixtures.facade import api_key, cluster, recorded_logs, rights
 from tests.support.redis_server import RedisServer
 from tests.support.replica import Program, Replica
 
 __all__ = [
     "admin",
     "api_key",
+    "cluster",
     "control_plane",
     "crds",
     "kubeconfig",
@@ -31,12 +30,6 @@ __all__ = [
     "redis_server",
     "rights",
 ]
-
-
-@pytest.fixture(scope="session")
-def cluster(admin: httpx.Client, crds: None) -> Cluster:
-    """The namespaces of the facade; no nodes are needed."""
-    return show_cluster.__wrapped__(admin, crds)  # type: ignore[attr-defined,no-any-return]
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from tests.support.delivery.livekit_server import LiveKitServer
@@ -49,3 +51,11 @@ async def until(publisher: Publisher, words: str | None, timeout_s: float = 15.0
             return
         assert time.monotonic() < deadline, f"not {words or 'connected'}: {state}"
         await asyncio.sleep(0.02)
+
+
+def process_of(room: str) -> int:
+    """The pid of the one process that this test's process has for a room."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    found = [pid for pid in children if b"onair_encoder\0rtc" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert len(found) == 1, (room, found)
+    return int(found[0])

@@ -16,7 +16,14 @@ from typing import Any
 import pytest
 from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.support.delivery.livekit_server import LiveKitServer, viewer
-from tests.support.delivery.rooms import HIGH_PROFILE, IDENTITY, publishing, room_destination, until
+from tests.support.delivery.rooms import (
+    HIGH_PROFILE,
+    IDENTITY,
+    process_of,
+    publishing,
+    room_destination,
+    until,
+)
 
 from onair_crds.contract.program import ProgramRtc
 from onair_encoder.media.fan_out import FanOut
@@ -41,14 +48,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
 def own_server(tmp_path: Path) -> Iterator[LiveKitServer]:
     with LiveKitServer(tmp_path) as server:
         yield server
-
-
-def process_of(server: LiveKitServer, room: str) -> int:
-    """The pid of the one process that this test's process has for a room."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    found = [pid for pid in children if b"onair_encoder\0rtc" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    assert len(found) == 1, (server.url, room, found)
-    return int(found[0])
 
 
 class SentFrames:
@@ -89,7 +88,7 @@ async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: L
             assert set(report["frames"]) <= sent.hashes
             assert publisher.destination.counters.sent_bytes > 100_000
             token = publisher.destination.wanted.rtc.token.get_secret_value()  # type: ignore[union-attr]
-            folder = Path(f"/proc/{process_of(server, 'watched')}")
+            folder = Path(f"/proc/{process_of('watched')}")
             assert token.encode() not in (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
             await publisher.finish()
             await watching.until("left", lambda r: any(e["name"] == "left" for e in r["events"]), 5)
@@ -181,7 +180,7 @@ async def test_it_reconnects_after_the_server_a_stall_and_a_crash_of_its_process
     server = own_server
     async with live_program() as fan_out, publishing(room_destination(server, "back"), fan_out) as publisher:
         await until(publisher, None)
-        os.kill(process_of(server, "back"), signal.SIGKILL)
+        os.kill(process_of("back"), signal.SIGKILL)
         await until(publisher, "the publishing process ended (signal 9)")
         await until(publisher, None)
 

@@ -1,0 +1,107 @@
+"""What deliveries cost: a process that delivers a programme, others beside it, and their CPU and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.delivery import delivering
+
+SETTLE_S, MEASURE_S = 3.0, 8.0
+TICKS = os.sysconf("SC_CLK_TCK")
+
+PROGRAMME = [
+    *("ffmpeg", "-loglevel", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30"),
+    *("-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000", "-t", "10"),
+    *("-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"),
+    *("-b:v", "3M", "-maxrate", "3M", "-bufsize", "3M", "-x264-params", "nal-hrd=cbr"),
+    *("-g", "60", "-keyint_min", "60", "-sc_threshold", "0", "-c:a", "aac", "-b:a", "128k", "-ac", "2"),
+]
+COPY = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1", "-i"]
+
+
+@pytest.fixture(scope="module")
+def programme(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1280×720@30, 3 Mbit/s: ten seconds that are sent again and again."""
+    file = tmp_path_factory.mktemp("programme") / "programme.flv"
+    subprocess.run([*PROGRAMME, file], check=True)
+    return file
+
+
+class Delivering:
+    def __init__(self, programme: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, delivering.__file__, programme],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def want(self, *destinations: dict[str, str]) -> float:
+        """When they were wanted, seconds of the wall clock."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(destinations) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if not line.startswith("{"):
+                return float(line)
+        raise AssertionError("the process ended")
+
+    def processes(self) -> list[int]:
+        """Itself and its senders, without the ffmpeg that stands for the encoder."""
+        return [self._process.pid, *(p for p in children(self._process.pid) if "ffmpeg" not in command(p))]
+
+    def close(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        finally:
+            self._process.kill()
+
+
+def children(pid: int) -> list[int]:
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def command(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def cpu_s(pids: list[int]) -> float:
+    fields = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
+    return sum(int(f[11]) + int(f[12]) for f in fields) / TICKS
+
+
+def memory_mb(pids: list[int]) -> float:
+    """Shared pages are counted in parts."""
+    rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
+    return sum(int(r.partition("\nPss:")[2].split()[0]) for r in rollups) / 1024
+
+
+def cost(pids: Callable[[], list[int]]) -> tuple[float, float]:
+    """Percent of a core, and megabytes."""
+    time.sleep(SETTLE_S)
+    before, at = cpu_s(pids()), time.monotonic()
+    time.sleep(MEASURE_S)
+    return 100 * (cpu_s(pids()) - before) / (time.monotonic() - at), memory_mb(pids())
+
+
+@contextlib.contextmanager
+def running(*commands: list[str | Path]) -> Iterator[list[int]]:
+    started = [subprocess.Popen(each, stderr=subprocess.DEVNULL) for each in commands]
+    try:
+        yield [process.pid for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
