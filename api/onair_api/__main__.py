@@ -46,7 +46,7 @@ class Server(uvicorn.Server):
 
 
 def server(settings: Settings, client: KubeClient) -> Server:
-    """An HTTP server for the facade. It answers what it has begun before it ends."""
+    """An HTTP server for the facade. It finishes running requests before it ends."""
     app = create_app(settings, client)
     config = uvicorn.Config(
         app,

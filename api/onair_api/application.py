@@ -1,4 +1,4 @@
-"""The application: its parts, connected, and its life from start to end."""
+"""Connects the parts of the facade; starts and stops them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ KEY_RETRY_S = 2.0
 
 
 def create_app(settings: Settings, client: KubeClient) -> FastAPI:
-    """The facade over one cluster. It answers probes at once and fills its cache as it runs."""
+    """The facade over one cluster. It serves probes at once and fills its cache as it runs."""
     services = connect(settings, client)
     app = FastAPI(
         openapi_url=None,

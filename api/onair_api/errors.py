@@ -1,8 +1,8 @@
 """Errors with a meaning, each with its canonical code, HTTP status and google.rpc body.
 
 The table is `operations.md`, "Errors". Everything else is turned into one of
-these in one place: the API server's answers in `kubernetes_errors`, what
-nobody expected in `http/request_log`.
+these in one place: the API server's responses in `kubernetes_errors`,
+unexpected errors in `http/request_log`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Violation(NamedTuple):
 
 
 class RpcError(Exception):
-    """A request that is answered with an error; `message` is for people."""
+    """An error that a request is answered with; `message` is for people."""
 
     code: Code = Code.INTERNAL
 
@@ -122,7 +122,7 @@ class AlreadyExists(RpcError):
 
 
 class Aborted(RpcError):
-    """Others changed the resource at the same time, too often; the caller may try again."""
+    """Others changed the resource too often at the same time; the caller may retry."""
 
     code = Code.ABORTED
 
@@ -132,13 +132,13 @@ class ResourceExhausted(RpcError):
 
 
 class Unavailable(RpcError):
-    """Something that this needs is away; the caller may try again."""
+    """Something that the request needs is unavailable; the caller may retry."""
 
     code = Code.UNAVAILABLE
 
 
 class DataLoss(RpcError):
-    """Something that should have been told is lost for good."""
+    """Something that should have been delivered is lost for good."""
 
     code = Code.DATA_LOSS
 

@@ -1,4 +1,4 @@
-"""The API server's answers as errors of the interface. Pure."""
+"""The API server's errors as errors of the interface. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CAUSE = re.compile(rf'^(?:{_KINDS_OF_CAUSE}): (?:(?:"(?:[^"\\]|\\.)*"|[^":]*): 
 
 
 def rpc_error(error: ApiError) -> RpcError:
-    """What the caller is told. No answer ever repeats a value: it may be a secret."""
+    """The error that the caller is given. It never repeats a value: that may be a secret."""
     if error.status == 422 or error.reason == "Invalid":
         return InvalidArgument(*violations(error))
     if error.not_found:
@@ -34,7 +34,7 @@ def rpc_error(error: ApiError) -> RpcError:
     if error.already_exists:
         return AlreadyExists("a resource of this name exists already")
     if error.status == 409:
-        return Aborted("the resource was changed by somebody else at the same time; try again")
+        return Aborted("the resource was changed by others at the same time; try again")
     if error.status == 413 or "too large" in error.message:
         return InvalidArgument(
             Violation("", "the resource would be too large to be stored; make metadata smaller")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge, Histogram
 
-REQUESTS = Counter("onair_api_requests_total", "Answered requests.", ["method", "route", "status"])
+REQUESTS = Counter("onair_api_requests_total", "Requests that got a response.", ["method", "route", "status"])
 LATENCY = Histogram(
     "onair_api_request_duration_seconds",
-    "Time from a request's head to its answer's end.",
+    "Time from a request's head to its response's end.",
     ["route"],
     buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
@@ -27,7 +27,7 @@ TOKEN_VERIFICATIONS = Counter(
 )
 RATE_LIMITED = Counter("onair_api_rate_limited_total", "Requests refused for their number.", ["scope"])
 RATE_LIMITS_OPEN = Gauge(
-    "onair_api_rate_limits_open", "1 while nobody is limited because Redis does not answer."
+    "onair_api_rate_limits_open", "1 while there are no limits because Redis is unreachable."
 )
 STREAM_SESSIONS = Gauge("onair_api_stream_sessions", "Open event streams.", ["transport"])
 STREAM_SUBSCRIPTIONS = Gauge("onair_api_stream_subscriptions", "Subscriptions of all open event streams.")

@@ -186,6 +186,6 @@ class StreamOperation(Declaration[Caller]):
 
 
 BODILESS = "onair.bodiless"
-"""In the ASGI scope of a GET that was a HEAD: nobody waits for its body."""
+"""In the ASGI scope of a GET that was a HEAD: the client wants no body."""
 
 AnyOperation = Operation[Any, Any]

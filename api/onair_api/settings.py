@@ -31,7 +31,7 @@ class CorsSettings(Part):
     origins: list[str] = ["*"]
     """Origins of browsers that may call. `*` is any: no cookies are used, so nothing is lent to a page."""
     max_age_s: Annotated[int, Field(ge=0)] = 7200
-    """Seconds that a browser may keep the answer to a preflight (Chromium's own cap)."""
+    """Seconds that a browser may keep the response to a preflight (Chromium's own cap)."""
 
 
 class LimitSettings(Part):
@@ -47,7 +47,7 @@ class LimitSettings(Part):
 
 class RateLimitSettings(Part):
     window_s: Annotated[int, Field(ge=1, le=3600)] = 10
-    """Length of the window that requests are counted in; who has used his up waits for its end."""
+    """Length of the window that requests are counted in; those over the limit wait for its end."""
     per_token: Annotated[int, Field(ge=0)] = 3000
     """Requests of one access token in a window, over all replicas; 0 is without a limit."""
     per_service: Annotated[int, Field(ge=0)] = 30_000
@@ -62,7 +62,7 @@ class TokenSettings(Part):
     exchange_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 300_000
     """How long a guest's token of kind `exchange` can be redeemed, where nothing else is asked for."""
     sweep_interval_s: Annotated[float, Field(gt=0)] = 60.0
-    """How often ended guest codes and redeemed tokens are deleted."""
+    """How often expired guest codes and redeemed tokens are deleted."""
     cache_size: Annotated[int, Field(ge=0)] = 10_000
     """Verified tokens kept, by hash, until they expire: an RSA verification costs more than a request."""
 
@@ -108,13 +108,13 @@ class EventSettings(Part):
     sessions_per_token: Annotated[int, Field(ge=1)] = 1000
     """Streams that one token may hold open on one replica."""
     backlog_events: Annotated[int, Field(ge=1)] = 4096
-    """Messages that wait for a slow reader; when there are more they are dropped, and it is told."""
+    """Messages that wait for a slow reader; more are dropped, and the reader is notified."""
     backlog_bytes: Annotated[int, Field(ge=1024)] = 4_194_304
     """The same in bytes. Streams share their events: a thousand slow readers of the same cost as one."""
     stalled_after_s: Annotated[float, Field(gt=0)] = 30.0
     """A stream whose reader takes nothing for this long while something waits is cut."""
     reconnect_lead_s: Annotated[float, Field(ge=0)] = 60.0
-    """How long before a token's end its streams are told to reconnect."""
+    """How long before a token's expiry its streams are asked to reconnect."""
     drain_s: Annotated[float, Field(ge=0)] = 5.0
     """How long streams have to move on when the server ends; at most half of its grace."""
     replay_s: Annotated[float, Field(ge=1, le=600)] = 60.0

@@ -35,13 +35,13 @@ class ApiKeys:
     def backend_of(self, key: str | None) -> Backend:
         """
         Raises:
-            Unauthenticated: no key was given, or nobody's.
+            Unauthenticated: no key was given, or an unknown one.
         """
         if not key:
             raise Unauthenticated("an API key is needed: X-API-Key: <API_KEY>")
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest().encode()
         found = None
-        for known, backend in self._by_hash:  # all of them, so that the time taken tells nothing
+        for known, backend in self._by_hash:  # all of them: the time taken must not depend on the key
             if hmac.compare_digest(known, digest):
                 found = backend
         if found is None:

@@ -1,4 +1,4 @@
-"""Who calls: credentials of a request verified, counted and authorized, whatever the door it came through."""
+"""Callers: credentials of a request verified, counted and authorized, whichever door it came through."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Callers:
 
 
 class Access(ABC, Generic[C]):
-    """Who may call an operation, as its row says; and what the service is told of the caller."""
+    """Who may call an operation, as its row says; and the caller that its service is given."""
 
     @abstractmethod
     async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> C:

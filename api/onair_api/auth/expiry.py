@@ -1,4 +1,4 @@
-"""Secrets that are worth nothing after a time: what says so, and the sweep that deletes them.
+"""Secrets that expire: the annotation that says when, and the sweep that deletes them.
 
 Every replica sweeps, each at times of its own; a Secret that another has
 deleted meanwhile does not matter.
@@ -21,7 +21,7 @@ from onair_crds.kube.errors import ApiError
 log = structlog.get_logger()
 
 GRACE = dt.timedelta(minutes=1)
-"""Clocks of replicas differ: nothing is deleted that one of them may still need."""
+"""Clocks of replicas differ: nothing is deleted that another may still need."""
 BATCH = 500
 
 
@@ -30,7 +30,7 @@ def expires_annotation(time: dt.datetime) -> dict[str, str]:
 
 
 def expiry_of(entry: Entry) -> dt.datetime | None:
-    """When a Secret ends; None where nothing readable says so."""
+    """When a Secret expires; None where its annotation is missing or unreadable."""
     text = (entry.metadata.get("annotations") or {}).get(EXPIRES_ANNOTATION)
     try:
         time = dt.datetime.fromisoformat(str(text))
@@ -53,14 +53,14 @@ class Sweeper:
             await self.sweep(dt.datetime.now(dt.UTC))
 
     async def sweep(self, now: dt.datetime) -> None:
-        """Deletes what has ended, a bounded number at a time."""
-        ended = [
+        """Deletes what has expired, a bounded number at a time."""
+        expired = [
             entry
             for kind in self._kinds
             for entry in self._cluster.view.all(kind)
             if (expiry := expiry_of(entry)) and expiry + GRACE < now
         ]
-        for entry in ended[:BATCH]:
+        for entry in expired[:BATCH]:
             try:
                 await self.delete(entry)
             except ApiError as error:

@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 CHARACTERS = string.ascii_lowercase + string.digits
 LENGTH = 14
-"""72 random bits: short in a chat, and nobody finds one by trying."""
+"""72 random bits: short in a chat, and not guessable."""
 TOKEN_PARAMETER = "at"  # noqa: S105 - the name of a query parameter
 
 UNKNOWN = "the guest code does not exist"
@@ -37,7 +37,7 @@ UNKNOWN = "the guest code does not exist"
 
 @dataclass(frozen=True)
 class GuestCode:
-    """What a code's Secret holds."""
+    """A code as its Secret holds it."""
 
     service_id: str
     collection_id: str
@@ -50,7 +50,7 @@ class GuestCode:
 
     @classmethod
     def of(cls, entry: Entry) -> GuestCode | None:
-        """None where the Secret is not of the form that this service writes."""
+        """None where the Secret does not have the form that this service writes."""
         data = entry.document.get("data") or {}
         try:
             return cls(*(base64.b64decode(data[name]).decode() for name in _FIELDS))
@@ -148,10 +148,10 @@ class GuestCodes:
         return _stored(await self._cluster.get(GUEST_CODE, secret_name(service_id, code)))
 
     async def delete(self, stored: StoredCode) -> None:
-        """Ends the code and its token.
+        """Deletes the code and revokes its token.
 
         Raises:
-            ApiError: the API server did not answer; what is left goes when the caller retries.
+            ApiError: the API server did not answer; what is left is deleted when the caller retries.
         """
         await self._revoked.revoke(stored.code.token_id, stored.expires.timestamp())
         await self._sweeper.delete(stored.secret)
@@ -172,7 +172,7 @@ class GuestCodes:
     def target(self, service_id: str, code: str) -> str:
         """Where a code leads to, with its token.
 
-        From the view alone: whoever has no credential shall not put work on the API server.
+        From the view alone: callers without credentials must not load the API server.
 
         Raises:
             NotFound: there is no such code, or it has expired.

@@ -1,9 +1,9 @@
-"""How many requests a token and a service may make, counted over all replicas in Redis.
+"""Rate limits of tokens and services, counted over all replicas in Redis.
 
-A request waits for nothing: it is counted here and told to Redis in batches a
-moment later, and who was found to be over the limit is refused until the
-window ends. So a limit is exceeded by at most what one batch holds per replica.
-While Redis is away everybody is let through. See docs/decisions/0012.
+A request waits for nothing: it is counted here and reported to Redis in batches
+a moment later; a token or service over its limit is refused until the window
+ends. So a limit is exceeded by at most what one batch holds per replica. While
+Redis is unreachable there are no limits. See docs/decisions/0012.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ log = structlog.get_logger()
 
 TICK_S = 0.05
 SHARE = 0.02
-"""A counter is told to Redis when it holds this share of its limit …"""
+"""A counter is reported to Redis when it holds this share of its limit …"""
 AGE = 0.1
 """… or is this share of a window old, whichever comes first."""
 TIMEOUT_S = 1.0
 OPEN_S = 5.0
-"""Pause after Redis failed; nobody is limited meanwhile."""
+"""Pause after Redis failed; there are no limits meanwhile."""
 PARALLEL = 16
 
-_SAID = {"token": "with this access token", "service": "from this service"}
+_WHOSE = {"token": "with this access token", "service": "from this service"}
 
 
 class Key(NamedTuple):
@@ -64,13 +64,13 @@ class RateLimits:
         self._counters: dict[Key, Counter] = {}
         self._refused_until: dict[Key, float] = {}
         self._open = True
-        """Nobody is limited: Redis is away, or was not asked yet."""
+        """There are no limits: Redis is unreachable, or was not reached yet."""
 
     def count(self, token_id: str | None, service_id: str) -> None:
-        """Takes note of a request.
+        """Counts a request.
 
         Raises:
-            ResourceExhausted: there were too many of this token or service; says when to come back.
+            ResourceExhausted: there were too many of this token or service; says when to retry.
         """
         if not self._items:
             return
@@ -87,7 +87,7 @@ class RateLimits:
             RATE_LIMITED.labels(key.scope).inc()
             wait_s = math.ceil(until - now)
             raise ResourceExhausted(
-                f"too many requests {_SAID[key.scope]}; try again in {wait_s} s", retry_after_s=wait_s
+                f"too many requests {_WHOSE[key.scope]}; try again in {wait_s} s", retry_after_s=wait_s
             )
         counter = self._counters.get(key)
         if counter is None:
@@ -97,7 +97,7 @@ class RateLimits:
             counter.hits += 1
 
     async def run(self) -> None:
-        """Tells Redis until cancelled."""
+        """Reports to Redis until cancelled."""
         if not self._items:
             return
         pool: Any = ConnectionPool.from_url(
@@ -105,17 +105,17 @@ class RateLimits:
         )
         storage = RedisStorage(f"async+{self._url}", implementation="redispy", connection_pool=pool)
         try:
-            await self._tell_forever(FixedWindowRateLimiter(storage))
+            await self._report_forever(FixedWindowRateLimiter(storage))
         finally:
             await pool.disconnect()
 
-    async def _tell_forever(self, limiter: FixedWindowRateLimiter) -> None:
+    async def _report_forever(self, limiter: FixedWindowRateLimiter) -> None:
         while True:
             try:
                 async with asyncio.timeout(TIMEOUT_S):
-                    await self._tell(limiter, time.monotonic())
+                    await self._report(limiter, time.monotonic())
             except Exception as error:  # noqa: BLE001 - whatever a Redis client raises, requests go on
-                self._let_everybody_in(error)
+                self._open_limits(error)
                 await asyncio.sleep(OPEN_S)
                 continue
             if self._open:
@@ -123,7 +123,7 @@ class RateLimits:
                 RATE_LIMITS_OPEN.set(0)
             await asyncio.sleep(TICK_S)
 
-    def _let_everybody_in(self, error: Exception) -> None:
+    def _open_limits(self, error: Exception) -> None:
         if not self._open:
             log.warning("rate_limits.open", error=type(error).__name__)
         self._open = True
@@ -131,22 +131,22 @@ class RateLimits:
         self._counters.clear()
         self._refused_until.clear()
 
-    async def _tell(self, limiter: FixedWindowRateLimiter, now: float) -> None:
+    async def _report(self, limiter: FixedWindowRateLimiter, now: float) -> None:
         if self._open:
             await limiter.get_window_stats(next(iter(self._items.values())), "-")  # is Redis there?
         self._refused_until = {key: until for key, until in self._refused_until.items() if until > now}
         due = [key for key, counter in self._counters.items() if self._is_due(key, counter, now)]
         turns = asyncio.Semaphore(PARALLEL)
 
-        async def tell(key: Key) -> None:
+        async def report(key: Key) -> None:
             async with turns:
-                await self._tell_one(limiter, key)
+                await self._report_one(limiter, key)
 
         async with asyncio.TaskGroup() as group:
             for key in due:
-                group.create_task(tell(key))
+                group.create_task(report(key))
 
-    async def _tell_one(self, limiter: FixedWindowRateLimiter, key: Key) -> None:
+    async def _report_one(self, limiter: FixedWindowRateLimiter, key: Key) -> None:
         item = self._items[key.scope]
         counter = self._counters.pop(key)
         if await limiter.hit(item, key.id, cost=counter.hits):

@@ -1,7 +1,7 @@
-"""Tokens that ended before their time: redeemed direct tokens and those of deleted guest codes.
+"""Revoked tokens: redeemed direct tokens and those of deleted guest codes.
 
 Each is a Secret named by the hash of the token's id. Its creation is the
-compare-and-swap that lets one refresh win; the watch tells the other replicas.
+compare-and-swap that lets one refresh win; the watch brings it to the other replicas.
 They stand in the show namespace: the facade may delete Secrets there and
 nowhere near the signing keys. See docs/decisions/0011.
 """
@@ -32,7 +32,7 @@ class RevokedTokens:
         self._cluster = cluster
 
     def known(self, token_id: str) -> bool:
-        """Whether this replica has heard of it: at most one watch delay after it was written."""
+        """Whether this replica knows it as revoked: at most one watch delay after it was written."""
         return self._cluster.view.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
     async def check(self, token_id: str) -> bool:
@@ -44,10 +44,10 @@ class RevokedTokens:
         return await self._cluster.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
     async def revoke(self, token_id: str, expires: float) -> bool:
-        """Ends a token; False where somebody else did before.
+        """Revokes a token; False where it was revoked before.
 
         Args:
-            expires: Unix seconds of the token's own end, after which nobody needs to know any more.
+            expires: Unix seconds of the token's own expiry, after which the record is not needed any more.
 
         Raises:
             ApiError: the API server did not answer.

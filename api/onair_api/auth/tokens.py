@@ -30,7 +30,7 @@ KIND = "kind"
 SESSION_S = "session"
 """Claim of EXCHANGE tokens: life in seconds of each session token that they are redeemed for."""
 RENEW_SHARE = 0.1
-"""Share of a token's life that counts as its end, when it is renewed on any answer."""
+"""Last share of a token's life, in which it is renewed by any response."""
 
 _REFUSED = "the access token is not valid: {}"
 
@@ -38,7 +38,7 @@ _REFUSED = "the access token is not valid: {}"
 class TokenKind(StrEnum):
     SESSION = "session"
     DIRECT = "direct"
-    """Usable as it is; its first refresh gives a session token and ends it."""
+    """Usable as it is; its first refresh gives a session token and revokes it."""
     EXCHANGE = "exchange"
     """Can only be refreshed, any number of times; each gives a session token."""
 
@@ -73,7 +73,7 @@ class Tokens:
     ) -> None:
         """
         Args:
-            revoked: whether a token that is not for a session (DIRECT, EXCHANGE) was ended before its time.
+            revoked: whether a token that is not for a session (DIRECT, EXCHANGE) was revoked.
         """
         self._keys = keys
         self._settings = settings
@@ -128,7 +128,7 @@ class Tokens:
         ).token
 
     def renewed_near_end(self, verified: Verified) -> str | None:
-        """A successor for a session token in the last tenth of its life; the same one for every answer."""
+        """A successor for a session token in the last tenth of its life; the same one for every response."""
         left = verified.expires - self._now()
         if verified.kind is not TokenKind.SESSION or left > RENEW_SHARE * (
             verified.expires - verified.issued
@@ -150,7 +150,7 @@ class Tokens:
             redeeming: accept EXCHANGE tokens, which are good for nothing but a refresh.
 
         Raises:
-            Unauthenticated: there is no token, or it is not one of ours, or it has ended.
+            Unauthenticated: there is no token, or it is not one of ours, or it has expired.
         """
         scheme, _, token = (authorization or "").partition(" ")
         token = token.strip()
@@ -176,7 +176,7 @@ class Tokens:
             if self._revoked(known.id):
                 raise Unauthenticated(REDEEMED)
             if known.kind is TokenKind.EXCHANGE and not redeeming:
-                raise Unauthenticated(_REFUSED.format("it can only be refreshed, which gives one that is"))
+                raise Unauthenticated(_REFUSED.format("it can only be refreshed, for a session token"))
         return known
 
     def _sign(
@@ -237,7 +237,7 @@ class Tokens:
             self._cache.popitem(last=False)
 
 
-REDEEMED = _REFUSED.format("it was redeemed or withdrawn")
+REDEEMED = _REFUSED.format("it was redeemed or revoked")
 
 
 def seconds(duration_ms: int) -> int:

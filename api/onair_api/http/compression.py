@@ -1,4 +1,4 @@
-"""gzip for answers that are worth it: large, and wanted by the client. Streams of events are left alone."""
+"""gzip for large responses whose clients accept it. Event streams are left alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 LEAST_BYTES = 4096
-"""Below it a network packet or two are saved, and a tenth of a millisecond of the processor is lost."""
+"""Below it compression saves a network packet or two and costs a tenth of a millisecond of CPU."""
 LEVEL = 4
 """JSON of resources shrinks to a sixth or less; higher levels save little more and take twice as long."""
 STREAMS = "/event/"

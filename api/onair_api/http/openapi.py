@@ -47,19 +47,19 @@ _ERRORS: dict[Code, tuple[str, str]] = {
         "ROLE_VIEWER may not call UpdateProject",
     ),
     Code.NOT_FOUND: (
-        "Does not exist, or belongs to somebody else.",
+        "Does not exist, or belongs to another user.",
         "the project does not exist",
     ),
     Code.ABORTED: (
         "Others changed the resource too often at the same time; try again.",
-        "the resource was changed by somebody else at the same time; try again",
+        "the resource was changed by others at the same time; try again",
     ),
     Code.RESOURCE_EXHAUSTED: (
         "Too many requests of this token or service; try again after `Retry-After` seconds.",
         "too many requests with this access token; try again in 7 s",
     ),
     Code.UNAVAILABLE: (
-        "The Kubernetes API is away; try again after `Retry-After` seconds.",
+        "The Kubernetes API is unreachable; try again after `Retry-After` seconds.",
         "the Kubernetes API cannot be reached now; try again",
     ),
 }

@@ -19,7 +19,7 @@ ASSETS = Path(fastapi_offline.__file__).parent / "static"
 
 
 def install(app: FastAPI, cluster: Cluster, keys: SigningKeys) -> None:
-    """Adds the pages; the probes tell of `cluster` and `keys`."""
+    """Adds the pages; the probes report on `cluster` and `keys`."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/healthz")

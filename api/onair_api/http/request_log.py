@@ -1,4 +1,4 @@
-"""The outermost layer of a request: counts and times it, logs what matters, and answers what nobody caught.
+"""The outermost layer of a request: counts and times it, logs what matters, and responds to unhandled errors.
 
 Pure ASGI: a layer that builds request and response objects costs more than the
 whole of a cached read.
@@ -25,7 +25,7 @@ from onair_api.unexpected_errors import log_unexpected
 log = structlog.get_logger()
 
 REQUEST_ID = b"x-request-id"
-"""Names a request in its answer and in its log lines; the caller's own is kept where it is harmless."""
+"""Names a request in its response and in its log lines; the caller's own is kept where it is harmless."""
 _PROCESS, _NUMBERS = secrets.token_hex(5), itertools.count(1)
 _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
@@ -70,10 +70,10 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, observed)
-        except Exception as error:  # noqa: BLE001 - the one place that must answer whatever happened
+        except Exception as error:  # noqa: BLE001 - the one place that must respond whatever happened
             log_unexpected("http.failed", error, route=getattr(scope.get("route"), "path", "none"))
             if not status:
-                await _answer_internal(observed)
+                await _respond_internal(observed)
         finally:
             self._observe(method, scope, status, time.perf_counter() - started)
 
@@ -111,7 +111,7 @@ def _request_id(scope: Scope) -> str:
 
 
 def _with_renewed_token(message: Message, scope: Scope) -> Message:
-    """Clients take a successor of their token from this header of any answer."""
+    """Clients take a successor of their token from this header of any response."""
     token = (scope.get("state") or {}).get("renewed_token")
     if token is None:
         return message
@@ -121,7 +121,7 @@ def _with_renewed_token(message: Message, scope: Scope) -> Message:
     return {**message, "headers": [*headers, (b"authorization", f"Bearer {token}".encode())]}
 
 
-async def _answer_internal(send: Send) -> None:
+async def _respond_internal(send: Send) -> None:
     body = orjson.dumps(Internal("an error of this service; it was logged").body())
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 500, "headers": headers})

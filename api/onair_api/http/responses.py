@@ -63,7 +63,7 @@ def _token(message: Any, scope: Scope) -> Response:
 
 
 def _redirect(message: Any, scope: Scope) -> Response:
-    """The address holds a token: nobody keeps it, and the page behind it does not pass it on."""
+    """The address holds a token: no cache keeps it, and the page behind it does not pass it on."""
     headers = {"Location": message["location"], **NO_STORE, "Referrer-Policy": "no-referrer"}
     return Response(status_code=302, headers=headers)
 
@@ -81,7 +81,7 @@ def error_response(error: RpcError, headers: dict[str, str] | None = None) -> Js
 
 
 def install(app: FastAPI) -> None:
-    """Turns every expected exception into its response; the request log answers the others."""
+    """Turns every expected exception into its response; the request log responds to the others."""
 
     async def on_rpc_error(request: Request, error: Exception) -> Response:
         return error_response(error if isinstance(error, RpcError) else RpcError("internal error"))

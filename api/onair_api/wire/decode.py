@@ -1,6 +1,6 @@
-"""From a request's JSON to the resource's form, collecting what is wrong with every field.
+"""Decodes a request's JSON into the resource's form, collecting what is wrong with every field.
 
-Types and enumerations are judged here; bounds, required fields and one-ofs by
+Types and enumerations are checked here; bounds, required fields and one-ofs by
 the models afterwards (`validation`), since a mask merges in between.
 """
 
@@ -51,7 +51,7 @@ class Decoder:
         return result
 
     def field(self, field: WireField, value: Any, path: str) -> Any:
-        """One value, or ABSENT; a wrong one is ABSENT too and is noted."""
+        """One value, or ABSENT; a wrong one is ABSENT too, and a violation."""
         if value is None or value is ABSENT:
             return ABSENT
         match field.kind:

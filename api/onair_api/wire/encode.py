@@ -1,4 +1,4 @@
-"""From the resource's form to a response's JSON. Pure, and never fails: what is stored is shown."""
+"""Encodes the resource's form as a response's JSON. Pure, and never fails: what is stored is shown."""
 
 from __future__ import annotations
 

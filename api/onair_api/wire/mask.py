@@ -2,7 +2,7 @@
 
 The rules are `operations.md`, "Wire rules". Merging works on the resource's
 form, so fields that HTTP does not show (references, what a later version
-stores) stay as they are. The models judge the result afterwards.
+stores) stay as they are. The models validate the result afterwards.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def leaf_paths(message: Message, body: dict[str, Any], above: Path = ()) -> list
 
 
 def merged(message: Message, spec: dict[str, Any], body: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
-    """A copy of `spec` with the named fields of `body` applied; what is wrong is noted in `decoder`."""
+    """A copy of `spec` with the named fields of `body` applied; violations go to `decoder`."""
     paths, named = mask_paths(message, body)
     result = copy.deepcopy(spec)
     selected: dict[tuple[str, ...], set[str]] = {}

@@ -1,4 +1,4 @@
-"""A resource's spec as a create or an update request asks for it: decoded, merged, judged by the model."""
+"""A resource's spec as a create or an update request asks for it: decoded, merged, validated by the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model says about a resource, in words of the interface. Pure."""
+"""Validates a resource by its model; violations are in terms of the interface. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from onair_crds.resources.base import SpecModel
 
 
 def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violation] = ()) -> None:
-    """Judges a whole spec.
+    """Validates a whole spec.
 
     Args:
         found: what decoding the request found already; it comes first, and
-            where it speaks of a field, or of one inside, the model is not asked.
+            where it is about a field, or one inside, the model's own finding is dropped.
 
     Raises:
         InvalidArgument: names every wrong field.

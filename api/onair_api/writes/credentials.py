@@ -26,7 +26,7 @@ from onair_crds.shapes import Document
 
 log = structlog.get_logger()
 
-_ASKED = "secrets asked for"
+_FETCHED = "secrets fetched"
 
 
 class Credentials:
@@ -36,7 +36,7 @@ class Credentials:
     async def values(
         self, message: Message, part: dict[str, Any], reader: Entry | None = None
     ) -> dict[str, str]:
-        """The secrets that an address member (`rtmpPush` …) refers to; what cannot be read is left out.
+        """The secrets that an address member (`rtmpPush` …) refers to; what cannot be read is absent.
 
         Args:
             reader: for which the API server is asked no more than once for each Secret that the view lacks.
@@ -52,7 +52,7 @@ class Credentials:
         """What one key (`key`) of a Secret (`name`) holds; None where it cannot be read."""
         name = str(reference.get("name"))
         if reader is not None and self._cluster.view.get(CREDENTIALS, name) is None:
-            if name in (asked := reader.records.setdefault(_ASKED, set())):
+            if name in (asked := reader.records.setdefault(_FETCHED, set())):
                 return None
             asked.add(name)
         secret = await self._secret(name)
@@ -101,7 +101,7 @@ class Credentials:
         cluster.view.put(CREDENTIALS, created)
 
     async def discard(self, name: str) -> None:
-        """Takes a Secret back that no resource came to name. The operator sweeps what stays behind."""
+        """Deletes a Secret that no resource came to name. The operator sweeps what stays behind."""
         cluster = self._cluster
         try:
             await cluster.client.delete(cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name)

@@ -1,4 +1,4 @@
-"""Ids of the interface: names of resources that nobody can guess."""
+"""Ids of the interface: names of resources that cannot be guessed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes of resources: every change is a compare-and-swap, tried again on what is newest."""
+"""Writes of resources: every change is a compare-and-swap, retried on the newest version."""
 
 from __future__ import annotations
 
@@ -127,25 +127,25 @@ class Writer:
     async def _delete(self, entry: Entry, note: RequestNote) -> bool | None:
         """Deletes this version: gone, going, or (None) not at this version any more."""
         cluster, kind, name = self._cluster, entry.kind, entry.name
-        noted = await self._try(entry, annotation_changes(entry.document, note.annotations()))
-        if noted is None:
+        annotated = await self._try(entry, annotation_changes(entry.document, note.annotations()))
+        if annotated is None:
             return None
         try:
-            answer = await cluster.client.delete(
+            response = await cluster.client.delete(
                 cluster.api(kind),
                 cluster.namespace(kind),
                 name,
-                uid=noted.uid,
-                resource_version=str(noted.version),
+                uid=annotated.uid,
+                resource_version=str(annotated.version),
             )
         except ApiError as error:
             if error.status == 409:
                 return None
             if not error.not_found:
                 raise
-            answer = {}
-        if answer.get("kind") == kind:
-            cluster.view.put(kind, answer)
+            response = {}
+        if response.get("kind") == kind:
+            cluster.view.put(kind, response)
             return False
         cluster.view.remove(kind, name, entry.uid)
         return True

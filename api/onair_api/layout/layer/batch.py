@@ -24,7 +24,7 @@ from onair_crds.resources.enums import RequestAnimationMode
 
 MAX_BATCH = 1000
 MAX_UPDATES = 16
-"""Items of one batch that may update one layer; the answer has the whole layer for each of them."""
+"""Items of one batch that may update one layer; the response has the whole layer for each of them."""
 _INDEX = re.compile(r"index:([0-9]{1,4})")
 
 

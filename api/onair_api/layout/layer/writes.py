@@ -2,8 +2,8 @@
 
 A layout is one resource, so a write costs what its size costs, tens of
 milliseconds with hundreds of layers. Where a caller sends plain updates of the
-same layers faster than that (somebody drags them), those that wait together
-become one write: each is applied and answered, and the version that is stored,
+same layers faster than that (a drag), those that wait together
+become one write: each is applied and gets its response, and the version that is stored,
 and its event, is the last one's. See decision 10.
 """
 
@@ -37,7 +37,7 @@ class Waiting:
     request: BatchRequest
     alone: bool
     """It is one layer's own operation, not a batch."""
-    answered: asyncio.Future[JsonObject] = field(
+    response: asyncio.Future[JsonObject] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -102,7 +102,7 @@ class LayerWrites:
             task.add_done_callback(self._tasks.discard)
         else:
             queue.append(waiting)
-        return await waiting.answered
+        return await waiting.response
 
     async def _drain(self, layout_id: str) -> None:
         queue = self._waiting[layout_id]
@@ -111,10 +111,10 @@ class LayerWrites:
         del self._waiting[layout_id]
 
     async def _write(self, layout_id: str, group: list[Waiting]) -> None:
-        """One write for all of a group; answers each of them."""
+        """One write for all of a group; each gets its response."""
         last = group[-1]
         note = replace(last.note, nonce=new_nonce())
-        answers: dict[Waiting, JsonObject | RpcError] = {}
+        responses: dict[Waiting, JsonObject | RpcError] = {}
         kept = False
 
         async def change(entry: Entry) -> JsonObject:
@@ -124,34 +124,34 @@ class LayerWrites:
                 try:
                     outcome = applied(layers, [r.operation for r in each.request.layers], scene=scene)
                 except RpcError as error:
-                    answers[each] = error
+                    responses[each] = error
                     continue
                 layers = outcome.layers
-                answers[each] = (
+                responses[each] = (
                     result(layout_id, each.request.layers[0], outcome.results[0])
                     if each.alone
                     else batch_response(layout_id, each.request, outcome.results)
                 )
-            answer = answers[last]
+            response = responses[last]
             kept = False
-            if self._details and last.has_details and not isinstance(answer, RpcError):
+            if self._details and last.has_details and not isinstance(response, RpcError):
                 key = last.request.layers[0].key if last.alone else "batch"
-                kept = await self._details.keep(str(note.nonce), {key: event_record(answer)})
+                kept = await self._details.keep(str(note.nonce), {key: event_record(response)})
             return {**entry.spec, "layers": list(layers.values())}
 
         try:
             await self._writer.update(LAYOUT, layout_id, change, lambda: replace(note, has_details=kept))
-        except Exception as error:  # noqa: BLE001 - whoever waits for the answer handles it
+        except Exception as error:  # noqa: BLE001 - whoever waits for the response handles it
             for each in group:
                 _fail(each, error)
             return
-        for each, answer in answers.items():
-            if isinstance(answer, RpcError):
-                _fail(each, answer)
-            elif not each.answered.done():
-                each.answered.set_result(answer)
+        for each, response in responses.items():
+            if isinstance(response, RpcError):
+                _fail(each, response)
+            elif not each.response.done():
+                each.response.set_result(response)
 
 
 def _fail(waiting: Waiting, error: Exception) -> None:
-    if not waiting.answered.done():
-        waiting.answered.set_exception(error)
+    if not waiting.response.done():
+        waiting.response.set_exception(error)

@@ -36,9 +36,9 @@ AUTHENTICATION = (
         messages=Messages(EMPTY, "Empty", example={}),
         docs=Docs(
             "authentication",
-            "Renew the access token before it ends",
+            "Renew the access token before it expires",
             "The new token is in the response header `Authorization: Bearer …`; grants stay the "
-            "same. A guest's token of kind `direct` is ended by it, one of kind `exchange` is "
+            "same. A guest's token of kind `direct` is revoked by it, one of kind `exchange` is "
             "good for another.",
         ),
     ),
@@ -91,7 +91,7 @@ AUTHENTICATION = (
         access=ByAccessToken(COHOSTS - IMPERSONATORS),
         service=ServiceMethod(Authentication, Authentication.get_guest_code),
         messages=Messages(None, "GuestCodeResponse"),
-        docs=Docs("authentication", "Read a guest code", "NOT_FOUND once it has ended."),
+        docs=Docs("authentication", "Read a guest code", "NOT_FOUND once it has expired."),
     ),
     Operation(
         name="DeleteGuestCode",
@@ -101,7 +101,7 @@ AUTHENTICATION = (
         messages=Messages(None, "Empty"),
         docs=Docs(
             "authentication",
-            "End a guest code and its token",
+            "Delete a guest code and revoke its token",
             "Sessions that its token was redeemed for go on.",
         ),
     ),
@@ -144,7 +144,7 @@ AUTHENTICATION = (
         docs=Docs(
             "authentication",
             "Follow a short url",
-            "The response holds a token: nobody keeps it, and the page behind it does not pass it on.",
+            "The response holds a token: no cache keeps it, and the page behind it does not pass it on.",
         ),
         errors=Errors(only=(Code.NOT_FOUND,)),
     ),

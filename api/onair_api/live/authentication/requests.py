@@ -1,4 +1,4 @@
-"""Bodies of the token operations, judged. Pure; violations are collected, so that all are named at once."""
+"""Decodes and validates requests of token operations. Pure; every wrong field is named at once."""
 
 from __future__ import annotations
 

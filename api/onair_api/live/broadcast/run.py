@@ -1,7 +1,7 @@
-"""What run of a show is present, from wanted and observed state together. Pure.
+"""The present run of a show, from wanted and observed state together. Pure.
 
 The operator acts a moment after a start or a stop is written. Until then the
-status tells what was asked for: WAITING after a start, STOPPING after a stop.
+status shows what was asked for: WAITING after a start, STOPPING after a stop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Part = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `id` is None before any, and where the operator has yet to make one up (`kubectl`)."""
+    """One run. `id` is None before any, and where the operator has yet to generate one (`kubectl`)."""
 
     id: str | None
     phase: BroadcastPhase
@@ -31,7 +31,7 @@ class Run:
 
 
 def present_run(spec: Part, status: Part) -> Run:
-    """The run that a client is told of."""
+    """The run that clients are shown."""
     wanted: Part = spec.get("broadcast") or {}
     current: Part | None = status.get("broadcast")
     running = wanted.get("state") == BroadcastState.RUNNING
@@ -60,7 +60,7 @@ def wanted_start(spec: Part, status: Part, new_id: str) -> tuple[str, Part]:
 def wanted_stop(spec: Part, status: Part) -> Part:
     """The `spec.broadcast` that ends what is on air; unchanged where nothing is.
 
-    It names the run, so a run that a source trigger started is ended as well.
+    It names the run, so a run that a source trigger started is stopped as well.
     """
     run = present_run(spec, status)
     wanted: Part = spec.get("broadcast") or {}

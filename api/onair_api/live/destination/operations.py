@@ -34,9 +34,7 @@ DESTINATIONS = (
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Destinations, Destinations.get),
         messages=Messages(None, "DestinationResponse"),
-        docs=Docs(
-            "destinations", "Read a destination", "Secrets are left out for everybody but hosts and co-hosts."
-        ),
+        docs=Docs("destinations", "Read a destination", "Secrets are shown to hosts and co-hosts alone."),
     ),
     Operation(
         name="UpdateDestination",

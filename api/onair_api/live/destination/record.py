@@ -1,4 +1,4 @@
-"""A destination as HTTP shows it: with its secrets to hosts and co-hosts, without them to everybody else."""
+"""A destination as HTTP shows it: with its secrets to hosts and co-hosts alone."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from onair_crds.resources.destination import DestinationSpec
 from onair_crds.shapes import JsonObject
 
 PENDING = "pending"
-"""Name in the references until the Secret is stored; the spec is judged before anything is written."""
+"""Name in the references until the Secret is stored; the spec is validated before anything is written."""
 
 Present = dict[tuple[str, str], tuple[str, JsonObject]]
 """Value and reference of each secret that a stored spec has, by member and field."""
@@ -70,7 +70,7 @@ class SecretVersions:
         return await self._checked(spec, present, decoder.violations)
 
     async def _checked(self, spec: JsonObject, present: Present, violations: list[Violation]) -> JsonObject:
-        """The spec with references for inline secrets; judged before any Secret is written."""
+        """The spec with references for inline secrets; validated before any Secret is written."""
         self._take(spec, present, violations)
         check(DestinationSpec, spec, violations)
         await self._store(spec)

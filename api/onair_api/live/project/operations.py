@@ -59,7 +59,7 @@ PROJECTS = (
         docs=Docs(
             "projects",
             "Change a project",
-            "Only the fields that `updateMask` names; `broadcastUpdated` tells whether a running "
+            "Only the fields that `updateMask` names; `broadcastUpdated` says whether a running "
             "show changed.",
         ),
         errors=Errors(contended=True),

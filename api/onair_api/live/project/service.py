@@ -81,7 +81,7 @@ class Projects:
     async def remove(self, project: Entry, note: RequestNote, permit: Permit | None = None) -> int:
         """Deletes a project with all that it owns; gives the number of its layouts.
 
-        A live project stays, deleted, until the operator has ended the show;
+        A live project stays, deleted, until the operator has stopped the show;
         its destinations then go with it by their owner references, not before.
         """
         view = self._cluster.view

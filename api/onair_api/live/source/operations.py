@@ -32,7 +32,7 @@ SOURCES = (
             "sources",
             "Create a live source",
             "Needs the scope SCOPE_VAPI_CREATE. Where it is pushed to is assigned, and comes with "
-            "the answer.",
+            "the response.",
         ),
     ),
     Operation(

@@ -35,4 +35,4 @@ def _add_assigned_fields(schemas: Schemas) -> None:
     schemas["PushedSource"]["properties"] |= {"key": secret, "streamId": secret, "url": secret}
     schemas["PushedSource"]["properties"]["baseUrl"] = assigned
     schemas["WebRtcPreview"]["properties"]["participantId"] = assigned
-    schemas["PulledSource"].pop("required", None)  # the url is a secret, so not everybody is shown it
+    schemas["PulledSource"].pop("required", None)  # the url is a secret, so not every caller is shown it
