@@ -97,14 +97,14 @@ def test_where_a_guest_may_publish(host: User, one: Facade, two: Facade) -> None
         publish(guest, "hello", projectId=show.id)
         for stream in (owner, own):
             assert events_of(stream, 1)[0]["event"]["name"] == "hello"
-        answer = guest.call(
+        response = guest.call(
             "POST", PUBLISH, {"name": "a", "payload": {}, "target": {"collectionId": show.collection}}
         )
-        assert (answer.status_code, answer.json()["code"]) == (403, 7)
-        answer = guest.call(
+        assert (response.status_code, response.json()["code"]) == (403, 7)
+        response = guest.call(
             "POST", PUBLISH, {"name": "a", "payload": {}, "target": {"projectId": sibling.id}}
         )
-        assert (answer.status_code, answer.json()["code"]) == (404, 5)
+        assert (response.status_code, response.json()["code"]) == (404, 5)
         guest.ok("POST", PUBLISH, {"name": "to myself", "payload": {}})
         assert events_of(own, 1)[0]["event"]["name"] == "to myself"
         owner.assert_silent()
@@ -123,8 +123,8 @@ def test_every_role(host: User, one: Facade, role: Role) -> None:
     guest = invite(host.project(), role.name)
     assert "StreamEvents" in WHO_MAY[role], "every guest may subscribe"
     may_publish = "PublishEvent" in WHO_MAY[role]
-    answer = guest.call("POST", PUBLISH, {"name": "a", "payload": {}})
-    assert answer.status_code == (200 if may_publish else 403)
+    response = guest.call("POST", PUBLISH, {"name": "a", "payload": {}})
+    assert response.status_code == (200 if may_publish else 403)
     with WebSocket(one, guest.token) as socket:
         result = socket.ask(publish={"name": "a", "payload": {}})
         assert "published" in result if may_publish else result["error"]["code"] == 7

@@ -51,11 +51,11 @@ def test_one_layer_at_a_time(stage: Stage) -> None:
 
 def test_a_batch_is_one_event(stage: Stage) -> None:
     items = [{"create": {"type": "square"}}, {"create": {"type": "text", "parentId": "index:0"}}]
-    answer = stage.canvas.batch(*items, requestAnimationMode="REQUEST_ANIMATION_MODE_SERIES", **WHY)
+    response = stage.canvas.batch(*items, requestAnimationMode="REQUEST_ANIMATION_MODE_SERIES", **WHY)
     event = stage.next("LAYER", "BATCH")
     assert event["requestAnimationMode"] == "REQUEST_ANIMATION_MODE_SERIES"
     assert event["requestMetadata"] == {"why": "drag"}
-    assert [i["create"]["id"] for i in event["layers"]] == [i["create"]["id"] for i in answer["layers"]]
+    assert [i["create"]["id"] for i in event["layers"]] == [i["create"]["id"] for i in response["layers"]]
     stage.stream.assert_silent()
 
 

@@ -15,7 +15,7 @@ import yaml
 from tests.support.control_plane import ControlPlane
 from tests.support.event_client import SignIn, WebSocket
 from tests.support.facade import Cluster, Facade, Show, wait_for
-from tests.support.seen import PREFIX, SHOWS, compare, new_shows
+from tests.support.subscriber import PREFIX, SHOWS, compare, new_shows
 
 from onair_api.settings import CacheSettings
 

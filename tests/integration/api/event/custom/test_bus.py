@@ -13,7 +13,7 @@ from tests.support.control_plane import ControlPlane
 from tests.support.event_client import PUBLISH, SignIn, WebSocket, events_of, publishes
 from tests.support.facade import Cluster, Facade, User, wait_for
 from tests.support.redis_server import RedisServer
-from tests.support.seen import PREFIX, compare, new_shows
+from tests.support.subscriber import PREFIX, compare, new_shows
 
 from onair_api.event.custom.bus import RESPONSE_TIMEOUT_S
 from onair_api.event.custom.redis_link import READ_TIMEOUT_S
@@ -22,11 +22,11 @@ from onair_api.settings import EventSettings, RedisSettings
 
 def assert_refused_at_once(user: User) -> None:
     started = time.monotonic()
-    answer = user.call("POST", PUBLISH, {"name": "e", "payload": {}})
+    response = user.call("POST", PUBLISH, {"name": "e", "payload": {}})
     assert time.monotonic() - started < 2 * RESPONSE_TIMEOUT_S
-    assert (answer.status_code, answer.json()["code"]) == (503, 14)
-    assert int(answer.headers["Retry-After"]) > 0
-    assert "127.0.0.1" not in answer.text
+    assert (response.status_code, response.json()["code"]) == (503, 14)
+    assert int(response.headers["Retry-After"]) > 0
+    assert "127.0.0.1" not in response.text
 
 
 def test_redis_stopped_and_started(own: Facade, redis: RedisServer, sign_in: SignIn) -> None:

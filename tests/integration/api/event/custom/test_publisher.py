@@ -170,10 +170,10 @@ WRONG = [
 
 @pytest.mark.parametrize(("body", "said"), WRONG)
 def test_what_cannot_be_published(host: User, one: Facade, body: dict[str, Any], said: str) -> None:
-    answer = host.call("POST", PUBLISH, body)
-    assert (answer.status_code, answer.json()["code"]) == (400, 3)
-    assert answer.json()["message"].startswith(said)
-    assert answer.json()["details"]
+    response = host.call("POST", PUBLISH, body)
+    assert (response.status_code, response.json()["code"]) == (400, 3)
+    assert response.json()["message"].startswith(said)
+    assert response.json()["details"]
     with WebSocket(one, host.token) as socket:
         error = socket.ask(publish=body, correlationId="t")
         assert error["correlationId"] == "t"
@@ -193,8 +193,8 @@ def test_what_the_caller_does_not_see_is_not_found(host: User, one: Facade, sign
             {"projectId": own.id, "collectionId": foreign.collection},
         ):
             body = {"name": "a", "payload": {}, "target": target}
-            answer = host.call("POST", PUBLISH, body)
-            assert (answer.status_code, answer.json()["code"]) == (404, 5)
+            response = host.call("POST", PUBLISH, body)
+            assert (response.status_code, response.json()["code"]) == (404, 5)
             for request in ({"publish": body}, {"subscribe": body}):
                 assert socket.ask(**request)["error"]["code"] == 5
         query = {"subscribe.name": "*", "subscribe.target.projectId": foreign.id, "ping": "p"}
@@ -237,6 +237,6 @@ def test_a_layouts_ids_must_match(host: User, one: Facade, cluster: Any) -> None
             pass
         assert event["target"] == target
     for field, value in (("projectId", other.id), ("collectionId", other.collection)):
-        answer = host.call("POST", PUBLISH, {**body, "target": {"layoutId": layout, field: value}})
-        assert answer.status_code == 400
-        assert answer.json()["message"].startswith(f"target.{field}: is not the layout's")
+        response = host.call("POST", PUBLISH, {**body, "target": {"layoutId": layout, field: value}})
+        assert response.status_code == 400
+        assert response.json()["message"].startswith(f"target.{field}: is not the layout's")

@@ -147,5 +147,5 @@ def test_any_query_opens_a_stream_that_replies(
 @given(query=queries, token=st.none() | st.text(max_size=30) | st.just("bad.bad.bad"))
 def test_without_a_valid_token_nothing_opens(one: Facade, query: dict[str, str], token: str | None) -> None:
     credentials = {} if token is None else {"access_token": token}
-    answer = one.http.get(f"/event/v2/stream?{urlencode({**query, **credentials})}")
-    assert (answer.status_code, answer.json()["code"]) == (401, 16), httpx.codes(answer.status_code)
+    response = one.http.get(f"/event/v2/stream?{urlencode({**query, **credentials})}")
+    assert (response.status_code, response.json()["code"]) == (401, 16), httpx.codes(response.status_code)

@@ -53,9 +53,9 @@ def test_limits(
             with WebSocket(facade, host.token) as third:
                 assert third.next()["code"] == 8
                 assert third.closed() == 1008
-            answer = host.call("GET", "/event/v2/stream")
-            assert answer.status_code == 429
-            assert int(answer.headers["Retry-After"]) > 0
+            response = host.call("GET", "/event/v2/stream")
+            assert response.status_code == 429
+            assert int(response.headers["Retry-After"]) > 0
             with WebSocket(facade, sign_in(facade=facade).token) as another:
                 assert another.ask(ping="a")["pong"] == "a"
             error = socket.ask(publish={"name": "a", "payload": {"x": "y" * 100}})["error"]

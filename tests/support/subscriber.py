@@ -1,4 +1,4 @@
-"""Compares what subscribers learned from events with what is stored."""
+"""Subscribers that know projects from events alone, compared with what is stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWS = 12
 
 
 class Subscriber:
-    """Knows of its projects what events said."""
+    """Keeps projects up to date by their events."""
 
     def __init__(self, stream: WebSocket, known: dict[str, Json]) -> None:
         self._stream = stream
@@ -52,7 +52,7 @@ def new_shows(host: User) -> list[Show]:
 def compare(
     streams: list[WebSocket], shows: list[Show], cluster: Cluster, change: Callable[[], None]
 ) -> None:
-    """Lets something happen; in the end each subscriber, the facade and the API server know the same."""
+    """Runs `change`; each subscriber, the facade and the API server end up with the same projects."""
     user, collection = shows[0].user, shows[0].collection
     known = {show.id: show.get()["project"] for show in shows}
     subscribers = [Subscriber(stream, known) for stream in streams]
