@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.support.facade import Facade, User
+
+pytestmark = pytest.mark.fuzz
 
 SECONDS = os.environ.get("ONAIR_FUZZ_S")
 EXTENT = ["--max-time", SECONDS, "--max-examples", "200"] if SECONDS else ["--max-examples", "8"]

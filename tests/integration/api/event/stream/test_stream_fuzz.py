@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from tests.support.event_client import HttpStream, WebSocket
 from tests.support.facade import Facade, Json, User
 
+pytestmark = pytest.mark.fuzz
+
 EXAMPLES = 150 if "ONAIR_FUZZ_S" not in os.environ else 5000
 SCHEMA = "#/components/schemas/StreamEventsResponse"
 
