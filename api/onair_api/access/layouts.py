@@ -6,8 +6,8 @@ from onair_api.access.ownership import owned_project
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound, PermissionDenied
+from onair_crds.kube.store import Entry
 
 
 async def project_of(cluster: Cluster, identity: Identity, project_id: str) -> Entry:

@@ -10,8 +10,8 @@ from onair_api.access.audiences import Owner
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
+from onair_crds.kube.store import Entry
 
 _NO_COLLECTION = "the collection does not exist"
 _NO_PROJECT = "the project does not exist"

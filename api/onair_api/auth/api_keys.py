@@ -12,8 +12,9 @@ import structlog
 
 from onair_api.auth.identity import ALL_SCOPES
 from onair_api.cache.kinds import API_KEY
-from onair_api.cache.view import Entry, View
+from onair_api.cache.view import View
 from onair_api.errors import Unauthenticated
+from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
 

@@ -13,10 +13,10 @@ import random
 import structlog
 
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.view import Entry
 from onair_crds.contract.labels import EXPIRES_ANNOTATION
 from onair_crds.contract.times import format_time
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
 

@@ -18,11 +18,11 @@ from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import GUEST_CODE, PROJECT
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
 from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document, JsonObject
 
 log = structlog.get_logger()

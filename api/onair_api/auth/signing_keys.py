@@ -20,11 +20,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import SIGNING_KEY
-from onair_api.cache.view import Entry
 from onair_api.errors import Unavailable
 from onair_crds.contract.labels import SIGNING_KEY_TYPE
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
 log = structlog.get_logger()

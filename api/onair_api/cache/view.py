@@ -8,8 +8,6 @@ from onair_api.cache.kinds import KINDS, PARENT
 from onair_crds.kube.store import Entry, Store
 from onair_crds.shapes import Document
 
-__all__ = ["Entry", "View"]
-
 
 class View(Store):
     """A store whose reads do not see what is being deleted."""

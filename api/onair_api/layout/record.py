@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onair_api.cache.view import Entry
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
+from onair_crds.kube.store import Entry
 from onair_crds.resources.layout import LayoutSpec
 from onair_crds.resources.rendering import Rendering
 from onair_crds.shapes import JsonObject

@@ -8,7 +8,6 @@ from onair_api.access.layouts import owned_layout, project_of, visible_projects
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import LAYOUT
-from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.record import with_request_metadata
 from onair_api.layout.layer.request import RoundingDecoder
@@ -21,6 +20,7 @@ from onair_api.wire.decode import enum_field
 from onair_api.wire.validation import check
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import LayoutType
 from onair_crds.resources.layout import LayoutSpec
 from onair_crds.shapes import JsonObject

@@ -16,12 +16,12 @@ import structlog
 
 from onair_api.cache.cluster import NAME, Cluster
 from onair_api.cache.kinds import CREDENTIALS
-from onair_api.cache.view import Entry
 from onair_api.wire.message import Kind, Message
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document
 
 log = structlog.get_logger()

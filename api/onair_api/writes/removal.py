@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 
 PARALLEL = 16
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import orjson
 
-from onair_api.cache.view import Entry
 from onair_api.errors import InvalidArgument, Violation
 from onair_crds.contract.labels import CREATED_ANNOTATION, REQUEST_ANNOTATION
 from onair_crds.contract.times import format_time
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 

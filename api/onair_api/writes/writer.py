@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 import structlog
 
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.view import Entry
 from onair_api.errors import Aborted, NotFound
 from onair_api.metrics import WRITE_CONFLICTS
 from onair_api.writes.identifiers import new_id
@@ -20,6 +19,7 @@ from onair_api.writes.json_patch import annotation_changes, compare_and_swap, sp
 from onair_api.writes.request_note import CreationClock, RequestNote
 from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Entry
 from onair_crds.resources.base import API_VERSION
 from onair_crds.shapes import Document
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
-from onair_api.cache.view import Entry
 from onair_api.event.changes.change import Change
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.changes.layout import layout_announcements
@@ -25,6 +24,7 @@ from onair_api.event.replay.buffer import ReplayBuffer
 from onair_api.live.project.record import Readers
 from onair_api.unexpected_errors import log_unexpected
 from onair_api.writes.request_note import StoredNote, note_of
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document, JsonObject
 
 KINDS = (COLLECTION, PROJECT, SOURCE, DESTINATION, LAYOUT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_api.cache.view import Entry
 from onair_api.event.event import Position
 from onair_api.writes.request_note import StoredNote
+from onair_crds.kube.store import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from onair_api.access.target import Target
 from onair_api.cache.kinds import PROJECT
-from onair_api.cache.view import Entry, View
+from onair_api.cache.view import View
 from onair_api.event.changes.announcement import BATCH, CREATE, DELETE, UPDATE, Announcement
 from onair_api.event.changes.change import Change
 from onair_api.layout.layer.record import layer_record, layers_of
 from onair_api.layout.record import layout_record
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from onair_api.access.target import Target
 from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
-from onair_api.cache.view import Entry
 from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Announcement
 from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.broadcast.run import present_run
@@ -15,6 +14,7 @@ from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destin
 from onair_api.live.project.record import PROJECT_MESSAGE, Readers, public_project
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
+from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ConnectState
 from onair_crds.shapes import JsonObject
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from onair_api.cache.view import Entry
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.request import LAYER_MESSAGE, NULLABLE, LayerRequest
 from onair_api.layout.layer.stored import layers_of_spec
 from onair_api.layout.layer.tree import Layer, Layers
 from onair_api.wire.encode import encode_message
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 

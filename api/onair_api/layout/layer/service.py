@@ -5,7 +5,6 @@ from __future__ import annotations
 from onair_api.access.layouts import owned_layout
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_api.layout.event_details import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest, batch_request
@@ -17,6 +16,7 @@ from onair_api.settings import LimitSettings
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from onair_api.auth.identity import Identity
 from onair_api.cache.kinds import LAYOUT
-from onair_api.cache.view import Entry
 from onair_api.errors import RpcError
 from onair_api.layout.event_details import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest
@@ -23,6 +22,7 @@ from onair_api.layout.layer.stored import is_scene
 from onair_api.layout.layer.tree import Update, applied
 from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 TREE = frozenset({"children", "parentId"})

@@ -12,7 +12,6 @@ from onair_api.auth.roles import authorize_issue
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import REDEEMED, Issued, TokenKind, Tokens, Verified
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated
 from onair_api.live.authentication.requests import (
     BackendRequest,
@@ -23,6 +22,7 @@ from onair_api.live.authentication.requests import (
 from onair_api.operation import Ids
 from onair_api.settings import TokenSettings
 from onair_api.writes.identifiers import new_id
+from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import JsonObject
 

@@ -11,7 +11,6 @@ from onair_api.access.ownership import owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
-from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders
@@ -19,6 +18,7 @@ from onair_api.operation import Ids
 from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import BroadcastPhase, ImageFormat
 from onair_crds.shapes import JsonObject
 

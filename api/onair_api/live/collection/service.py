@@ -6,7 +6,6 @@ from onair_api.access.ownership import owned_collection
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, PROJECT, SOURCE
-from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import Readers, project_record
@@ -19,6 +18,7 @@ from onair_api.wire.message import message_of
 from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 from onair_crds.resources.collection import CollectionSpec
 from onair_crds.shapes import JsonObject
 

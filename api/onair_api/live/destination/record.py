@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.cache.view import Entry
 from onair_api.live.destination import passphrase
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import Message, WireField, message_of
 from onair_api.writes.credentials import Credentials
+from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
 
 DESTINATION_MESSAGE = message_of(DestinationSpec).only("metadata", "address", "enabled", "timeout")

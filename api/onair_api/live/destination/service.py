@@ -6,7 +6,6 @@ from onair_api.access.ownership import owned_destination, owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import DESTINATION
-from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.destination.record import destination_record
@@ -17,6 +16,7 @@ from onair_api.writes.credentials import Credentials
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.writer import Writer
+from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 
 PLAN_INPUT = ("enabled", "address", "timeout")

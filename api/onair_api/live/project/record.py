@@ -9,12 +9,13 @@ from pydantic import ValidationError
 
 from onair_api.auth.guest_codes import GuestCodes
 from onair_api.cache.kinds import DESTINATION, SOURCE
-from onair_api.cache.view import Entry, View
+from onair_api.cache.view import View
 from onair_api.live.destination.record import destination_record, public_destination
 from onair_api.live.source.record import SourceRecords
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
 from onair_api.writes.credentials import Credentials
+from onair_crds.kube.store import Entry
 from onair_crds.resources.composition import SceneComposition
 from onair_crds.resources.project import ProjectSpec, SourceTrigger
 from onair_crds.resources.rendering import Encoding, Rendering, target_bitrate_bps

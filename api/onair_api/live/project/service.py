@@ -6,7 +6,6 @@ from onair_api.access.ownership import owned_collection, owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import DESTINATION, LAYOUT, PROJECT
-from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
 from onair_api.live.project.record import PROJECT_MESSAGE, Readers, project_record
@@ -17,6 +16,7 @@ from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Permit, Writer
+from onair_crds.kube.store import Entry
 from onair_crds.resources.project import ProjectSpec
 from onair_crds.shapes import JsonObject
 

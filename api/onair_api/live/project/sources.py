@@ -8,7 +8,6 @@ from onair_api.access.ownership import owned_project, source_of
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
-from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound, Violation
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import Readers, project_record
@@ -20,6 +19,7 @@ from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
 from onair_api.wire.validation import check
 from onair_api.writes.writer import Change, Writer
+from onair_crds.kube.store import Entry
 from onair_crds.resources.project import ProjectSource, ProjectSpec
 from onair_crds.shapes import JsonObject
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from onair_api.cache.view import Entry
 from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
 from onair_crds.contract.ingest import AssignedPush, Ingest, assigned_push, participant_id
+from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceAddress, SourceSpec
 
 SOURCE_MESSAGE = message_of(SourceSpec).only("metadata", "address", "preview")

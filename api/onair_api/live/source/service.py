@@ -10,7 +10,6 @@ from onair_api.auth.callers import Caller
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT, SOURCE
-from onair_api.cache.view import Entry
 from onair_api.errors import FailedPrecondition, NotFound, PermissionDenied
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
@@ -24,6 +23,7 @@ from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Change, Writer
 from onair_crds.kube.errors import ApiUnavailable
+from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceSpec
 from onair_crds.shapes import JsonObject
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import CREDENTIALS
-from onair_api.cache.view import Entry
 from onair_api.writes.credentials import Credentials
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.ingest import STREAM_KEY, secret_name
 from onair_crds.contract.labels import SOURCE_LABEL
 from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Entry
 
 
 def is_pushed(spec: dict[str, Any]) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from onair_api.auth.identity import Identity
-from onair_api.cache.view import Entry
 from onair_api.errors import NotFound
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.request import create_request, update_request
 from onair_api.layout.layer.writes import LayerWrites, Waiting, next_group
 from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
+from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import JsonObject
 
