@@ -13,12 +13,12 @@ from onair_crds.contract.program import (
     Program,
 )
 from onair_crds.resources.enums import BroadcastError
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.agent import program_file
 from onair_encoder.agent.status import BitrateMeter, Changes
 from onair_encoder.browser.client import BrowserClient
 from onair_encoder.encode.client import ProgressClient, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command
-from onair_encoder.logs import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
 from onair_encoder.media.snapshot import Snapshots

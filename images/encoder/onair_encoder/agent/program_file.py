@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from onair_crds.contract.program import Program
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 
 
 def load(path: Path) -> Program | None:

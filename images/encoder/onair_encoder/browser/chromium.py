@@ -10,11 +10,11 @@ from collections.abc import Coroutine
 from typing import Any
 from urllib.parse import urlsplit
 
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser import window
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout, Message
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.page_error import PageError, page_error_text
-from onair_encoder.logs import log
 
 FIT_S = 0.5
 """A page takes the size of its window within some 30 ms, or not at all."""

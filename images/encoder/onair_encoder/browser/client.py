@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import BROWSER_SOCKET
 
 RETRY_S = 0.1

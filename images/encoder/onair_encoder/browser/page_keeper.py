@@ -6,10 +6,10 @@ import asyncio
 import json
 from typing import Any
 
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser.cdp import CdpClosed, CdpError
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_error import PageError
-from onair_encoder.logs import log
 from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 

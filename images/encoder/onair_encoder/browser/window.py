@@ -5,7 +5,7 @@ from __future__ import annotations
 from Xlib import X, error
 from Xlib.display import Display
 
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import DISPLAY
 
 

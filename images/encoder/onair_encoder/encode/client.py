@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
-from onair_encoder.logs import log
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5

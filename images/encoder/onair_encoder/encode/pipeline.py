@@ -7,8 +7,8 @@ import json
 import signal
 from pathlib import Path
 
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress, ProgressParser
-from onair_encoder.logs import log
 from onair_encoder.paths import PULSE_SOCKET, X_SOCKET
 from onair_encoder.process.child import Child
 from onair_encoder.process.wait import wait_for_path

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.command import codec_options
-from onair_encoder.logs import log
 from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 
 AAC_FRAME_SAMPLES = 1024

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from onair_crds.contract.program import Program
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.media.slate import Slate

@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 
 QUICK_END_S = 5.0
 """A child that ends sooner counts as failing; only then are restarts delayed."""

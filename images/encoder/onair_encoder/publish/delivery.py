@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from onair_crds.contract.program import DestinationState, ProgramDestination
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.destination import Counters, Destination
 from onair_encoder.publish.hls.output import HlsOutput

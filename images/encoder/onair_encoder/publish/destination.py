@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import ConnectState
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 
 

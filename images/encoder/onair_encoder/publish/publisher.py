@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 from onair_crds.contract.program import ProgramDestination
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.backoff import LONGEST_S, Backoff
 from onair_encoder.publish.destination import Destination

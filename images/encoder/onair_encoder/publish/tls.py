@@ -8,7 +8,7 @@ import ssl
 import threading
 from pathlib import Path
 
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import CA_CERTIFICATES
 
 _one_at_a_time = threading.Lock()

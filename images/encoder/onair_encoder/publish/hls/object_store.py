@@ -7,7 +7,7 @@ import contextlib
 import time
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.bucket import Bucket
 from onair_encoder.publish.session_error import SessionError

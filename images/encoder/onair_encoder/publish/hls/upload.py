@@ -7,7 +7,7 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from onair_encoder.logs import log
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock

@@ -1,4 +1,4 @@
-"""Structured logs, one JSON line per event; the standard library alone, so that PID 1 starts at once."""
+"""Log lines of processes that must start at once: one JSON object an event, by the standard library alone."""
 
 from __future__ import annotations
 
