@@ -1,0 +1,72 @@
+"""Callers of operations, by each kind of access."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.token_issuer import ANNA, DAY_MS, TokenIssuer
+
+from onair_api.auth.api_keys import ApiKeys
+from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, ByAnybody, ByApiKey, Callers, CallHeaders
+from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.roles import OWNERS, VIEWERS
+from onair_api.auth.tokens import TokenKind
+from onair_api.errors import PermissionDenied, Unauthenticated
+from onair_api.settings import RateLimitSettings
+from onair_crds.resources.enums import Role
+
+
+@pytest.fixture
+def issuer() -> TokenIssuer:
+    return TokenIssuer()
+
+
+@pytest.fixture
+def callers(issuer: TokenIssuer) -> Callers:
+    limits = RateLimits(RateLimitSettings(), None)
+    return Callers(issuer.tokens, ApiKeys(issuer.cluster.view), limits)
+
+
+def headers(token: str, session_id: str | None = None) -> CallHeaders:
+    return CallHeaders(f"Bearer {token}", session_id=session_id)
+
+
+async def test_a_token_of_an_admitted_role_calls(issuer: TokenIssuer, callers: Callers) -> None:
+    asked = headers(issuer.tokens.issue(ANNA, DAY_MS), "s" * 500)
+    caller = await ByAccessToken(OWNERS).caller(callers, "CreateProject", asked)
+    assert (caller.identity, caller.renewed_token) == (ANNA, None)
+    assert caller.session_id == "s" * MAX_SESSION_ID
+
+
+async def test_a_token_that_is_about_to_expire_brings_its_successor(
+    issuer: TokenIssuer, callers: Callers
+) -> None:
+    asked = headers(issuer.tokens.issue(ANNA, DAY_MS))
+    issuer.clock.now += DAY_MS / 1000 - 1
+    assert (await ByAccessToken(VIEWERS).caller(callers, "GetProject", asked)).renewed_token
+
+
+async def test_a_role_that_is_not_admitted_is_refused(issuer: TokenIssuer, callers: Callers) -> None:
+    asked = headers(issuer.tokens.issue(ANNA, DAY_MS))
+    with pytest.raises(PermissionDenied, match="ROLE_HOST may not call Watch"):
+        await ByAccessToken(frozenset({Role.VIEWER})).caller(callers, "Watch", asked)
+
+
+async def test_an_exchange_token_is_only_redeemed(issuer: TokenIssuer, callers: Callers) -> None:
+    asked = headers(issuer.tokens.issue_guest(ANNA, TokenKind.EXCHANGE, DAY_MS, session_ms=DAY_MS).token)
+    with pytest.raises(Unauthenticated):
+        await ByAccessToken(VIEWERS).caller(callers, "GetProject", asked)
+    redeeming = ByAccessToken(VIEWERS, redeeming=True)
+    assert (await redeeming.caller(callers, "RefreshAccessToken", asked)).token.kind is TokenKind.EXCHANGE
+
+
+@pytest.mark.parametrize("access", [ByAccessToken(VIEWERS), ByApiKey()])
+async def test_without_its_credential_nobody_calls(access: Any, callers: Callers) -> None:
+    with pytest.raises(Unauthenticated):
+        await access.caller(callers, "GetProject", CallHeaders())
+
+
+async def test_some_operations_need_no_credential(callers: Callers) -> None:
+    found: object = await ByAnybody().caller(callers, "GetJsonWebKeySet", CallHeaders("Bearer x", "y"))
+    assert found is None
