@@ -8,7 +8,9 @@ unexpected errors in `http/request_log`.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from onair_crds.shapes import JsonObject
 
 BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
 
@@ -68,14 +70,14 @@ class RpcError(Exception):
         self.retry_after_s = retry_after_s
 
     @property
-    def details(self) -> list[dict[str, Any]]:
+    def details(self) -> list[JsonObject]:
         return []
 
     @property
     def headers(self) -> dict[str, str]:
         return {"Retry-After": str(self.retry_after_s)} if self.retry_after_s is not None else {}
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JsonObject:
         return {"code": int(self.code), "message": self.message, "details": self.details}
 
 
@@ -91,7 +93,7 @@ class InvalidArgument(RpcError):
         )
 
     @property
-    def details(self) -> list[dict[str, Any]]:
+    def details(self) -> list[JsonObject]:
         return [{"@type": BAD_REQUEST, "fieldViolations": [v._asdict() for v in self.violations]}]
 
 

@@ -26,7 +26,7 @@ Ids = Mapping[str, str]
 """Path parameters by their camelCase names."""
 
 Example = JsonObject | list[JsonObject]
-Response = JsonObject | list[JsonObject] | bytes
+ResponseMessage = JsonObject | list[JsonObject] | bytes
 """A response message; as bytes where it is JSON already."""
 
 EMPTY = "Empty"
@@ -165,7 +165,7 @@ class ServiceMethod(Generic[S, C]):
     """A class of services, and the method that is given the caller, the ids and the request message."""
 
     owner: type[S]
-    function: Callable[[S, C, Ids, JsonObject], Awaitable[Response]]
+    function: Callable[[S, C, Ids, JsonObject], Awaitable[ResponseMessage]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,6 +115,10 @@ def metric(facade: Facade, name: str) -> float | None:
     return None
 
 
+StartFacade = Callable[..., Facade]
+"""Makes a replica with settings by name; start it as a context manager."""
+
+
 class NoSignals:
     """Signals belong to the main thread, which is pytest's."""
 

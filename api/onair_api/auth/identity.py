@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from typing import Any
 
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import Claims
 
 SCOPE_CREATE = "SCOPE_VAPI_CREATE"
 ALL_SCOPES = (SCOPE_CREATE,)
@@ -53,10 +53,10 @@ class Identity:
     def sees_secrets(self) -> bool:
         return self.role in (Role.HOST, Role.COHOST)
 
-    def claims(self) -> dict[str, Any]:
+    def claims(self) -> Claims:
         """The claims of `operations.md`, "Tokens", without times."""
         role = self.role.wire if self.role else Role.unspecified()
-        claims: dict[str, Any] = {
+        claims: Claims = {
             "sub": self.user_id,
             "user": {
                 "userId": self.user_id,
@@ -75,7 +75,7 @@ class Identity:
         return claims
 
     @classmethod
-    def from_claims(cls, claims: dict[str, Any]) -> Identity:
+    def from_claims(cls, claims: Claims) -> Identity:
         """
         Raises:
             ValueError: the claims are not of the form that this service writes.
@@ -94,7 +94,7 @@ class Identity:
         )
 
 
-def _guest(claims: dict[str, Any]) -> GuestControl | None:
+def _guest(claims: Claims) -> GuestControl | None:
     control = claims.get("guestControl")
     if control is None:
         return None
@@ -103,7 +103,7 @@ def _guest(claims: dict[str, Any]) -> GuestControl | None:
     return GuestControl(_text(control, "collectionId"), _text(control, "projectId"))
 
 
-def _text(claims: dict[str, Any], name: str) -> str:
+def _text(claims: Claims, name: str) -> str:
     value = claims.get(name)
     if not isinstance(value, str):
         raise ValueError(f"the claim {name} is missing")

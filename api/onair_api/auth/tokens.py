@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import jwt
 
@@ -19,6 +18,7 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.errors import Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
+from onair_crds.shapes import Claims
 
 ALGORITHM = "RS256"
 REQUIRED = ["iss", "sub", "iat", "exp", "jti"]
@@ -114,7 +114,7 @@ class Tokens:
         end = min(now + seconds(duration_ms), _last_end(first))
         if not_after is not None:
             end = min(end, not_after)
-        more: dict[str, Any] = {KIND: kind.value}
+        more: Claims = {KIND: kind.value}
         if session_ms is not None:
             more[SESSION_S] = seconds(session_ms)
         return self._sign(identity, now, end, first, more)
@@ -185,7 +185,7 @@ class Tokens:
         now: float,
         end: float,
         first_issued: float,
-        more: dict[str, Any] | None = None,
+        more: Claims | None = None,
     ) -> Issued:
         key = self._keys.newest()
         token_id = str(uuid.uuid4())
@@ -208,7 +208,7 @@ class Tokens:
             key = await self._keys.find(kid) if isinstance(kid, str) else None
             if key is None:
                 raise Unauthenticated(_REFUSED.format("its key is unknown"))
-            claims: dict[str, Any] = jwt.decode(
+            claims: Claims = jwt.decode(
                 token,
                 key.public,
                 algorithms=[ALGORITHM],

@@ -41,7 +41,7 @@ class Decoder:
         self.violations: list[Violation] = []
         self._metadata_bytes = metadata_bytes
 
-    def message(self, message: Message, body: dict[str, Any], path: str = "") -> dict[str, Any]:
+    def message(self, message: Message, body: JsonObject, path: str = "") -> JsonObject:
         """The known fields of an object; unknown ones are ignored, as in proto JSON."""
         result = {}
         for field in message.fields.values():
@@ -146,7 +146,7 @@ def enum_field(message: JsonObject, name: str, enum: type[EnumType]) -> EnumType
         raise InvalidArgument(Violation(name, str(error))) from None
 
 
-def given(field: WireField, body: dict[str, Any]) -> Any:
+def given(field: WireField, body: JsonObject) -> Any:
     """What a body has for a field, in either spelling of proto JSON; ABSENT where it has nothing."""
     return body.get(field.name, body.get(field.snake_name, ABSENT))
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from onair_api.wire.decode import ABSENT
 from onair_api.wire.message import Kind, Message, WireField
+from onair_crds.shapes import JsonObject
 
 
-def encode_message(message: Message, document: dict[str, Any]) -> dict[str, Any]:
+def encode_message(message: Message, document: JsonObject) -> JsonObject:
     """An object with its defaults: arrays and booleans always, unset optional fields never, no secrets."""
     result = {}
     for field in message.fields.values():

@@ -13,13 +13,14 @@ from typing import Any
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.decode import ABSENT, Decoder, given
 from onair_api.wire.message import Kind, Message, WireField, spelling
+from onair_crds.shapes import JsonObject
 
 Path = tuple[WireField, ...]
 
 MAX_PATHS = 200
 
 
-def mask_paths(message: Message, body: dict[str, Any]) -> tuple[list[Path], bool]:
+def mask_paths(message: Message, body: JsonObject) -> tuple[list[Path], bool]:
     """The paths to apply, and whether the caller named them.
 
     Raises:
@@ -55,7 +56,7 @@ def resolve(message: Message, name: str) -> Path | None:
     return tuple(path)
 
 
-def leaf_paths(message: Message, body: dict[str, Any], above: Path = ()) -> list[Path]:
+def leaf_paths(message: Message, body: JsonObject, above: Path = ()) -> list[Path]:
     """Every path that the body has a value for. An empty object is a leaf: it selects a member."""
     paths: list[Path] = []
     for field in message.fields.values():
@@ -71,7 +72,7 @@ def leaf_paths(message: Message, body: dict[str, Any], above: Path = ()) -> list
     return paths
 
 
-def merged(message: Message, spec: dict[str, Any], body: dict[str, Any], decoder: Decoder) -> dict[str, Any]:
+def merged(message: Message, spec: JsonObject, body: JsonObject, decoder: Decoder) -> JsonObject:
     """A copy of `spec` with the named fields of `body` applied; violations go to `decoder`."""
     paths, named = mask_paths(message, body)
     result = copy.deepcopy(spec)
@@ -84,9 +85,7 @@ def merged(message: Message, spec: dict[str, Any], body: dict[str, Any], decoder
     return result
 
 
-def _apply(
-    spec: dict[str, Any], path: Path, body: dict[str, Any], decoder: Decoder, *, replace: bool
-) -> bool:
+def _apply(spec: JsonObject, path: Path, body: JsonObject, decoder: Decoder, *, replace: bool) -> bool:
     """Sets or clears one path; says whether the body has a value for it."""
     target = path[-1]
     value: Any = body
@@ -113,7 +112,7 @@ def _apply(
     return True
 
 
-def _clear(spec: dict[str, Any], path: Path) -> None:
+def _clear(spec: JsonObject, path: Path) -> None:
     parent: Any = spec
     for field in path[:-1]:
         parent = parent.get(field.name)
@@ -135,7 +134,7 @@ def _note_selected(
         current = field.message
 
 
-def _drop_others(message: Message, spec: dict[str, Any], place: tuple[str, ...], members: set[str]) -> None:
+def _drop_others(message: Message, spec: JsonObject, place: tuple[str, ...], members: set[str]) -> None:
     parent: Any = spec
     current: Message | None = message
     for name in place:

@@ -27,6 +27,7 @@ from onair_crds.resources.destination import (
 from onair_crds.resources.enums import WireEnum
 from onair_crds.resources.values import SecretKeyRef
 from onair_crds.schema.definitions import structural_schema
+from onair_crds.shapes import JsonSchema
 
 REFERENCE = "SecretRef"
 
@@ -65,7 +66,7 @@ class WireField:
     name: str
     snake_name: str
     kind: Kind
-    node: dict[str, Any] = field(repr=False)
+    node: JsonSchema = field(repr=False)
     """The structural schema of the field: bounds, description."""
     default: Any = None
     """Value in the resource's form that stands for an absent one; None where there is no such."""
@@ -116,7 +117,7 @@ def message_of(model: type[SpecModel]) -> Message:
     return _message(model, structural_schema(model))
 
 
-def _message(model: type[SpecModel], node: dict[str, Any]) -> Message:
+def _message(model: type[SpecModel], node: JsonSchema) -> Message:
     fields = {}
     for snake_name, info in model.model_fields.items():
         annotation = _bare(info.annotation)
@@ -138,7 +139,7 @@ def _message(model: type[SpecModel], node: dict[str, Any]) -> Message:
     return Message(model.__name__, fields, model.one_of, node.get("description", ""))
 
 
-def _field(name: str, annotation: Any, node: dict[str, Any], **rest: Any) -> WireField:
+def _field(name: str, annotation: Any, node: JsonSchema, **rest: Any) -> WireField:
     make = functools.partial(WireField, name=name, node=node, **{"snake_name": name, **rest})
     if typing.get_origin(annotation) is list:
         item = _field(name, _bare(typing.get_args(annotation)[0]), node.get("items", {}))

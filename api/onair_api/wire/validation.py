@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -12,9 +11,10 @@ from pydantic_core import ErrorDetails
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.message import REFERENCE
 from onair_crds.resources.base import SpecModel
+from onair_crds.shapes import JsonObject
 
 
-def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violation] = ()) -> None:
+def check(model: type[SpecModel], spec: JsonObject, found: Iterable[Violation] = ()) -> None:
     """Validates a whole spec.
 
     Args:
@@ -28,9 +28,7 @@ def check(model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violatio
         raise InvalidArgument(*wrong)
 
 
-def violations(
-    model: type[SpecModel], spec: dict[str, Any], found: Iterable[Violation] = ()
-) -> list[Violation]:
+def violations(model: type[SpecModel], spec: JsonObject, found: Iterable[Violation] = ()) -> list[Violation]:
     """Everything that `check` would name."""
     wrong = {v.field: v for v in found}
     try:

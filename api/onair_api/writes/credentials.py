@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any
 
 import structlog
 
@@ -22,7 +21,7 @@ from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
-from onair_crds.shapes import Document
+from onair_crds.shapes import Document, JsonObject
 
 log = structlog.get_logger()
 
@@ -33,9 +32,7 @@ class Credentials:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    async def values(
-        self, message: Message, part: dict[str, Any], reader: Entry | None = None
-    ) -> dict[str, str]:
+    async def values(self, message: Message, part: JsonObject, reader: Entry | None = None) -> dict[str, str]:
         """The secrets that an address member (`rtmpPush` …) refers to; what cannot be read is absent.
 
         Args:
@@ -48,7 +45,7 @@ class Credentials:
                 found[field.name] = value
         return found
 
-    async def value(self, reference: dict[str, Any], reader: Entry | None = None) -> str | None:
+    async def value(self, reference: JsonObject, reader: Entry | None = None) -> str | None:
         """What one key (`key`) of a Secret (`name`) holds; None where it cannot be read."""
         name = str(reference.get("name"))
         if reader is not None and self._cluster.view.get(CREDENTIALS, name) is None:
@@ -113,7 +110,7 @@ class Credentials:
             cluster.view.remove(CREDENTIALS, name, known.uid)
 
 
-def inline_secrets(message: Message, part: dict[str, Any]) -> dict[str, str]:
+def inline_secrets(message: Message, part: JsonObject) -> dict[str, str]:
     """Takes the secret values out of an address member; they are in no resource at any time."""
     names = [f.name for f in message.fields.values() if f.secret and f.kind is Kind.STRING]
     return {name: part.pop(name) for name in names if name in part}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_crds.shapes import Document, JsonPatch
+from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 FREE_FORM = frozenset({"metadata", "data"})
 """Fields that are replaced whole."""
@@ -26,7 +26,7 @@ def compare_and_swap(document: Document, operations: JsonPatch) -> JsonPatch:
     return [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}, *operations]
 
 
-def spec_changes(old: dict[str, Any], new: dict[str, Any], path: str = "/spec") -> JsonPatch:
+def spec_changes(old: JsonObject, new: JsonObject, path: str = "/spec") -> JsonPatch:
     """What makes `new` of `old`; nothing if they are equal."""
     changes: JsonPatch = [{"op": "remove", "path": f"{path}/{escaped(k)}"} for k in old if k not in new]
     for key, value in new.items():

@@ -6,7 +6,6 @@ import asyncio
 import datetime as dt
 import random
 from collections.abc import Awaitable, Callable
-from typing import Any
 from weakref import WeakValueDictionary
 
 import structlog
@@ -21,7 +20,7 @@ from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
 from onair_crds.resources.base import API_VERSION
-from onair_crds.shapes import Document
+from onair_crds.shapes import Document, JsonObject
 
 log = structlog.get_logger()
 
@@ -29,11 +28,11 @@ ATTEMPTS = 16
 PAUSE_S = 0.01
 LONGEST_PAUSE_S = 0.5
 
-Change = Callable[[Entry], Awaitable[dict[str, Any]]]
+SpecChange = Callable[[Entry], Awaitable[JsonObject]]
 """Works out the wanted spec from a version of the object; called again on a newer one after a conflict."""
 
 Note = RequestNote | Callable[[], RequestNote]
-"""The request's note, or what gives it after `Change` has run, on which it may depend."""
+"""The request's note, or what gives it after `SpecChange` has run, on which it may depend."""
 
 Permit = Callable[[Entry], None]
 
@@ -47,7 +46,7 @@ class Writer:
     async def create(
         self,
         kind: str,
-        spec: dict[str, Any],
+        spec: JsonObject,
         note: RequestNote,
         *,
         owner: Entry | None = None,
@@ -73,7 +72,7 @@ class Writer:
             raise NotFound(f"{kind} {metadata['name']} was deleted at once")
         return entry
 
-    async def update(self, kind: str, name: str, change: Change, note: Note) -> tuple[Entry, Entry]:
+    async def update(self, kind: str, name: str, change: SpecChange, note: Note) -> tuple[Entry, Entry]:
         """Changes an object's spec; gives the versions before and after, the same one if nothing changed.
 
         Raises:

@@ -12,6 +12,7 @@ from tests.support.fixtures.facade import (
     rights,
     second_facade,
     sign_in,
+    start_facade,
     two,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "rights",
     "second_facade",
     "sign_in",
+    "start_facade",
     "two",
 ]

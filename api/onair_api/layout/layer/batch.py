@@ -21,6 +21,7 @@ from onair_api.layout.layer.tree import Create, Delete, Update
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import joined
 from onair_crds.resources.enums import RequestAnimationMode
+from onair_crds.shapes import JsonObject
 
 MAX_BATCH = 1000
 MAX_UPDATES = 16
@@ -31,11 +32,11 @@ _INDEX = re.compile(r"index:([0-9]{1,4})")
 @dataclass(frozen=True)
 class BatchRequest:
     layers: list[LayerRequest]
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     mode: RequestAnimationMode = RequestAnimationMode.PARALLEL
 
 
-def batch_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) -> BatchRequest:
+def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> BatchRequest:
     """
     Raises:
         InvalidArgument: names every wrong field of every item.
@@ -119,7 +120,7 @@ def _resolved(request: LayerRequest, created: dict[int, str], wrong: list[Violat
     return LayerRequest(operation, request.metadata, request.animation)
 
 
-def _mode(body: dict[str, Any], wrong: list[Violation]) -> RequestAnimationMode:
+def _mode(body: JsonObject, wrong: list[Violation]) -> RequestAnimationMode:
     value = body.get("requestAnimationMode", body.get("request_animation_mode"))
     if value is None or value == "":
         return RequestAnimationMode.PARALLEL

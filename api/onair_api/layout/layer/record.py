@@ -1,11 +1,11 @@
-"""Layers as HTTP and events show them. Pure."""
+"""LayersById as HTTP and events show them. Pure."""
 
 from __future__ import annotations
 
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.request import LAYER_MESSAGE, NULLABLE, LayerRequest
 from onair_api.layout.layer.stored import layers_of_spec
-from onair_api.layout.layer.tree import Layer, Layers
+from onair_api.layout.layer.tree import Layer, LayersById
 from onair_api.wire.encode import encode_message
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
@@ -17,9 +17,9 @@ def layer_record(entry: Entry, layer_id: str) -> JsonObject | None:
     return None if layer is None else {**layer_fields(entry.name, layer), "requestMetadata": {}}
 
 
-def layers_of(entry: Entry) -> Layers:
+def layers_of(entry: Entry) -> LayersById:
     """All layers by id, oldest first."""
-    layers: Layers | None = entry.records.get("layers")
+    layers: LayersById | None = entry.records.get("layers")
     if layers is None:
         layers = entry.records["layers"] = layers_of_spec(entry.spec)
     return layers

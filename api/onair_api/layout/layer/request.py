@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.animation import Animated
-from onair_api.layout.layer.tree import Create, Delete, Layer, Operation, Update
+from onair_api.layout.layer.tree import Create, Delete, Layer, LayerOperation, Update
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import ABSENT, Decoder, joined
 from onair_api.wire.message import message_of
 from onair_api.wire.validation import violations
 from onair_api.writes import request_note
 from onair_crds.resources.layout import Layer as LayerModel
+from onair_crds.shapes import JsonObject
 
 LAYER_MESSAGE = message_of(LayerModel).only(
     "type",
@@ -54,9 +55,9 @@ class RoundingDecoder(Decoder):
 class LayerRequest:
     """One operation with what belongs to the request alone."""
 
-    operation: Operation
-    metadata: dict[str, Any] | None = None
-    animation: list[dict[str, Any]] | None = None
+    operation: LayerOperation
+    metadata: JsonObject | None = None
+    animation: list[JsonObject] | None = None
 
     @property
     def key(self) -> str:
@@ -68,7 +69,7 @@ NewId = Callable[[], str]
 Made = TypeVar("Made")
 
 
-def create_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) -> LayerRequest:
+def create_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> LayerRequest:
     """
     Raises:
         InvalidArgument: names every wrong field.
@@ -78,7 +79,7 @@ def create_request(body: dict[str, Any], new_id: NewId, limits: LimitSettings) -
     return checked(made, wrong)
 
 
-def update_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -> LayerRequest:
+def update_request(layer_id: str, body: JsonObject, limits: LimitSettings) -> LayerRequest:
     """
     Raises:
         InvalidArgument: names every wrong field.
@@ -88,7 +89,7 @@ def update_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -
     return checked(made, wrong)
 
 
-def delete_request(layer_id: str, body: dict[str, Any], limits: LimitSettings) -> LayerRequest:
+def delete_request(layer_id: str, body: JsonObject, limits: LimitSettings) -> LayerRequest:
     """
     Raises:
         InvalidArgument: its `requestMetadata` is wrong.
@@ -105,7 +106,7 @@ def checked(made: Made, wrong: list[Violation]) -> Made:
 
 
 def create_layer(
-    body: dict[str, Any], path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
+    body: JsonObject, path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
 ) -> LayerRequest:
     values, _, animation = _values(body, path, {"id": layer_id}, limits, wrong)
     metadata = request_metadata(body, path, limits, wrong)
@@ -113,7 +114,7 @@ def create_layer(
 
 
 def update_layer(
-    body: dict[str, Any], path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
+    body: JsonObject, path: str, layer_id: str, limits: LimitSettings, wrong: list[Violation]
 ) -> LayerRequest:
     values, cleared, animation = _values(body, path, {"id": "-", "type": "-"}, limits, wrong)
     metadata = request_metadata(body, path, limits, wrong)
@@ -121,8 +122,8 @@ def update_layer(
 
 
 def _values(
-    body: dict[str, Any], path: str, given_by_path: Layer, limits: LimitSettings, wrong: list[Violation]
-) -> tuple[Layer, frozenset[str], list[dict[str, Any]]]:
+    body: JsonObject, path: str, given_by_path: Layer, limits: LimitSettings, wrong: list[Violation]
+) -> tuple[Layer, frozenset[str], list[JsonObject]]:
     """Values to set, fields to clear, animations.
 
     Args:
@@ -146,8 +147,8 @@ def _values(
 
 
 def request_metadata(
-    body: dict[str, Any], path: str, limits: LimitSettings, wrong: list[Violation]
-) -> dict[str, Any] | None:
+    body: JsonObject, path: str, limits: LimitSettings, wrong: list[Violation]
+) -> JsonObject | None:
     """The same as of any request; what is wrong is added to the rest."""
     try:
         return request_note.request_metadata(body, limits.request_metadata_bytes)

@@ -6,23 +6,22 @@ What this facade writes is consistent already; a manifest may name a tree by
 
 from __future__ import annotations
 
-from typing import Any
-
-from onair_api.layout.layer.tree import Layer, Layers, children_of, is_root, reached
+from onair_api.layout.layer.tree import Layer, LayersById, children_of, is_root, reached
 from onair_crds.resources.enums import LayoutType
+from onair_crds.shapes import JsonObject
 
 
-def is_scene(spec: dict[str, Any]) -> bool:
+def is_scene(spec: JsonObject) -> bool:
     return spec.get("type") == LayoutType.SCENE.value
 
 
-def layers_of_spec(spec: dict[str, Any]) -> Layers:
+def layers_of_spec(spec: JsonObject) -> LayersById:
     """All layers by id, oldest first; those that are as stored are the very same objects."""
-    layers: Layers = {layer["id"]: layer for layer in spec.get("layers") or []}
+    layers: LayersById = {layer["id"]: layer for layer in spec.get("layers") or []}
     return consistent(layers) if is_scene(spec) else layers
 
 
-def consistent(layers: Layers) -> Layers:
+def consistent(layers: LayersById) -> LayersById:
     """The layers with `children` and `parentId` that agree: no unknown layer, no cycle, one parent each.
 
     `children` come first, in the order of the layers; a `parentId` counts for a layer that no other names.
@@ -64,7 +63,7 @@ def _with(layer: Layer, children: list[str], parent: str | None) -> Layer:
     )
 
 
-def _is_consistent(layers: Layers) -> bool:
+def _is_consistent(layers: LayersById) -> bool:
     named = [(child, layer_id) for layer_id, layer in layers.items() for child in layer.get("children") or ()]
     parents = {layer_id: layer["parentId"] for layer_id, layer in layers.items() if layer.get("parentId")}
     if len(named) != len(parents) or dict(named) != parents:

@@ -4,7 +4,7 @@ The rules are `operations.md`, "Layout operations". The two types of layouts
 differ: a scene keeps one consistent tree under its root, a sceneless layout
 keeps what its clients send and only clears up after deletions.
 
-Layers are in the resource's form, by id, oldest first; none is ever changed in
+LayersById are in the resource's form, by id, oldest first; none is ever changed in
 place, so what is the same object before and after has not changed.
 """
 
@@ -18,9 +18,10 @@ from typing import Any
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from onair_api.wire.decode import joined
 from onair_crds.resources.layout import MAX_LAYERS
+from onair_crds.shapes import JsonObject
 
-Layer = dict[str, Any]
-Layers = dict[str, Layer]
+Layer = JsonObject
+LayersById = dict[str, Layer]
 
 ROOT = "root"
 """Type of the layer that a scene begins with."""
@@ -49,17 +50,17 @@ class Delete:
     path: str = ""
 
 
-Operation = Create | Update | Delete
+LayerOperation = Create | Update | Delete
 
 
 @dataclass(frozen=True)
 class Outcome:
-    layers: Layers
+    layers: LayersById
     results: list[Layer]
     """Per operation its layer: as it is at the end, or as it last was if the same batch deleted it."""
 
 
-def applied(layers: Layers, operations: Sequence[Operation], *, scene: bool) -> Outcome:
+def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: bool) -> Outcome:
     """What the operations, one after the other, make of the layers: all of them, or none.
 
     Raises:
@@ -82,9 +83,9 @@ def applied(layers: Layers, operations: Sequence[Operation], *, scene: bool) -> 
 
 
 class _Tree(ABC):
-    def __init__(self, layers: Layers) -> None:
+    def __init__(self, layers: LayersById) -> None:
         self.layers = dict(layers)
-        self.gone: Layers = {}
+        self.gone: LayersById = {}
 
     @abstractmethod
     def place(self, layer_id: str, values: Layer, path: str) -> None:
@@ -198,7 +199,7 @@ class _Scene(_Tree):
         for child in children_of(self.layers[layer_id]):
             if child not in seen:
                 self.change(child, parentId=None)
-        parents: dict[str, Any] = {child: self.layers[child].get("parentId") for child in wanted}
+        parents: JsonObject = {child: self.layers[child].get("parentId") for child in wanted}
         for left in set(parents.values()) - {None, layer_id}:
             self.change(left, children=[c for c in children_of(self.layers[left]) if c not in seen])
         for child in wanted:

@@ -14,11 +14,10 @@ from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_api.wire.decode import INTEGER_TEXT
 from onair_crds.resources.base import MAX_ID, MAX_URL
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import JsonObject
 
 MAX_USER_ID = 256
 MAX_DISPLAY_NAME = 256
-
-Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class GuestRequest:
     """Where a short url leads to; empty where none is wanted."""
 
 
-def backend_request(body: Body, settings: TokenSettings) -> BackendRequest:
+def backend_request(body: JsonObject, settings: TokenSettings) -> BackendRequest:
     """What a backend asks for.
 
     Raises:
@@ -68,7 +67,7 @@ def backend_request(body: Body, settings: TokenSettings) -> BackendRequest:
     return asked
 
 
-def guest_request(body: Body, settings: TokenSettings, *, for_code: bool = False) -> GuestRequest:
+def guest_request(body: JsonObject, settings: TokenSettings, *, for_code: bool = False) -> GuestRequest:
     """What is asked for a guest.
 
     Args:
@@ -106,12 +105,12 @@ def guest_request(body: Body, settings: TokenSettings, *, for_code: bool = False
     return asked
 
 
-def _value(body: Body, name: str) -> Any:
+def _value(body: JsonObject, name: str) -> Any:
     """A field in either spelling of proto JSON; null is absent."""
     return body.get(name, body.get(to_snake(name)))
 
 
-def text(body: Body, name: str, longest: int, wrong: list[Violation], path: str = "") -> str:
+def text(body: JsonObject, name: str, longest: int, wrong: list[Violation], path: str = "") -> str:
     """A text, or an empty one."""
     value = _value(body, name)
     if value is None:
@@ -124,7 +123,7 @@ def text(body: Body, name: str, longest: int, wrong: list[Violation], path: str 
     return value
 
 
-def _required_id(body: Body, name: str, wrong: list[Violation]) -> str:
+def _required_id(body: JsonObject, name: str, wrong: list[Violation]) -> str:
     before = len(wrong)
     value = text(body, name, MAX_ID, wrong)
     if not value and len(wrong) == before:
@@ -132,7 +131,7 @@ def _required_id(body: Body, name: str, wrong: list[Violation]) -> str:
     return value
 
 
-def _role(body: Body, default: Role, wrong: list[Violation]) -> Role:
+def _role(body: JsonObject, default: Role, wrong: list[Violation]) -> Role:
     try:
         return Role.from_wire(text(body, "role", 64, wrong) or Role.unspecified()) or default
     except ValueError as error:
@@ -140,7 +139,9 @@ def _role(body: Body, default: Role, wrong: list[Violation]) -> Role:
         return default
 
 
-def _kind(body: Body, wrong: list[Violation], default: TokenKind | None) -> tuple[TokenKind, Body, str]:
+def _kind(
+    body: JsonObject, wrong: list[Violation], default: TokenKind | None
+) -> tuple[TokenKind, JsonObject, str]:
     """The member that is given, what is in it, and the path before its fields.
 
     `interface.md` shows the select-one inside `token`; proto JSON has its members beside the others. Both
@@ -164,7 +165,7 @@ def _kind(body: Body, wrong: list[Violation], default: TokenKind | None) -> tupl
     return given[0], options, f"{path}{given[0]}."
 
 
-def _duration_ms(body: Body, default_ms: int, wrong: list[Violation], path: str = "") -> int:
+def _duration_ms(body: JsonObject, default_ms: int, wrong: list[Violation], path: str = "") -> int:
     value = _value(body, "maxDuration")
     name = f"{path}maxDuration"
     if value is None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.wire.schema import INTEGER, STRING, TIME, Schemas, enumeration, optional, record, reference
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import JsonSchema
 
-_NAME: dict[str, Any] = {**STRING, "maxLength": 256}
-_URL: dict[str, Any] = {**STRING, "maxLength": 2048, "description": "http or https; where it leads to."}
+_NAME: JsonSchema = {**STRING, "maxLength": 256}
+_URL: JsonSchema = {**STRING, "maxLength": 2048, "description": "http or https; where it leads to."}
 
 
-def _duration(default: int) -> dict[str, Any]:
+def _duration(default: int) -> JsonSchema:
     """Milliseconds."""
     return {**INTEGER, "minimum": 1, "maximum": 604_800_000, "default": default}
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onair_crds.resources.enums import BroadcastPhase, BroadcastState, Region
-
-Part = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Run:
 
     id: str | None
     phase: BroadcastPhase
-    record: Part = field(default_factory=dict)
+    record: JsonObject = field(default_factory=dict)
     """The operator's record of it; empty until it acted."""
 
     @property
@@ -30,10 +29,10 @@ class Run:
         return self.phase.active
 
 
-def present_run(spec: Part, status: Part) -> Run:
+def present_run(spec: JsonObject, status: JsonObject) -> Run:
     """The run that clients are shown."""
-    wanted: Part = spec.get("broadcast") or {}
-    current: Part | None = status.get("broadcast")
+    wanted: JsonObject = spec.get("broadcast") or {}
+    current: JsonObject | None = status.get("broadcast")
     running = wanted.get("state") == BroadcastState.RUNNING
     wanted_id = wanted.get("id")
     seen = {record.get("id") for record in (current, status.get("previous")) if record}
@@ -47,33 +46,33 @@ def present_run(spec: Part, status: Part) -> Run:
     return Run(current["id"], phase, current)
 
 
-def wanted_start(spec: Part, status: Part, new_id: str) -> tuple[str, Part]:
+def wanted_start(spec: JsonObject, status: JsonObject, new_id: str) -> tuple[str, JsonObject]:
     """The id of the run after a start, and the `spec.broadcast` that makes it so."""
     run = present_run(spec, status)
     run_id = run.id if run.on_air and run.id else new_id
-    wanted: Part = spec.get("broadcast") or {}
+    wanted: JsonObject = spec.get("broadcast") or {}
     if run_id == run.id and wanted.get("state") == BroadcastState.RUNNING:
         return run_id, wanted
     return run_id, {"state": BroadcastState.RUNNING.value, "id": run_id}
 
 
-def wanted_stop(spec: Part, status: Part) -> Part:
+def wanted_stop(spec: JsonObject, status: JsonObject) -> JsonObject:
     """The `spec.broadcast` that ends what is on air; unchanged where nothing is.
 
     It names the run, so a run that a source trigger started is stopped as well.
     """
     run = present_run(spec, status)
-    wanted: Part = spec.get("broadcast") or {}
+    wanted: JsonObject = spec.get("broadcast") or {}
     if not run.on_air and wanted.get("state") != BroadcastState.RUNNING:
         return wanted
-    stopped: Part = {"state": BroadcastState.STOPPED.value}
+    stopped: JsonObject = {"state": BroadcastState.STOPPED.value}
     run_id = run.id or wanted.get("id")
     return {**stopped, "id": run_id} if run_id else stopped
 
 
-def status_record(collection_id: str, project_id: str, run: Run, now: dt.datetime) -> Part:
+def status_record(collection_id: str, project_id: str, run: Run, now: dt.datetime) -> JsonObject:
     """The broadcast status of `interface.md`."""
-    record: Part = {"collectionId": collection_id, "projectId": project_id}
+    record: JsonObject = {"collectionId": collection_id, "projectId": project_id}
     if run.id:
         record["broadcastId"] = run.id
     start, stop = _time(run.record.get("start")), _time(run.record.get("stop"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onair_api.live.destination import passphrase
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import Message, WireField, message_of
 from onair_api.writes.credentials import Credentials
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
+from onair_crds.shapes import JsonObject
 
 DESTINATION_MESSAGE = message_of(DestinationSpec).only("metadata", "address", "enabled", "timeout")
 
@@ -24,7 +23,7 @@ def _address() -> Message:
 ADDRESS = _address()
 
 
-def members(address: dict[str, Any]) -> list[tuple[WireField, Message, dict[str, Any]]]:
+def members(address: JsonObject) -> list[tuple[WireField, Message, JsonObject]]:
     """The members of an address that are given: field, what it consists of, its part of the resource."""
     return [
         (field, field.message, part)
@@ -33,9 +32,9 @@ def members(address: dict[str, Any]) -> list[tuple[WireField, Message, dict[str,
     ]
 
 
-def public_destination(entry: Entry, collection_id: str) -> dict[str, Any]:
+def public_destination(entry: Entry, collection_id: str) -> JsonObject:
     """The record without secrets."""
-    record: dict[str, Any] | None = entry.records.get(collection_id)
+    record: JsonObject | None = entry.records.get(collection_id)
     if record is None:
         written = encode_message(DESTINATION_MESSAGE, entry.spec)
         record = entry.records[collection_id] = {
@@ -49,7 +48,7 @@ def public_destination(entry: Entry, collection_id: str) -> dict[str, Any]:
 
 async def destination_record(
     entry: Entry, collection_id: str, credentials: Credentials, *, secrets: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     """The record of one destination; `secrets` adds what its references hold."""
     record = public_destination(entry, collection_id)
     if not secrets:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -19,6 +18,7 @@ from onair_crds.kube.store import Entry
 from onair_crds.resources.composition import SceneComposition
 from onair_crds.resources.project import ProjectSpec, SourceTrigger
 from onair_crds.resources.rendering import Encoding, Rendering, target_bitrate_bps
+from onair_crds.shapes import JsonObject
 
 PROJECT_MESSAGE = message_of(ProjectSpec).only(
     "metadata", "rendering", "encoding", "composition", "maxDuration", "webrtc", "location"
@@ -36,7 +36,7 @@ class Readers:
     sources: SourceRecords
 
 
-async def project_record(readers: Readers, entry: Entry, *, secrets: bool) -> dict[str, Any]:
+async def project_record(readers: Readers, entry: Entry, *, secrets: bool) -> JsonObject:
     """The record of one project; `secrets` adds guest codes, and keys of destinations and sources."""
     view = readers.view
     collection_id = str(entry.spec.get("collectionId"))
@@ -52,7 +52,7 @@ async def project_record(readers: Readers, entry: Entry, *, secrets: bool) -> di
     }
 
 
-def public_project(readers: Readers, entry: Entry) -> dict[str, Any]:
+def public_project(readers: Readers, entry: Entry) -> JsonObject:
     """The record without secrets, which is what events carry."""
     view, collection_id = readers.view, str(entry.spec.get("collectionId"))
     return {
@@ -65,14 +65,14 @@ def public_project(readers: Readers, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _own_record(entry: Entry) -> dict[str, Any]:
-    record: dict[str, Any] | None = entry.records.get("wire")
+def _own_record(entry: Entry) -> JsonObject:
+    record: JsonObject | None = entry.records.get("wire")
     if record is None:
         record = entry.records["wire"] = _own_fields(entry, str(entry.spec.get("collectionId")))
     return record
 
 
-def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
+def _own_fields(entry: Entry, collection_id: str) -> JsonObject:
     spec = entry.spec
     written = encode_message(PROJECT_MESSAGE, spec)
     written.setdefault("composition", {"scene": encode_message(message_of(SceneComposition), {})})
@@ -90,7 +90,7 @@ def _own_fields(entry: Entry, collection_id: str) -> dict[str, Any]:
     }
 
 
-def _target_bitrate_bps(spec: dict[str, Any]) -> int:
+def _target_bitrate_bps(spec: JsonObject) -> int:
     """The bitrate in force where none was asked for."""
     try:
         rendering = Rendering.model_validate(spec.get("rendering") or {})

@@ -18,7 +18,7 @@ from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
 from onair_api.wire.validation import check
-from onair_api.writes.writer import Change, Writer
+from onair_api.writes.writer import SpecChange, Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.project import ProjectSource, ProjectSpec
 from onair_crds.shapes import JsonObject
@@ -78,7 +78,7 @@ class ProjectSources:
         return await self._update(caller, project, change, message)
 
     async def _update(
-        self, caller: Caller, project: Entry, change: Change, message: JsonObject
+        self, caller: Caller, project: Entry, change: SpecChange, message: JsonObject
     ) -> JsonObject:
         note = caller.note(message, self._limits.request_metadata_bytes)
         before, after = await self._writer.update(PROJECT, project.name, change, note)

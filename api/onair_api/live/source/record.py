@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import ValidationError
 
 from onair_api.live.source.stream_keys import StreamKeys
@@ -12,6 +10,7 @@ from onair_api.wire.message import message_of
 from onair_crds.contract.ingest import AssignedPush, Ingest, assigned_push, participant_id
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceAddress, SourceSpec
+from onair_crds.shapes import JsonObject
 
 SOURCE_MESSAGE = message_of(SourceSpec).only("metadata", "address", "preview")
 
@@ -21,14 +20,14 @@ class SourceRecords:
         self._keys = keys
         self._ingest = ingest
 
-    def public(self, entry: Entry) -> dict[str, Any]:
+    def public(self, entry: Entry) -> JsonObject:
         """The record without secrets, which is what events carry."""
-        record: dict[str, Any] | None = entry.records.get("wire")
+        record: JsonObject | None = entry.records.get("wire")
         if record is None:
             record = entry.records["wire"] = self._public(entry)
         return record
 
-    async def record(self, entry: Entry, *, secrets: bool) -> dict[str, Any]:
+    async def record(self, entry: Entry, *, secrets: bool) -> JsonObject:
         """The record of one source; `secrets` adds key or stream id, and the url."""
         record = self.public(entry)
         if not secrets:
@@ -44,7 +43,7 @@ class SourceRecords:
                 address = {**address, member: {**address[member], **shown}}
         return {**record, "address": address}
 
-    def _public(self, entry: Entry) -> dict[str, Any]:
+    def _public(self, entry: Entry) -> JsonObject:
         written = encode_message(SOURCE_MESSAGE, entry.spec)
         address = written.setdefault("address", {})
         address.get("rtmpPull", {}).pop("url", None)

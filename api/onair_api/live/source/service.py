@@ -21,7 +21,7 @@ from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
-from onair_api.writes.writer import Change, Writer
+from onair_api.writes.writer import SpecChange, Writer
 from onair_crds.kube.errors import ApiUnavailable
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceSpec
@@ -134,7 +134,7 @@ class Sources:
         return await self._records.record(entry, secrets=caller.identity.sees_secrets)
 
 
-def _without(source_id: str, *, force: bool) -> Change:
+def _without(source_id: str, *, force: bool) -> SpecChange:
     async def change(entry: Entry) -> JsonObject:
         changed = without_source(entry.spec, source_id)
         if on_air(entry) and not force and changed["sources"] != entry.spec.get("sources"):

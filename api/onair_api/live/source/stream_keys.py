@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import CREDENTIALS
@@ -13,9 +12,10 @@ from onair_crds.contract.ingest import STREAM_KEY, secret_name
 from onair_crds.contract.labels import SOURCE_LABEL
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
+from onair_crds.shapes import JsonObject
 
 
-def is_pushed(spec: dict[str, Any]) -> bool:
+def is_pushed(spec: JsonObject) -> bool:
     """Whether a source needs a stream key."""
     address = spec.get("address") or {}
     return "rtmpPush" in address or "srtPush" in address

@@ -6,12 +6,10 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import TOKEN, assert_error
 
@@ -23,21 +21,11 @@ PER_TOKEN, PER_SERVICE = 40, 400
 
 
 @pytest.fixture(scope="module")
-def replicas(
-    rights: Path, cluster: Cluster, recorded_logs: Any, redis_url: str, facade: Facade
-) -> Iterator[tuple[Facade, Facade]]:
+def replicas(start_facade: StartFacade, redis_url: str, facade: Facade) -> Iterator[tuple[Facade, Facade]]:
     limits = RateLimitSettings(window_s=WINDOW_S, per_token=PER_TOKEN, per_service=PER_SERVICE)
     with ExitStack() as stack, quick_recovery():
         made = [
-            stack.enter_context(
-                Facade(
-                    rights,
-                    cluster.shows,
-                    cluster.release,
-                    rate_limits=limits,
-                    redis=RedisSettings(url=redis_url),
-                )
-            )
+            stack.enter_context(start_facade(rate_limits=limits, redis=RedisSettings(url=redis_url)))
             for _ in range(2)
         ]
         wait_for(lambda: all(is_limiting(each) for each in made), "Redis was asked")
@@ -142,15 +130,13 @@ def test_everybody_is_let_in_while_redis_is_away(
 
 
 def test_a_redis_that_is_silent_holds_nobody_up(
-    rights: Path, cluster: Cluster, sign_in: Callable[..., User], recorded_logs: Any
+    start_facade: StartFacade, sign_in: Callable[..., User]
 ) -> None:
     """It accepts connections and never answers, as behind a firewall that drops packets."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         limits = RateLimitSettings(window_s=WINDOW_S, per_token=5, per_service=5)
-        with Facade(
-            rights, cluster.shows, cluster.release, rate_limits=limits, redis=RedisSettings(url=url)
-        ) as facade:
+        with start_facade(rate_limits=limits, redis=RedisSettings(url=url)) as facade:
             user = User(facade, sign_in().token)
             started = time.monotonic()
             for _ in range(50):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.tokens import invite, refresh, refreshed
 
 from onair_api.settings import CacheSettings
 
 
 @pytest.fixture
-def quick(rights: Path, cluster: Cluster, recorded_logs: Any) -> Iterator[Facade]:
+def quick(start_facade: StartFacade) -> Iterator[Facade]:
     cache = CacheSettings(stale_after_s=0.3, backoff_initial_s=0.05, backoff_max_s=0.3)
-    with Facade(rights, cluster.shows, cluster.release, cache=cache) as facade:
+    with start_facade(cache=cache) as facade:
         yield facade
 
 

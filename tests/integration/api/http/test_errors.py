@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, Json, User, wait_for
+from tests.support.facade import Cluster, Facade, Json, StartFacade, User, wait_for
 from tests.support.installation import grant, new_cluster
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, Call, World
 from tests.support.redis_server import RedisServer
@@ -35,10 +34,10 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 
 
 @pytest.fixture(scope="module")
-def own(rights: Path, cluster: Cluster, recorded_logs: Any, redis: RedisServer) -> Iterator[Facade]:
+def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[Facade]:
     settings = RedisSettings(url=redis.url)
     events = EventSettings(drain_s=0.1)
-    with Facade(rights, cluster.shows, cluster.release, redis=settings, events=events) as facade:
+    with start_facade(redis=settings, events=events) as facade:
         wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
         yield facade
 
@@ -211,16 +210,15 @@ def everything(cluster: Cluster, world: World) -> dict[str, Any]:
 
 
 def test_resource_exhausted(
-    rights: Path,
+    start_facade: StartFacade,
     cluster: Cluster,
-    recorded_logs: Any,
     redis: RedisServer,
     sign_in: Callable[..., User],
     promised: dict[str, set[int]],
 ) -> None:
     limits = RateLimitSettings(window_s=60, per_token=40, per_service=0)
     settings = RedisSettings(url=redis.url)
-    with Facade(rights, cluster.shows, cluster.release, rate_limits=limits, redis=settings) as strict:
+    with start_facade(rate_limits=limits, redis=settings) as strict:
         wait_for(lambda: not strict.services.callers.rate_limits._open, "Redis was asked")
         world = World(sign_in(facade=strict), set(CALLS))
         wait_for(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, StartFacade, User, wait_for
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -176,9 +175,9 @@ def test_a_code_is_in_a_secret_that_goes_with_its_project(
 
 
 @pytest.fixture
-def sweeping(rights: Path, cluster: Cluster, recorded_logs: Any, facade: Facade) -> Iterator[Facade]:
+def sweeping(start_facade: StartFacade, facade: Facade) -> Iterator[Facade]:
     tokens = TokenSettings(sweep_interval_s=0.1)
-    with Facade(rights, cluster.shows, cluster.release, tokens=tokens) as sweeping:
+    with start_facade(tokens=tokens) as sweeping:
         yield sweeping
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onair_api.errors import RpcError
-from onair_api.layout.layer.tree import Create, Delete, Operation, Update, applied
+from onair_api.layout.layer.tree import Create, Delete, LayerOperation, Update, applied
 
 NAMES = ["root", "a", "b", "c", "d", "e"]
 NEW = ["n0", "n1", "n2"]
@@ -97,9 +97,9 @@ def model_of(batch: list[tuple[str, str, list[str] | None, str | None]]) -> Mode
     return model
 
 
-def operations_of(batch: list[tuple[str, str, list[str] | None, str | None]]) -> list[Operation]:
+def operations_of(batch: list[tuple[str, str, list[str] | None, str | None]]) -> list[LayerOperation]:
     new = iter(NEW)
-    found: list[Operation] = []
+    found: list[LayerOperation] = []
     for kind, name, children, parent in batch:
         values: dict[str, object] = {} if children is None else {"children": children}
         values |= {} if parent is None else {"parentId": parent}

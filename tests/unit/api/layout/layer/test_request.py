@@ -13,11 +13,11 @@ from onair_api.errors import InvalidArgument, RpcError
 from onair_api.layout.layer.batch import batch_request
 from onair_api.layout.layer.record import batch_response, event_record
 from onair_api.layout.layer.stored import consistent
-from onair_api.layout.layer.tree import Layers, applied
+from onair_api.layout.layer.tree import LayersById, applied
 from onair_api.settings import LimitSettings
 
 LIMITS = LimitSettings()
-LAYERS: Layers = {
+LAYERS: LayersById = {
     "root": {"id": "root", "type": "root", "children": ["a"]},
     "a": {"id": "a", "type": "text", "parentId": "root"},
 }

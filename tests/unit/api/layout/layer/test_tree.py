@@ -8,11 +8,11 @@ import pytest
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
 from onair_api.layout.layer.stored import consistent
-from onair_api.layout.layer.tree import Create, Delete, Layers, Operation, Update, applied
+from onair_api.layout.layer.tree import Create, Delete, LayerOperation, LayersById, Update, applied
 from onair_crds.resources.layout import MAX_LAYERS
 
 
-def tree(**shape: str) -> Layers:
+def tree(**shape: str) -> LayersById:
     """`tree(root="a b", a="c")`: layers and their children; the one named root is of that type."""
     names = list(dict.fromkeys([*shape, *(c for below in shape.values() for c in below.split())]))
     parents = {c: parent for parent, below in shape.items() for c in below.split()}
@@ -27,7 +27,7 @@ def tree(**shape: str) -> Layers:
     }
 
 
-def shape(layers: Layers) -> dict[str, str]:
+def shape(layers: LayersById) -> dict[str, str]:
     """The inverse of `tree`; checks that parents agree with children."""
     for name, layer in layers.items():
         for child in layer.get("children", []):
@@ -73,7 +73,7 @@ BEFORE = {"root": "a b", "a": "c d", "b": "", "c": "", "d": "", "loose": ""}
         ([put("a", "", "b"), put("b", "", "a")], {"root": "", "a": "b", "b": ""}),
     ],
 )
-def test_a_scene_keeps_one_tree(operations: list[Operation], changed: dict[str, str]) -> None:
+def test_a_scene_keeps_one_tree(operations: list[LayerOperation], changed: dict[str, str]) -> None:
     before = tree(**BEFORE)
     assert shape(applied(before, operations, scene=True).layers) == {**BEFORE, **changed}
     assert before == tree(**BEFORE), "what was there is not touched"
@@ -150,7 +150,7 @@ def test_results_are_the_layers_at_the_end() -> None:
         ([Delete("a"), put("b", "c")], InvalidArgument, "u.children[0]: names no layer of this layout"),
     ],
 )
-def test_a_scene_refuses(operations: list[Operation], error: type[RpcError], says: str) -> None:
+def test_a_scene_refuses(operations: list[LayerOperation], error: type[RpcError], says: str) -> None:
     with pytest.raises(error) as raised:
         applied(tree(**BEFORE), operations, scene=True)
     assert raised.value.message == says
@@ -166,7 +166,7 @@ def test_a_layout_has_a_bounded_number_of_layers() -> None:
 
 
 def test_a_sceneless_layout_keeps_what_is_sent() -> None:
-    operations: list[Operation] = [
+    operations: list[LayerOperation] = [
         new("r", type_="root"),
         new("s", "a unknown a", type_="root"),
         put("r", "a s r"),
@@ -181,7 +181,7 @@ def test_a_sceneless_layout_keeps_what_is_sent() -> None:
 
 
 def test_a_sceneless_deletion_takes_descendants_and_leaves_no_name_behind() -> None:
-    layers: Layers = {
+    layers: LayersById = {
         "r": {"id": "r", "type": "root", "children": ["a", "b"]},
         "a": {"id": "a", "type": "x", "children": ["c", "d"]},
         "b": {"id": "b", "type": "x", "children": ["d"]},
@@ -199,7 +199,7 @@ def test_a_sceneless_deletion_takes_descendants_and_leaves_no_name_behind() -> N
 
 
 def test_null_clears_a_field() -> None:
-    layers: Layers = {"a": {"id": "a", "type": "x", "x": 1, "y": 2}}
+    layers: LayersById = {"a": {"id": "a", "type": "x", "x": 1, "y": 2}}
     after = applied(layers, [Update("a", {"y": 3}, frozenset({"x"}))], scene=False).layers
     assert after == {"a": {"id": "a", "type": "x", "y": 3}}
 
