@@ -32,7 +32,7 @@ from onair_api.live.broadcast.service import Broadcasts
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
-from onair_api.live.project.record import Readers
+from onair_api.live.project.record import ProjectRecords
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
 from onair_api.live.room.service import Rooms
@@ -86,11 +86,11 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url)
     stream_keys = StreamKeys(cluster, credentials)
     source_records = SourceRecords(stream_keys, settings.ingest.addresses(settings.release_namespace))
-    readers = Readers(cluster.view, credentials, guest_codes, source_records)
+    records = ProjectRecords(cluster.view, credentials, guest_codes, source_records)
     limits = settings.limits
-    projects = Projects(cluster, writer, readers, limits)
+    projects = Projects(cluster, writer, records, limits)
     sources = Sources(cluster, writer, stream_keys, source_records, limits)
-    events = Events(cluster, settings, readers, callers, revoked.known)
+    events = Events(cluster, settings, records, callers, revoked.known)
     return Services(
         settings=settings,
         cluster=cluster,
@@ -98,9 +98,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         callers=callers,
         sweeper=sweeper,
         authentication=Authentication(cluster, tokens, keys, revoked, guest_codes, settings.tokens),
-        collections=Collections(cluster, writer, readers, projects, sources, limits),
+        collections=Collections(cluster, writer, records, projects, sources, limits),
         projects=projects,
-        project_sources=ProjectSources(cluster, writer, readers, limits),
+        project_sources=ProjectSources(cluster, writer, records, limits),
         destinations=Destinations(cluster, writer, credentials, limits),
         broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
         sources=sources,

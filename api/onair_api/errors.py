@@ -53,7 +53,7 @@ _HTTP_STATUS = {
 
 
 class Violation(NamedTuple):
-    """What is wrong with one field of a request: its camelCase path and a sentence without its value."""
+    """One wrong field of a request: its camelCase path, and what is wrong without its value."""
 
     field: str
     description: str

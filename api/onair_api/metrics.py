@@ -1,4 +1,4 @@
-"""What Prometheus reads at /metrics."""
+"""Metrics of the facade, served at /metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operation of the interface is, as its row declares it: once, for every door.
+"""Operations of the interface, as the rows of the table declare them: once, for every door.
 
 HTTP routes, the OpenAPI document and authorization are made from the rows; so will be an RPC door. What
 serves an operation takes `(caller, ids, message)`, gives a message, raises errors of `errors.py`, and
@@ -107,7 +107,7 @@ class Messages:
 
 @dataclass(frozen=True)
 class Docs:
-    """What the OpenAPI document says of an operation, beside what follows from the rest."""
+    """Texts of the OpenAPI document; the rest of it follows from the row."""
 
     tag: str
     summary: str
@@ -128,7 +128,7 @@ class Errors:
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration(Generic[C]):
-    """What every door and the OpenAPI document need to know of an operation."""
+    """The part of a row that doors, authorization and the OpenAPI document are made from."""
 
     name: str
     """RPC name and operationId."""

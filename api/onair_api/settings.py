@@ -74,7 +74,7 @@ class IngestSettings(Part):
     """Where SRT sources are pushed to. Empty: the service within the cluster."""
 
     def addresses(self, namespace: str) -> Ingest:
-        """What is configured, else the service in the release's namespace."""
+        """The configured addresses, else those of the service in the release's namespace."""
         default = cluster_ingest(namespace)
         return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
 

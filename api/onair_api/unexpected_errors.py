@@ -10,7 +10,7 @@ log = structlog.get_logger()
 
 
 def log_unexpected(event: str, error: Exception, **fields: str) -> None:
-    """Where it happened, never its text: that may quote what was sent."""
+    """Logs where it happened, never its text: that may quote what was sent."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     log.error(
         event,

@@ -21,7 +21,7 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class CallHeaders:
-    """What a request carries beside its message: its credentials and the session that it belongs to."""
+    """Credentials and session of a request: all that it carries beside its message."""
 
     authorization: str | None = None
     api_key: str | None = None
@@ -30,7 +30,7 @@ class CallHeaders:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls with an access token."""
+    """A caller with an access token."""
 
     token: Verified
     session_id: str | None = None
@@ -43,7 +43,7 @@ class Caller:
         return self.token.identity
 
     def note(self, message: JsonObject | None = None, limit_bytes: int = 0) -> RequestNote:
-        """What this request leaves on the objects that it writes.
+        """The note that this request leaves on the objects that it writes.
 
         Raises:
             InvalidArgument: its `requestMetadata` is no object, or too large.
@@ -53,7 +53,7 @@ class Caller:
 
 @dataclass(frozen=True)
 class Callers:
-    """What callers are recognized by."""
+    """Recognizes callers: tokens, API keys, and how often each may call."""
 
     tokens: Tokens
     api_keys: ApiKeys
@@ -61,7 +61,7 @@ class Callers:
 
 
 class Access(ABC, Generic[C]):
-    """Who may call an operation, as its row says; and the caller that its service is given."""
+    """Decides who may call an operation, as its row says; gives the caller that its service gets."""
 
     @abstractmethod
     async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> C:

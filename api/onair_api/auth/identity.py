@@ -1,4 +1,4 @@
-"""Who calls: what a verified access token says."""
+"""Identities of callers, from the claims of verified access tokens."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Identity:
 
     @property
     def owner(self) -> tuple[str, str]:
-        """What `Collection.spec.owner` must be for this caller to own it; of a guest, what none is."""
+        """The `Collection.spec.owner` of what this caller owns; of a guest, one that no collection has."""
         return ("", "") if self.guest else (self.service_id, self.service_user_id)
 
     @property

@@ -36,7 +36,7 @@ class RevokedTokens:
         return self._cluster.view.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
     async def check(self, token_id: str) -> bool:
-        """Whether it is so now, as the API server knows.
+        """Whether it is revoked now, as the API server knows.
 
         Raises:
             ApiError: the API server did not answer.

@@ -1,4 +1,4 @@
-"""Which roles there are for an operation to admit, and which role may hand on which.
+"""Sets of roles that operations admit, and the roles that each role may give to guests.
 
 An operation names one of these sets in its row (`operations.py` has all rows). The sets are those of
 `operations.md`, "Tokens": IMPERSONATE acts on what another user owns, sees no secrets of it and hands

@@ -24,7 +24,7 @@ from onair_api.event.stream.http_stream import HttpStreams
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.websocket import WebSocketStreams
-from onair_api.live.project.record import Readers
+from onair_api.live.project.record import ProjectRecords
 from onair_api.operation import Ids
 from onair_api.settings import Settings
 from onair_crds.shapes import JsonObject
@@ -37,7 +37,7 @@ class Events:
         self,
         cluster: Cluster,
         settings: Settings,
-        readers: Readers,
+        records: ProjectRecords,
         callers: Callers,
         revoked: Callable[[str], bool],
     ) -> None:
@@ -52,7 +52,7 @@ class Events:
         self.bus = Bus(settings.redis.url, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
-        self._announcer = ChangeAnnouncer(readers, events.prefix, self.details, buffer, delivery.deliver)
+        self._announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)
         cluster.listen(self._announcer)
         self.publisher = Publisher(cluster, self.bus)
         store = SessionStore(redis, self._redis_connected, events.replay_s)

@@ -1,4 +1,4 @@
-"""What the routing table knows of a path."""
+"""The methods that a path offers, by the routing table."""
 
 from __future__ import annotations
 

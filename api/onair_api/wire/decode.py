@@ -147,7 +147,7 @@ def enum_field(message: JsonObject, name: str, enum: type[EnumType]) -> EnumType
 
 
 def given(field: WireField, body: JsonObject) -> Any:
-    """What a body has for a field, in either spelling of proto JSON; ABSENT where it has nothing."""
+    """The value that a body has for a field, in either spelling of proto JSON; ABSENT where it has none."""
     return body.get(field.name, body.get(field.snake_name, ABSENT))
 
 

@@ -1,4 +1,4 @@
-"""How deep JSON is nested."""
+"""Nesting depth of JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What HTTP shows of a resource's model: a tree of fields, derived from the model itself.
+"""Resources as HTTP shows them: a tree of fields, derived from the models themselves.
 
 The interface and the resources differ in a few regular ways, all known here:
 enumerations have a wire form, a secret is inline over HTTP and a reference in

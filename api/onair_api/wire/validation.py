@@ -54,7 +54,7 @@ def _violation(detail: ErrorDetails) -> Violation:
 
 
 def sentence(detail: ErrorDetails) -> str:
-    """What is wrong and what would be right; never the value, which may be a secret."""
+    """Says what is wrong and what would be right; never the value, which may be a secret."""
     context = detail.get("ctx", {})
     match detail["type"]:
         case "missing":

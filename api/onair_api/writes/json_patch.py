@@ -27,7 +27,7 @@ def compare_and_swap(document: Document, operations: JsonPatch) -> JsonPatch:
 
 
 def spec_changes(old: JsonObject, new: JsonObject, path: str = "/spec") -> JsonPatch:
-    """What makes `new` of `old`; nothing if they are equal."""
+    """The operations that turn `old` into `new`; none if they are equal."""
     changes: JsonPatch = [{"op": "remove", "path": f"{path}/{escaped(k)}"} for k in old if k not in new]
     for key, value in new.items():
         place = f"{path}/{escaped(key)}"
@@ -44,7 +44,7 @@ def spec_changes(old: JsonObject, new: JsonObject, path: str = "/spec") -> JsonP
 
 
 def item_changes(old: Any, new: Any, path: str, key: str | None) -> JsonPatch | None:
-    """What makes the keyed list `new` of `old`; None where replacing all of it is simpler."""
+    """The operations that turn one keyed list into another; None where replacing all of it is simpler."""
     if key is None or not isinstance(old, list) or not isinstance(new, list):
         return None
     wanted = {item[key]: item for item in new}

@@ -21,7 +21,7 @@ from onair_api.event.changes.live import live_announcements
 from onair_api.event.changes.parents import PARENT, Parents
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.buffer import ReplayBuffer
-from onair_api.live.project.record import Readers
+from onair_api.live.project.record import ProjectRecords
 from onair_api.unexpected_errors import log_unexpected
 from onair_api.writes.request_note import StoredNote, note_of
 from onair_crds.kube.store import Entry
@@ -38,13 +38,13 @@ class ChangeAnnouncer:
 
     def __init__(
         self,
-        readers: Readers,
+        records: ProjectRecords,
         prefix: str,
         details: EventDetails,
         buffer: ReplayBuffer,
         deliver: Callable[[Event], None],
     ) -> None:
-        self._readers = readers
+        self._records = records
         self._prefix = prefix
         self._details = details
         self._buffer = buffer
@@ -163,9 +163,9 @@ class ChangeAnnouncer:
         try:
             target, owner = self._parents.find(change.entry)
             if change.kind == LAYOUT:
-                found = layout_announcements(change, target, self._readers.view, details)
+                found = layout_announcements(change, target, self._records.view, details)
             else:
-                found = live_announcements(change.before, change.after, target, self._readers)
+                found = live_announcements(change.before, change.after, target, self._records)
             events = [each.event(change, part, owner, self._prefix) for part, each in enumerate(found)]
         except Exception as error:  # noqa: BLE001 - one odd object must not stop the watch
             log_unexpected("events.change_not_announced", error, kind=change.kind)

@@ -11,7 +11,7 @@ from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.broadcast.run import present_run
 from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
-from onair_api.live.project.record import PROJECT_MESSAGE, Readers, public_project
+from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
 from onair_crds.kube.store import Entry
@@ -27,24 +27,24 @@ MESSAGES = {
 
 
 def live_announcements(
-    before: Entry | None, after: Entry | None, target: Target, readers: Readers
+    before: Entry | None, after: Entry | None, target: Target, records: ProjectRecords
 ) -> list[Announcement]:
     """
     Args:
         before, after: the versions seen before and now; None: there is no such object. At least one is.
         target: the object's, complete.
-        readers: where a record's related objects are found.
+        records: where a record's related objects are found.
     """
     shown_before, shown_after = _shown(before), _shown(after)
     found: list[Announcement] = []
     if shown_after and not shown_before:
-        found.append(_announcement(shown_after, CREATE, target, readers))
+        found.append(_announcement(shown_after, CREATE, target, records))
     elif shown_before and shown_after:
-        found += _updates(shown_before, shown_after, target, readers)
+        found += _updates(shown_before, shown_after, target, records)
     elif shown_before:
-        found.append(_announcement(shown_before, DELETE, target, readers))
+        found.append(_announcement(shown_before, DELETE, target, records))
     if after and not (after.deleting and before is None):
-        found += _states(before, after, target, readers)
+        found += _states(before, after, target, records)
     return found
 
 
@@ -53,12 +53,14 @@ def _shown(entry: Entry | None) -> Entry | None:
     return None if entry is None or entry.deleting else entry
 
 
-def _announcement(entry: Entry, sub_type: str, target: Target, readers: Readers, **more: Any) -> Announcement:
+def _announcement(
+    entry: Entry, sub_type: str, target: Target, records: ProjectRecords, **more: Any
+) -> Announcement:
     type_ = entry.kind.lower()
     record = {**_ids(entry, target), **more}
     if sub_type in (CREATE, UPDATE):
-        record[type_] = _record(entry, target, readers)
-    projects = _projects_of(readers, entry, target) if entry.kind == SOURCE else ()
+        record[type_] = _record(entry, target, records)
+    projects = _projects_of(records, entry, target) if entry.kind == SOURCE else ()
     return Announcement(type_, sub_type, record, target, projects=projects)
 
 
@@ -68,29 +70,29 @@ def _ids(entry: Entry, target: Target) -> JsonObject:
     return {**target.json(), **own}
 
 
-def _record(entry: Entry, target: Target, readers: Readers) -> JsonObject:
+def _record(entry: Entry, target: Target, records: ProjectRecords) -> JsonObject:
     """As HTTP shows it to those who may not see secrets. A collection is shown without what it owns."""
     match entry.kind:
         case "Collection":
             written = encode_message(COLLECTION_MESSAGE, entry.spec)
             return {"collectionId": entry.name, **written, "projects": [], "sources": []}
         case "Project":
-            return public_project(readers, entry)
+            return records.public(entry)
         case "Source":
-            return readers.sources.public(entry)
+            return records.sources.public(entry)
         case _:
             return public_destination(entry, str(target.collection_id))
 
 
-def _updates(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Announcement]:
+def _updates(before: Entry, after: Entry, target: Target, records: ProjectRecords) -> list[Announcement]:
     found: list[Announcement] = []
     paths = changed_paths(MESSAGES[after.kind], before.spec, after.spec)
     if after.kind == PROJECT:
         if _triggers(before) != _triggers(after):
             paths.append("triggers")
-        found += _sources(before, after, target, readers)
+        found += _sources(before, after, target, records)
     if paths:
-        found.insert(0, _announcement(after, UPDATE, target, readers, updateMask=paths))
+        found.insert(0, _announcement(after, UPDATE, target, records, updateMask=paths))
     return found
 
 
@@ -98,7 +100,7 @@ def _triggers(project: Entry) -> list[Any]:
     return [(s["sourceId"], s["trigger"]) for s in project.spec.get("sources") or [] if s.get("trigger")]
 
 
-def _sources(before: Entry, after: Entry, target: Target, readers: Readers) -> list[Announcement]:
+def _sources(before: Entry, after: Entry, target: Target, records: ProjectRecords) -> list[Announcement]:
     """Sources that a project gained or lost."""
     old, new = (
         dict.fromkeys(s["sourceId"] for s in each.spec.get("sources") or []) for each in (before, after)
@@ -106,9 +108,9 @@ def _sources(before: Entry, after: Entry, target: Target, readers: Readers) -> l
     found = []
     for source_id in new.keys() - old.keys():
         record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
-        source = readers.view.get(SOURCE, source_id)
+        source = records.view.get(SOURCE, source_id)
         if source:
-            record["source"] = readers.sources.public(source)
+            record["source"] = records.sources.public(source)
         found.append(Announcement("source", ADD, record, target, subject=source_id))
     for source_id in old.keys() - new.keys():
         record = {"collectionId": target.collection_id, "sourceId": source_id, "projectId": after.name}
@@ -116,16 +118,18 @@ def _sources(before: Entry, after: Entry, target: Target, readers: Readers) -> l
     return sorted(found, key=lambda each: (each.sub_type, each.subject))
 
 
-def _projects_of(readers: Readers, source: Entry, target: Target) -> tuple[str, ...]:
+def _projects_of(records: ProjectRecords, source: Entry, target: Target) -> tuple[str, ...]:
     """The projects that a source takes part in."""
     return tuple(
         project.name
-        for project in readers.view.children(PROJECT, str(target.collection_id))
+        for project in records.view.children(PROJECT, str(target.collection_id))
         if any(each["sourceId"] == source.name for each in project.spec.get("sources") or [])
     )
 
 
-def _states(before: Entry | None, after: Entry, target: Target, readers: Readers) -> list[Announcement]:
+def _states(
+    before: Entry | None, after: Entry, target: Target, records: ProjectRecords
+) -> list[Announcement]:
     if after.kind == PROJECT:
         return _broadcast_states(before, after, target)
     if after.kind not in (SOURCE, DESTINATION):
@@ -136,7 +140,7 @@ def _states(before: Entry | None, after: Entry, target: Target, readers: Readers
     record = {**_ids(after, target), "connect": connect.wire}
     if after.kind == DESTINATION:
         return [Announcement("destination", STATE, record, target)]
-    projects = _projects_of(readers, after, target)
+    projects = _projects_of(records, after, target)
     if not projects:
         return [Announcement("source", STATE, record, target)]
     return [

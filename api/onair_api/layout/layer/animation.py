@@ -1,4 +1,4 @@
-"""How a layer moves from its present state to the new one; belongs to one request and is never stored."""
+"""Animations: how a layer moves to its new state. They belong to one request and are never stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the body of a batch to operations on layers, every wrong field named with its position. Pure."""
+"""Decodes batches into operations on layers, naming every wrong field with its position. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the body of one layer to an operation on it, every wrong field named. Pure."""
+"""Decodes requests for one layer into an operation on it, naming every wrong field. Pure."""
 
 from __future__ import annotations
 

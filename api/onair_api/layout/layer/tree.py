@@ -1,4 +1,4 @@
-"""The tree of a layout's layers: what operations make of it. Pure.
+"""Applies operations to the tree of a layout's layers. Pure.
 
 The rules are `operations.md`, "Layout operations". The two types of layouts
 differ: a scene keeps one consistent tree under its root, a sceneless layout
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def applied(layers: LayersById, operations: Sequence[LayerOperation], *, scene: bool) -> Outcome:
-    """What the operations, one after the other, make of the layers: all of them, or none.
+    """Applies the operations one after the other: all of them, or none.
 
     Raises:
         InvalidArgument: a parent or child that cannot be, too many layers.

@@ -45,7 +45,7 @@ class GuestRequest:
 
 
 def backend_request(body: JsonObject, settings: TokenSettings) -> BackendRequest:
-    """What a backend asks for.
+    """Decodes the request of a backend.
 
     Raises:
         InvalidArgument: names every wrong field.
@@ -68,7 +68,7 @@ def backend_request(body: JsonObject, settings: TokenSettings) -> BackendRequest
 
 
 def guest_request(body: JsonObject, settings: TokenSettings, *, for_code: bool = False) -> GuestRequest:
-    """What is asked for a guest.
+    """Decodes a request for a guest's token or code.
 
     Args:
         for_code: a guest code is asked for: it needs a url, and is of kind EXCHANGE unless said otherwise.

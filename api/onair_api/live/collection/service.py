@@ -8,7 +8,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import COLLECTION, PROJECT, SOURCE
 from onair_api.errors import FailedPrecondition, NotFound
 from onair_api.live.broadcast.service import on_air
-from onair_api.live.project.record import Readers, project_record
+from onair_api.live.project.record import ProjectRecords
 from onair_api.live.project.service import Projects
 from onair_api.live.source.service import Sources
 from onair_api.operation import Ids
@@ -30,14 +30,14 @@ class Collections:
         self,
         cluster: Cluster,
         writer: Writer,
-        readers: Readers,
+        records: ProjectRecords,
         projects: Projects,
         sources: Sources,
         limits: LimitSettings,
     ) -> None:
         self._cluster = cluster
         self._writer = writer
-        self._readers = readers
+        self._records = records
         self._projects = projects
         self._sources = sources
         self._limits = limits
@@ -115,11 +115,11 @@ class Collections:
         return {
             **record,
             "projects": [
-                await project_record(self._readers, each, secrets=secrets)
+                await self._records.record(each, secrets=secrets)
                 for each in (view.children(PROJECT, entry.name) if projects else [])
             ],
             "sources": [
-                await self._readers.sources.record(each, secrets=secrets)
+                await self._records.sources.record(each, secrets=secrets)
                 for each in (view.children(SOURCE, entry.name) if sources else [])
             ],
         }

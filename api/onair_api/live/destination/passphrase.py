@@ -14,7 +14,7 @@ def is_srt(url: object) -> bool:
     return isinstance(url, str) and url[:6].lower() == "srt://"
 
 
-def taken_out(url: str) -> tuple[str, str | None]:
+def without_passphrase(url: str) -> tuple[str, str | None]:
     """The url without its passphrase, and the passphrase. All else stays as it was written."""
     place, mark, query = url.partition("?")
     found = None
@@ -31,6 +31,6 @@ def taken_out(url: str) -> tuple[str, str | None]:
     return f"{place}{mark}{rest}" if rest else place, found or None
 
 
-def put_in(url: str, passphrase: str) -> str:
+def with_passphrase(url: str, passphrase: str) -> str:
     """The url with a passphrase as the last of its query."""
     return f"{url}{'&' if '?' in url else '?'}{NAME}={quote(passphrase, safe='')}"

@@ -58,7 +58,7 @@ async def destination_record(
         values = await credentials.values(message, part, entry)
         reference = part.get(passphrase.REFERENCE)
         if isinstance(reference, dict) and (phrase := await credentials.value(reference, entry)):
-            values["url"] = passphrase.put_in(part["url"], phrase)
+            values["url"] = passphrase.with_passphrase(part["url"], phrase)
         if values:
             address = {**address, field.name: {**address[field.name], **values}}
     return {**record, "address": address}

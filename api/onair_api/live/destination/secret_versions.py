@@ -77,7 +77,7 @@ class SecretVersions:
         return spec
 
     async def _present(self, spec: JsonObject) -> Present:
-        """What a stored spec refers to."""
+        """The secrets that a stored spec refers to."""
         found: Present = {}
         for field, message, part in members(spec.get("address") or {}):
             for name, value in (await self._credentials.values(message, part)).items():
@@ -134,7 +134,7 @@ def _as_shown(spec: JsonObject, present: Present) -> JsonObject:
     shown = copy.deepcopy(spec)
     for field, _, part in members(shown.get("address") or {}):
         if known := present.get((field.name, passphrase.NAME)):
-            part["url"] = passphrase.put_in(part["url"], known[0])
+            part["url"] = passphrase.with_passphrase(part["url"], known[0])
             del part[passphrase.REFERENCE]
     return shown
 
@@ -144,7 +144,7 @@ def _phrase(field: WireField, part: JsonObject, violations: list[Violation]) -> 
     if not passphrase.is_srt(part.get("url")):
         part.pop(passphrase.REFERENCE, None)
         return {}
-    part["url"], phrase = passphrase.taken_out(part["url"])
+    part["url"], phrase = passphrase.without_passphrase(part["url"])
     if phrase is None:
         return {}
     if len(phrase.encode()) not in passphrase.LENGTH:

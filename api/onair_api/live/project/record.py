@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import ValidationError
 
 from onair_api.auth.guest_codes import GuestCodes
@@ -26,43 +24,40 @@ PROJECT_MESSAGE = message_of(ProjectSpec).only(
 TRIGGER_MESSAGE = message_of(SourceTrigger)
 
 
-@dataclass(frozen=True)
-class Readers:
-    """What a record is read from, beside the project itself."""
+class ProjectRecords:
+    def __init__(
+        self, view: View, credentials: Credentials, guest_codes: GuestCodes, sources: SourceRecords
+    ) -> None:
+        self.view = view
+        self.sources = sources
+        self._credentials = credentials
+        self._guest_codes = guest_codes
 
-    view: View
-    credentials: Credentials
-    guest_codes: GuestCodes
-    sources: SourceRecords
+    def public(self, entry: Entry) -> JsonObject:
+        """The record without secrets, which is what events carry."""
+        view, collection_id = self.view, str(entry.spec.get("collectionId"))
+        return {
+            **_own_record(entry),
+            "sources": [self.sources.public(each) for each in sources_of(view, entry)],
+            "destinations": [
+                public_destination(each, collection_id) for each in view.children(DESTINATION, entry.name)
+            ],
+            "guestCodes": [],
+        }
 
-
-async def project_record(readers: Readers, entry: Entry, *, secrets: bool) -> JsonObject:
-    """The record of one project; `secrets` adds guest codes, and keys of destinations and sources."""
-    view = readers.view
-    collection_id = str(entry.spec.get("collectionId"))
-    destinations = [
-        await destination_record(each, collection_id, readers.credentials, secrets=secrets)
-        for each in view.children(DESTINATION, entry.name)
-    ]
-    return {
-        **_own_record(entry),
-        "sources": [await readers.sources.record(each, secrets=secrets) for each in sources_of(view, entry)],
-        "destinations": destinations,
-        "guestCodes": readers.guest_codes.of_project(entry) if secrets else [],
-    }
-
-
-def public_project(readers: Readers, entry: Entry) -> JsonObject:
-    """The record without secrets, which is what events carry."""
-    view, collection_id = readers.view, str(entry.spec.get("collectionId"))
-    return {
-        **_own_record(entry),
-        "sources": [readers.sources.public(each) for each in sources_of(view, entry)],
-        "destinations": [
-            public_destination(each, collection_id) for each in view.children(DESTINATION, entry.name)
-        ],
-        "guestCodes": [],
-    }
+    async def record(self, entry: Entry, *, secrets: bool) -> JsonObject:
+        """The record of one project; `secrets` adds guest codes, and keys of destinations and sources."""
+        view, collection_id = self.view, str(entry.spec.get("collectionId"))
+        destinations = [
+            await destination_record(each, collection_id, self._credentials, secrets=secrets)
+            for each in view.children(DESTINATION, entry.name)
+        ]
+        return {
+            **_own_record(entry),
+            "sources": [await self.sources.record(each, secrets=secrets) for each in sources_of(view, entry)],
+            "destinations": destinations,
+            "guestCodes": self._guest_codes.of_project(entry) if secrets else [],
+        }
 
 
 def _own_record(entry: Entry) -> JsonObject:

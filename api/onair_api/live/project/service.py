@@ -8,7 +8,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import DESTINATION, LAYOUT, PROJECT
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
-from onair_api.live.project.record import PROJECT_MESSAGE, Readers, project_record
+from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.spec import created_spec, updated_spec
@@ -25,10 +25,12 @@ PLAN_INPUT = ("rendering", "encoding", "composition", "maxDuration")
 
 
 class Projects:
-    def __init__(self, cluster: Cluster, writer: Writer, readers: Readers, limits: LimitSettings) -> None:
+    def __init__(
+        self, cluster: Cluster, writer: Writer, records: ProjectRecords, limits: LimitSettings
+    ) -> None:
         self._cluster = cluster
         self._writer = writer
-        self._readers = readers
+        self._records = records
         self._limits = limits
 
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
@@ -92,4 +94,4 @@ class Projects:
         return len(layouts)
 
     async def _record(self, caller: Caller, entry: Entry) -> JsonObject:
-        return await project_record(self._readers, entry, secrets=caller.identity.sees_secrets)
+        return await self._records.record(entry, secrets=caller.identity.sees_secrets)

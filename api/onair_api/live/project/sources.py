@@ -10,7 +10,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.kinds import PROJECT
 from onair_api.errors import FailedPrecondition, NotFound, Violation
 from onair_api.live.broadcast.service import on_air
-from onair_api.live.project.record import Readers, project_record
+from onair_api.live.project.record import ProjectRecords
 from onair_api.live.source.service import IN_USE, without_source
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
@@ -27,10 +27,12 @@ PROJECT_SOURCE_MESSAGE = message_of(ProjectSource).only("trigger")
 
 
 class ProjectSources:
-    def __init__(self, cluster: Cluster, writer: Writer, readers: Readers, limits: LimitSettings) -> None:
+    def __init__(
+        self, cluster: Cluster, writer: Writer, records: ProjectRecords, limits: LimitSettings
+    ) -> None:
         self._cluster = cluster
         self._writer = writer
-        self._readers = readers
+        self._records = records
         self._limits = limits
 
     async def add(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
@@ -84,7 +86,7 @@ class ProjectSources:
         before, after = await self._writer.update(PROJECT, project.name, change, note)
         secrets = caller.identity.sees_secrets
         return {
-            "project": await project_record(self._readers, after, secrets=secrets),
+            "project": await self._records.record(after, secrets=secrets),
             "broadcastUpdated": _names(before) != _names(after) and on_air(after),
         }
 

@@ -15,7 +15,7 @@ from onair_api.event.changes.announcer import KINDS, ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.event import Event
 from onair_api.event.replay.buffer import ReplayBuffer
-from onair_api.live.project.record import Readers
+from onair_api.live.project.record import ProjectRecords
 from onair_api.live.source.record import SourceRecords
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.ingest import Ingest
@@ -34,14 +34,14 @@ class Watch:
         self._arrived = asyncio.Event()
         self.buffer = ReplayBuffer(60, 1000, 1_000_000)
         nothing: Any = None  # public records need neither Secrets nor guest codes
-        readers = Readers(
+        records = ProjectRecords(
             self.view,
             nothing,
             nothing,
             SourceRecords(nothing, Ingest("rtmp://i.example/live", "srt://i.example")),
         )
         details = details or EventDetails(None, lambda: False)
-        self.announcer = ChangeAnnouncer(readers, "p", details, self.buffer, self._deliver)
+        self.announcer = ChangeAnnouncer(records, "p", details, self.buffer, self._deliver)
 
     def start(self, **listed: list[Document]) -> None:
         for kind in KINDS:

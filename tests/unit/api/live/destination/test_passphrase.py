@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_api.live.destination.passphrase import put_in, taken_out
+from onair_api.live.destination.passphrase import with_passphrase, without_passphrase
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from onair_api.live.destination.passphrase import put_in, taken_out
     ],
 )
 def test_it_is_taken_out(url: str, rest: str, phrase: str | None) -> None:
-    assert taken_out(url) == (rest, phrase)
+    assert without_passphrase(url) == (rest, phrase)
 
 
 @given(st.text(min_size=1), st.sampled_from(["srt://a:1", "srt://a:1?streamid=s", "srt://a:1/?x=#!::r=y"]))
 def test_it_goes_back_in(phrase: str, url: str) -> None:
-    assert taken_out(put_in(url, phrase)) == (url, phrase)
+    assert without_passphrase(with_passphrase(url, phrase)) == (url, phrase)
