@@ -8,12 +8,10 @@ knows nothing of the door.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
-
-from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.callers import Access, ByAccessToken, Caller
 from onair_api.errors import Code
@@ -35,8 +33,16 @@ EMPTY = "Empty"
 _PARAMETER = re.compile(r"{(\w+)}")
 
 
+AsgiMessage = MutableMapping[str, Any]
+
+
 class AsgiApp(Protocol):
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+    async def __call__(
+        self,
+        scope: AsgiMessage,
+        receive: Callable[[], Awaitable[AsgiMessage]],
+        send: Callable[[AsgiMessage], Awaitable[None]],
+    ) -> None: ...
 
 
 class ResponseKind(Enum):
