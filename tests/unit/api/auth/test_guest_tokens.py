@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.token_issuer import ANNA, DAY_MS, START, TokenIssuer, claims_of
+from tests.support.token_issuer import ANNA, DAY_MS, START, TokenIssuer
+from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import GuestControl, Identity
 from onair_api.auth.tokens import TokenKind, Verified

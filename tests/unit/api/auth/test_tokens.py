@@ -10,7 +10,8 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
-from tests.support.token_issuer import ANNA, DAY_MS, PRIVATE_KEYS, START, TokenIssuer, claims_of
+from tests.support.token_issuer import ANNA, DAY_MS, PRIVATE_KEYS, START, TokenIssuer
+from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.errors import Unauthenticated
