@@ -47,7 +47,7 @@ def rpc_error(error: ApiError) -> RpcError:
         return Internal("this installation may not do that in its Kubernetes cluster; check its RBAC")
     if error.status == 400:
         return InvalidArgument(Violation("", "the Kubernetes API refused the resource as malformed"))
-    return Unavailable("the Kubernetes API cannot be reached now; try again", retry_after_s=RETRY_AFTER_S)
+    return Unavailable("the Kubernetes API is unreachable; try again", retry_after_s=RETRY_AFTER_S)
 
 
 def violations(error: ApiError) -> list[Violation]:

@@ -39,7 +39,7 @@ class ApiKeys:
             Unauthenticated: no key was given, or an unknown one.
         """
         if not key:
-            raise Unauthenticated("an API key is needed: X-API-Key: <API_KEY>")
+            raise Unauthenticated("an API key is required: X-API-Key: <API_KEY>")
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest().encode()
         found = None
         for known, backend in self._by_hash:  # all of them: the time taken must not depend on the key

@@ -88,7 +88,7 @@ class SigningKeys:
             Unavailable: there is no usable key.
         """
         if self._newest is None:
-            raise Unavailable("this installation has no signing key now; try again", retry_after_s=2)
+            raise Unavailable("this installation has no signing key; try again", retry_after_s=2)
         return self._newest
 
     async def find(self, kid: str) -> SigningKey | None:

@@ -155,7 +155,7 @@ class Tokens:
         scheme, _, token = (authorization or "").partition(" ")
         token = token.strip()
         if not token or scheme.lower() != "bearer":
-            raise Unauthenticated("an access token is needed: Authorization: Bearer <ACCESS_TOKEN>")
+            raise Unauthenticated("an access token is required: Authorization: Bearer <ACCESS_TOKEN>")
         if len(token) > MAX_TOKEN_CHARACTERS:
             raise Unauthenticated(_REFUSED.format("it is too long"))
         digest = hashlib.sha256(token.encode(errors="replace")).digest()

@@ -48,5 +48,5 @@ async def _read(request: Request, limit: int) -> bytes:
                 raise too_large
             parts.append(part)
     except ClientDisconnect:
-        raise InvalidArgument(Violation("", "the body broke off")) from None
+        raise InvalidArgument(Violation("", "the body is incomplete")) from None
     return b"".join(parts)

@@ -60,7 +60,7 @@ _ERRORS: dict[Code, tuple[str, str]] = {
     ),
     Code.UNAVAILABLE: (
         "The Kubernetes API is unreachable; try again after `Retry-After` seconds.",
-        "the Kubernetes API cannot be reached now; try again",
+        "the Kubernetes API is unreachable; try again",
     ),
 }
 """Description and an example of the message."""

@@ -69,7 +69,7 @@ class Writer:
         log.info("resource.created", kind=kind, name=metadata["name"])
         entry = cluster.view.put(kind, created)
         if entry is None:
-            raise NotFound(f"{kind} {metadata['name']} was deleted at once")
+            raise NotFound(f"{kind} {metadata['name']} was deleted in the meantime")
         return entry
 
     async def update(self, kind: str, name: str, change: SpecChange, note: Note) -> tuple[Entry, Entry]:
@@ -96,7 +96,7 @@ class Writer:
                 if attempt:
                     await asyncio.sleep(random.uniform(0, min(PAUSE_S * 2**attempt, LONGEST_PAUSE_S)))  # noqa: S311
                 before = await self._newest(kind, name)
-        raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times meanwhile; try again")
+        raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times during this update; try again")
 
     async def delete(self, entry: Entry, note: RequestNote, permit: Permit | None = None) -> bool:
         """Deletes an object; False when it goes on until somebody's finalizer is done.
@@ -121,7 +121,7 @@ class Writer:
                 if newest.uid != entry.uid:
                     raise NotFound(f"{entry.kind} {entry.name} does not exist")
                 entry = newest
-        raise Aborted(f"{entry.kind} {entry.name} was changed by others meanwhile; try again")
+        raise Aborted(f"{entry.kind} {entry.name} was changed by others at the same time; try again")
 
     async def _delete(self, entry: Entry, note: RequestNote) -> bool | None:
         """Deletes this version: gone, going, or (None) not at this version any more."""

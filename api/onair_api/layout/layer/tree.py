@@ -167,7 +167,10 @@ class _Scene(_Tree):
         super().update(operation)
         if before and is_root(before) != is_root(self.layers[operation.id]):
             raise InvalidArgument(
-                Violation(joined(operation.path, "type"), "no layer becomes or ceases to be a scene's root")
+                Violation(
+                    joined(operation.path, "type"),
+                    "must not change to or from root: a scene has one root layer",
+                )
             )
 
     def delete(self, operation: Delete) -> None:

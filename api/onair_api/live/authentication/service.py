@@ -66,7 +66,7 @@ class Authentication:
             try:
                 await owned_project(self._cluster, old.identity, guest.collection_id, guest.project_id)
             except NotFound:
-                raise Unauthenticated("the access token's project does not exist any more") from None
+                raise Unauthenticated("the access token's project does not exist") from None
         if old.kind is TokenKind.EXCHANGE and await self._revoked.check(old.id):
             raise Unauthenticated(REDEEMED)
         token = self._tokens.renew(old)

@@ -55,7 +55,7 @@ class Sources:
         """A pushed source gets its key before it is there, so none is ever without."""
         collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         if SCOPE_CREATE not in caller.identity.scopes:
-            raise PermissionDenied(f"the scope {SCOPE_CREATE} is needed to create a source")
+            raise PermissionDenied(f"the scope {SCOPE_CREATE} is required to create a source")
         note = caller.note(message, self._limits.request_metadata_bytes)
         limit = self._limits.metadata_bytes
         spec = created_spec(SourceSpec, SOURCE_MESSAGE, message, limit, collectionId=collection.name)

@@ -136,12 +136,12 @@ def test_results_are_the_layers_at_the_end() -> None:
         (
             [Update("root", {"type": "text"}, path="u")],
             InvalidArgument,
-            "u.type: no layer becomes or ceases to be a scene's root",
+            "u.type: must not change to or from root: a scene has one root layer",
         ),
         (
             [Update("a", {"type": "root"}, path="u")],
             InvalidArgument,
-            "u.type: no layer becomes or ceases to be a scene's root",
+            "u.type: must not change to or from root: a scene has one root layer",
         ),
         ([Delete("root", "d")], FailedPrecondition, "d: the root layer of a scene cannot be deleted"),
         ([Delete("x", "d")], NotFound, "d.id: the layer does not exist"),
