@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from onair_api.auth.callers import ByAccessToken
-from onair_api.auth.roles import GUESTS
 from onair_api.errors import Code
+from onair_api.event.custom.publisher import PUBLISH_ACCESS, PUBLISH_EVENT
 from onair_api.event.service import Events
-from onair_api.event.stream.handshake import ACCESS, STREAM_EVENTS
+from onair_api.event.stream.handshake import STREAM_ACCESS, STREAM_EVENTS
 from onair_api.event.stream.http_stream import HttpStreams
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.operation import Docs, Errors, Http, Messages, Operation, ServiceMethod, StreamOperation
@@ -15,9 +14,9 @@ PATH = "/event/v2"
 
 EVENTS = (
     Operation(
-        name="PublishEvent",
+        name=PUBLISH_EVENT,
         http=Http("POST", PATH + "/publish"),
-        access=ByAccessToken(GUESTS),
+        access=PUBLISH_ACCESS,
         service=ServiceMethod(Events, Events.publish),
         messages=Messages(
             "PublishEventRequest",
@@ -34,7 +33,7 @@ EVENTS = (
     StreamOperation(
         name=STREAM_EVENTS,
         http=Http("GET", PATH + "/stream"),
-        access=ACCESS,
+        access=STREAM_ACCESS,
         http_app=HttpStreams,
         websocket_app=WebSocketStreams,
         messages=Messages(None, "StreamEventsResponse"),

@@ -7,12 +7,18 @@ import uuid
 from onair_api.access.audiences import AudienceKey, audiences_of, user_key
 from onair_api.access.target import Target
 from onair_api.access.visible_targets import visible_target
+from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.identity import Identity
+from onair_api.auth.roles import GUESTS
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import PermissionDenied
 from onair_api.event.custom.bus import Bus, redis_unavailable
 from onair_api.event.custom.publication import Publication
 from onair_api.event.event import Event, Position, dumps
+
+PUBLISH_EVENT = "PublishEvent"
+PUBLISH_ACCESS = ByAccessToken(GUESTS)
+"""Who may publish, over HTTP and on a stream."""
 
 
 class Publisher:

@@ -13,7 +13,7 @@ from onair_api.auth.tokens import Verified
 from onair_api.errors import PermissionDenied, RpcError, Unauthenticated
 
 STREAM_EVENTS = "StreamEvents"
-ACCESS = ByAccessToken(VIEWERS)
+STREAM_ACCESS = ByAccessToken(VIEWERS)
 """Who may open a stream."""
 
 SUBPROTOCOL = "Bearer"
@@ -36,7 +36,7 @@ class Admission:
             ApiError: the API server had to be asked and did not respond.
         """
         headers = CallHeaders(f"Bearer {token}" if token else None)
-        return (await ACCESS.caller(self._callers, STREAM_EVENTS, headers)).token
+        return (await STREAM_ACCESS.caller(self._callers, STREAM_EVENTS, headers)).token
 
     def count(self, token_id: str, service_id: str) -> None:
         """Counts one request on a stream.

@@ -6,11 +6,11 @@ import time
 
 from onair_api.access.target import Target
 from onair_api.access.visible_targets import visible_target
-from onair_api.auth.roles import GUESTS, authorize
+from onair_api.auth.roles import authorize
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import DataLoss, ResourceExhausted, RpcError
 from onair_api.event.custom.publication import decode_publication
-from onair_api.event.custom.publisher import Publisher
+from onair_api.event.custom.publisher import PUBLISH_ACCESS, PUBLISH_EVENT, Publisher
 from onair_api.event.event import dumps
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.stream.delivery import Delivery, send
@@ -63,7 +63,7 @@ class RequestHandler:
                 session.reply(correlation_id, "unsubscribed", _subscription_json(name, target))
 
     async def _publish(self, session: Session, request: StreamRequest) -> None:
-        authorize(session.identity, GUESTS, "PublishEvent")
+        authorize(session.identity, PUBLISH_ACCESS.roles, PUBLISH_EVENT)
         limits, events = self._settings.limits, self._settings.events
         event_json = await self._publisher.publish(
             session.identity,
