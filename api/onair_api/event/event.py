@@ -18,7 +18,7 @@ CUSTOM_FAMILY = "custom"
 
 
 class Position(NamedTuple):
-    """Where in one ordered source an event stands: a kind's watch, or the custom events of one user."""
+    """A place in one ordered source: a kind's watch, or the custom events of one user."""
 
     number: int
     """resourceVersion, or the number that Redis gave."""
@@ -27,7 +27,7 @@ class Position(NamedTuple):
 
 
 class Format(Enum):
-    """How a transport frames messages."""
+    """Frames messages for a transport."""
 
     WEBSOCKET = "websocket"
     NDJSON = "ndjson"
@@ -86,7 +86,7 @@ class Event:
     target: Target
     """With the ids above the one that it is about."""
     source: str
-    """What orders it: a kind, or the channel of custom events."""
+    """The source that orders it: a kind, or a channel of custom events."""
     position: Position
     audiences: tuple[AudienceKey, ...]
     """Keys under which its sessions are found."""

@@ -1,4 +1,4 @@
-"""What one subscription takes: events whose name and target match. Pure.
+"""Matches one subscription with events: by name and target. Pure.
 
 The rules are `operations.md`, "Event operations", Matching. An event's level is
 the narrowest id of its target; one without any belongs to its user's sessions.
@@ -26,12 +26,12 @@ class Subscription:
         return self.covers(event.target) and pattern(self.name).matches(event.name)
 
     def covers(self, target: Target) -> bool:
-        """Whether events of a complete target are in its scope."""
+        """Returns whether events of a complete target are in its scope."""
         return covers(self.named, self.complete, target)
 
 
 def covers(named: Target, complete: Target, event: Target) -> bool:
-    """Whether a subscription's scope has an event.
+    """Returns whether an event is in a subscription's scope.
 
     Args:
         named: the ids that the subscription names.

@@ -1,4 +1,4 @@
-"""Where a write leaves what its event says beyond the difference of two versions."""
+"""Stores what the event of a write says beyond the difference of two versions."""
 
 from __future__ import annotations
 

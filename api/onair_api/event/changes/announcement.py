@@ -1,4 +1,4 @@
-"""What a change announces, and the event of it."""
+"""One announcement of a change, and its event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the change of a layout announces: of the layout itself, and of its layers."""
+"""Announces the change of a layout: of the layout itself, and of its layers."""
 
 from __future__ import annotations
 

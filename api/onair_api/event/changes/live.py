@@ -1,4 +1,4 @@
-"""What the change of a live resource announces: created, updated, deleted, added, removed, its state."""
+"""Announces the change of a live resource: created, updated, deleted, added, removed, its state."""
 
 from __future__ import annotations
 

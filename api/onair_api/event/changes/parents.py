@@ -1,4 +1,4 @@
-"""Which project, collection and owner an object belongs to, remembered for a while after deletion."""
+"""Finds an object's project, collection and owner; remembers them for a while after deletion."""
 
 from __future__ import annotations
 

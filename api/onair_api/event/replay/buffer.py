@@ -61,7 +61,7 @@ class ReplayBuffer:
         return self._last.get(source)
 
     def covers(self, source: str, position: Position, at: float) -> bool:
-        """Whether nothing after `position` is missing.
+        """Returns whether nothing after `position` is missing.
 
         Args:
             at: when the source was at this position and no further. A quiet source does not count up, so a

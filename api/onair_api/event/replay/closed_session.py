@@ -1,4 +1,4 @@
-"""What is kept of a closed session: how far it got in each source, and its subscriptions."""
+"""The kept state of a closed session: its position in each source, and its subscriptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onair_crds.shapes import JsonObject
 @dataclass(slots=True)
 class ClosedSession:
     positions: dict[str, Position]
-    """How far it got in each source."""
+    """The last that it received of each source."""
     subscriptions: list[Subscription]
     at: float
     """When that was, in seconds since the epoch."""
@@ -57,6 +57,6 @@ class ResumedSession:
     loss_reported: bool = False
 
     def has(self, event: Event) -> bool:
-        """Whether it received a live event before it closed: this replica may be behind the other."""
+        """Returns whether it received a live event before it closed: this replica may be behind the other."""
         position = self.closed.positions.get(event.source)
         return position is not None and event.position <= position and self.closed.takes(event)

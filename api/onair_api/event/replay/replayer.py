@@ -27,7 +27,7 @@ class Replayer:
         unsent: Iterable[Event],
         behind_s: float,
     ) -> ClosedSession | None:
-        """What is to be kept of a session that closes now; None if there is nothing that it could miss.
+        """Describes a session that closes now, to be kept; None if there is nothing that it could miss.
 
         Args:
             resumed: what it came back with and, without a subscription, has not been given yet.
@@ -52,7 +52,7 @@ class Replayer:
         return ResumedSession(closed, time.monotonic() + self._keep_s) if closed else None
 
     def is_complete(self, closed: ClosedSession) -> bool:
-        """Whether all events since it closed are still here."""
+        """Returns whether all events since it closed are still here."""
         return all(
             self._buffer.covers(source, position, closed.at) for source, position in closed.positions.items()
         )
@@ -64,7 +64,7 @@ class Replayer:
         subscription: Subscription,
         earlier: Collection[Subscription],
     ) -> Iterator[Event]:
-        """What a new subscription gets: events that it and the closed session's subscriptions take.
+        """Yields the missed events that a new subscription and the closed session's subscriptions take.
 
         Args:
             earlier: the new session's other subscriptions, which got theirs.
@@ -79,7 +79,7 @@ class Replayer:
                 yield event
 
     def _positions(self, sources: Iterable[str], unsent: Iterable[Event]) -> dict[str, Position]:
-        """How far a session got: as far as this replica, except for what still waits for its reader."""
+        """Positions that a session reached: this replica's, except for events that wait for its reader."""
         positions = {source: p for source in sources if (p := self._buffer.position(source)) is not None}
         for event in unsent:
             if event.source in positions:
