@@ -7,6 +7,7 @@ validation, watches, RBAC, leases and server-side apply are the real thing. Read
 import contextlib
 import datetime as dt
 import ipaddress
+import random
 import shutil
 import signal
 import socket
@@ -31,6 +32,7 @@ START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 POLL_S = 0.05
 HOST = "127.0.0.1"
+LISTENING_PORTS = (20_000, 32_768)
 
 
 class ControlPlaneError(RuntimeError):
@@ -38,10 +40,16 @@ class ControlPlaneError(RuntimeError):
 
 
 def free_port() -> int:
-    """A TCP port of the loopback address that nobody listens on at this moment."""
-    with socket.socket() as listener:
-        listener.bind((HOST, 0))
-        return int(listener.getsockname()[1])
+    """A TCP port of the loopback address that nobody listens on at this moment.
+
+    It is below those of outgoing connections (from 32768 on, unless the machine says otherwise), so none of
+    them takes it before its server starts, or starts again.
+    """
+    while True:
+        port = random.SystemRandom().randrange(*LISTENING_PORTS)
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind((HOST, port))
+            return port
 
 
 def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = START_TIMEOUT_S) -> None:

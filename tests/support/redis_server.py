@@ -1,4 +1,4 @@
-"""A real Redis of the tests' own."""
+"""A real Redis for tests."""
 
 import shutil
 import signal
@@ -35,12 +35,12 @@ class RedisServer:
             self._program = None
 
     def freeze(self) -> None:
-        """It answers nothing more, and no connection ends: as behind a network that drops everything."""
+        """It responds no more, and no connection ends: as behind a network that drops everything."""
         assert self._program
         self._program.process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """It goes on where it was."""
+        """It continues."""
         assert self._program
         self._program.process.send_signal(signal.SIGCONT)
 
