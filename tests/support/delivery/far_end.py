@@ -12,7 +12,7 @@ from typing import Any, Self
 import httpx
 import yaml
 from tests.support.control_plane import free_port
-from tests.support.delivery.live_program import server_program
+from tests.support.delivery.server_program import server_program
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ class FarEnd:
             )
 
     async def stop(self) -> None:
-        """Ends it as a crash would: nobody is told."""
+        """Ends it as a crash would: no session is closed properly."""
         self._process.kill()
         await asyncio.to_thread(self._process.wait)
 
     async def ready(self, path: str, timeout_s: float = 10.0) -> dict[str, Any]:
-        """What the server says of a path, as soon as it is there."""
+        """What the server knows of a path, as soon as it is ready."""
         async with asyncio.timeout(timeout_s):
             while True:
                 answer = await self._http.get(f"/v3/paths/get/{path}")
@@ -151,9 +151,9 @@ def decoding_times(file: Path, kind: str) -> list[float]:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a decoder makes of a file."""
+    """What a decoder finds in a file."""
 
-    pictures: int
+    frames: int
     width: int
     height: int
     samples: int

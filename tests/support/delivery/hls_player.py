@@ -34,7 +34,7 @@ setInterval(() => {
 
 @contextlib.asynccontextmanager
 async def player(folder: Path) -> AsyncIterator[Viewer]:
-    """What a browser makes of the playlist in a folder."""
+    """A browser that plays the playlist in a folder."""
     watching = Viewer()
 
     async def page(_: web.Request) -> web.Response:

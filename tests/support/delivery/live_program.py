@@ -1,12 +1,10 @@
-"""A programme in real time for destinations to take: a real ffmpeg's, in a fan-out of this process."""
+"""A programme in real time for destinations: a real ffmpeg's, in a fan-out of this process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.flv import FlvReader
@@ -21,7 +19,7 @@ SOUND = "sine=frequency=1000:sample_rate=48000"
 def command(
     video_kbps: int = 400, options: Sequence[str] = (), picture: str = PICTURE, sound: str = SOUND
 ) -> list[str]:
-    """A test picture with a clock, a 1 kHz tone; encoded as capture.py has it, but for what is filmed."""
+    """A test pattern with a clock, a 1 kHz tone; encoded as `encode/command.py` does, but for the inputs."""
     rate = f"{video_kbps}k"
     return [
         *("ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-re"),
@@ -73,20 +71,3 @@ async def _feed(process: asyncio.subprocess.Process, fan_out: FanOut) -> None:
     while data := await process.stdout.read(65536):
         for packet in reader.feed(data):
             fan_out.put(packet)
-
-
-def server_program(name: str) -> Path:
-    """A server that `dev/servers.py` or the local environment has built.
-
-    Raises:
-        FileNotFoundError: it is not in the cache.
-    """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair"
-    found = sorted(
-        (cache / "mediamtx").glob("*/mediamtx")
-        if name == "mediamtx"
-        else (cache / "servers").glob(f"*/{name}")
-    )
-    if not found:
-        raise FileNotFoundError(f"{name} is not there: run `make tools`")
-    return found[-1]

@@ -20,8 +20,8 @@ import pytest
 import yaml
 from aiohttp import web
 from tests.support.control_plane import free_port
-from tests.support.delivery.live_program import server_program
 from tests.support.delivery.npm_script import npm_script
+from tests.support.delivery.server_program import server_program
 
 KEY, SECRET = "test", "a secret of the test's own server"
 CLIENT, CLIENT_SHA256 = "2.23.0", "fb646f2260d84f91238d0a2dc10726c456631d6a26c7cafc43cfee5959b4d31d"
@@ -34,7 +34,7 @@ class LiveKitServer:
     def __init__(self, folder: Path, media_host: str = "127.0.0.1") -> None:
         """
         Args:
-            media_host: the address that peers are told for media; somebody may stand there and pass it on.
+            media_host: the address that peers are given for media; a proxy may be there.
         """
         self._media_host = media_host
         self.port, self.tcp_port, self.udp_port = free_port(), free_port(), free_port()
@@ -76,11 +76,11 @@ class LiveKitServer:
             stderr=subprocess.STDOUT,
         )
         deadline = time.monotonic() + 20
-        while not self._answers():
+        while not self._is_up():
             assert time.monotonic() < deadline, self._log.read_text()
             time.sleep(0.02)
 
-    def _answers(self) -> bool:
+    def _is_up(self) -> bool:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/") as answer:
             return bool(answer.status == 200)
         return False
@@ -136,7 +136,7 @@ def browser_command(url: str) -> tuple[list[str], str | None]:
 
 
 class Viewer:
-    """What the browser in the room sees and hears; its page reports some times a second."""
+    """What a browser sees and hears; its page reports several times a second."""
 
     def __init__(self) -> None:
         self.report: dict[str, Any] = {}

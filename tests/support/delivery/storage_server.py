@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.control_plane import HOST, free_port
-from tests.support.delivery.live_program import server_program
+from tests.support.delivery.server_program import server_program
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 
+SEGMENT_MS = 1000
 ACCESS, SECRET = "producer", "s3cret-of-the-producer"
 
 
@@ -22,7 +23,7 @@ class StorageServer:
     def __init__(self, folder: Path, host: str = HOST, certificate: tuple[Path, Path] | None = None) -> None:
         """
         Args:
-            certificate: its file, and that of its key; with one it speaks https.
+            certificate: its file, and that of its key; with one it serves https.
         """
         self.host = host
         self._tls = ("--cert", certificate[0], "--key", certificate[1]) if certificate else ()
@@ -42,8 +43,9 @@ class StorageServer:
         return path
 
     def destination(self, id_: str = "archive", timeout_ms: int = 1000, **storage: Any) -> ProgramDestination:
+        """With segments of a second, so that tests have several of them soon."""
         known = {"region": "us-east-1", "bucket": "shows", "endpoint": self.endpoint, "prefix": id_}
-        keys = {"access_key": ACCESS, "secret_key": SECRET}
+        keys = {"access_key": ACCESS, "secret_key": SECRET, "segment_duration_ms": SEGMENT_MS}
         return ProgramDestination(
             id=id_, type="HLS", storage=ProgramStorage(**{**known, **keys, **storage}), timeout_ms=timeout_ms
         )

@@ -1,4 +1,4 @@
-"""A real toxiproxy: TCP connections through networks that misbehave."""
+"""A real toxiproxy: TCP connections through bad networks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx
 from tests.support.control_plane import HOST, free_port
-from tests.support.delivery.live_program import server_program
+from tests.support.delivery.server_program import server_program
 
 
 class Toxiproxy:
@@ -36,13 +36,13 @@ class Toxiproxy:
         await asyncio.to_thread(self._process.wait)
 
     async def link(self, name: str, to_port: int, host: str = HOST, to_host: str = HOST) -> int:
-        """A way to a port; gives the port that it begins at."""
+        """A link to a port; returns the port to connect to."""
         port = free_port()
         await self._post("/proxies", name=name, listen=f"{host}:{port}", upstream=f"{to_host}:{to_port}")
         return port
 
     async def poison(self, name: str, kind: str, stream: str = "upstream", **attributes: int) -> None:
-        """Makes a link misbehave: `latency`, `bandwidth`, `timeout`, `reset_peer` …"""
+        """Degrades a link: `latency`, `bandwidth`, `timeout`, `reset_peer` …"""
         await self._post(f"/proxies/{name}/toxics", type=kind, stream=stream, attributes=attributes)
 
     async def heal(self, name: str, kind: str, stream: str = "upstream") -> None:

@@ -1,4 +1,4 @@
-"""Passes datagrams on, as a network does that misbehaves: late, not all, too slowly, or none."""
+"""Forwards datagrams as a bad network does: late, not all, too slowly, or none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Address = tuple[str, int]
 
 
 class UdpProxy:
-    """A way to a UDP port. Use as an async context manager; its attributes may change at any time."""
+    """Forwards to a UDP port. Use as an async context manager; its attributes may change at any time."""
 
     def __init__(self, to_port: int, host: str = "127.0.0.1", port: int = 0) -> None:
         """
@@ -26,7 +26,7 @@ class UdpProxy:
         self.up = self.down = True
         """Whether anything passes: towards the server, and back."""
         self.bad: set[Address] | None = None
-        """The clients whose way misbehaves; None for all of them."""
+        """The clients that are affected; None for all of them."""
         self.host, self.port = host, port
         self._server: Address = ("127.0.0.1", to_port)
         self._backs: dict[Address, socket.socket] = {}
@@ -62,7 +62,7 @@ class UdpProxy:
             self._loop.call_later(wait_s, self._forward, data, client)
 
     def _queueing_s(self, size: int) -> float:
-        """How long the line is busy before; far below zero where the queue is full."""
+        """How long the link is busy before; far below zero where the queue is full."""
         if self.bytes_per_s is None:
             return 0.0
         now = self._loop.time()

@@ -1,4 +1,4 @@
-"""A Delivery under a test's eye: what it was sent, what it said of each destination, in what order."""
+"""A Delivery that records what it was sent and what it reports of each destination, in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONNECTED, DISCONNECTED = ConnectState.CONNECTED, ConnectState.DISCONNECTED
 
 
 class Sent:
-    """All packets that the programme had while it looked, from the last key frame on."""
+    """All packets of the programme since it was made, from the last key frame on."""
 
     def __init__(self, fan_out: FanOut) -> None:
         self._packets = [packet for packet in fan_out.subscribe(self) if not packet.header]
@@ -43,32 +43,32 @@ class Watched:
 
     def _note(self) -> None:
         for state in self.delivery.states:
-            told = self.history.setdefault(state.id, [])
-            if not told or told[-1] != (state.connect, state.last_error):
-                told.append((state.connect, state.last_error))
+            reported = self.history.setdefault(state.id, [])
+            if not reported or reported[-1] != (state.connect, state.last_error):
+                reported.append((state.connect, state.last_error))
         self._changed.set()
 
     def state(self, id_: str) -> DestinationState:
         return next(state for state in self.delivery.states if state.id == id_)
 
-    def said(self, id_: str) -> str:
-        """All errors that were told of a destination so far."""
+    def errors(self, id_: str) -> str:
+        """All errors that were reported of a destination so far."""
         return " | ".join(error for _, error in self.history.get(id_, []) if error)
 
     async def until(self, what: Callable[[], bool], timeout_s: float = 10.0) -> None:
-        """Waits for something that a change of a state brings."""
+        """Waits for a condition, checked with each change of a state."""
         try:
             async with asyncio.timeout(timeout_s):
                 while not what():
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
-            pytest.fail(f"not within {timeout_s} s; what was told: {self.history}")
+            pytest.fail(f"not within {timeout_s} s; reported: {self.history}")
 
     async def connected(self, *ids: str, timeout_s: float = 10.0) -> None:
         await self.until(lambda: all(self.state(i).connect is CONNECTED for i in ids), timeout_s)
 
-    async def says(self, id_: str, words: str, timeout_s: float = 10.0) -> None:
+    async def reports(self, id_: str, words: str, timeout_s: float = 10.0) -> None:
         """Waits until a destination is disconnected with these words."""
         await self.until(
             lambda: any(c is DISCONNECTED and e and words in e for c, e in self.history.get(id_, [])),
@@ -77,7 +77,7 @@ class Watched:
 
 
 def assert_every_packet_once(recorded: Recorded, sent: Sent, *, least_s: float) -> None:
-    """What was received is an unbroken piece of what was sent, told by the distances of its times."""
+    """What was received is an unbroken part of what was sent, by the distances of its timestamps."""
     for kind, type_, got in (("video", VIDEO, recorded.video), ("audio", AUDIO, recorded.audio)):
         given = sent.times(type_)
         assert got, f"no {kind} was received"
@@ -89,5 +89,5 @@ def assert_every_packet_once(recorded: Recorded, sent: Sent, *, least_s: float) 
 
 
 def _oddities(times: list[float], longest_s: float) -> list[tuple[float, float]]:
-    """Where it goes back, stands still or leaps."""
+    """Steps that go back, stand still or leap."""
     return [(a, b) for a, b in pairwise(times) if not 0 < b - a < longest_s]

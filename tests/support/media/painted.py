@@ -1,4 +1,4 @@
-"""Reads what images/demo/probe.html paints and plays. Pure: arrays in, numbers out."""
+"""Decodes what images/demo/probe.html paints and plays. Pure: arrays in, numbers out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 COLUMNS = 32
 ROWS = 3
 CLICK_MS = 2**28
-"""What the time of a click is told modulo."""
+"""The modulus of a click's time."""
 TICKS = 4096
 
 Gray = NDArray[np.uint8]
@@ -19,12 +19,12 @@ Samples = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Painted:
-    """What one frame says of itself."""
+    """What is painted on one frame."""
 
     wall_ms: int
     tick: int
     click_ms: int | None = None
-    """When the last click was to be heard, on the clock of `wall_ms`; None where it is not told."""
+    """When the last click was to be heard, on the clock of `wall_ms`; None where it is not painted."""
 
 
 def read_frame(frame: Gray) -> Painted | None:
@@ -43,10 +43,10 @@ def read_frame(frame: Gray) -> Painted | None:
 
 
 def _click_ms(bits: NDArray[np.int_], wall_ms: int) -> int | None:
-    told = _number(bits[:28])
-    if not told or any(bits[:28].reshape(7, 4).sum(axis=0) % 2 != bits[28:]):
+    painted_ms = _number(bits[:28])
+    if not painted_ms or any(bits[:28].reshape(7, 4).sum(axis=0) % 2 != bits[28:]):
         return None
-    return wall_ms - (wall_ms - told) % CLICK_MS
+    return wall_ms - (wall_ms - painted_ms) % CLICK_MS
 
 
 def _number(bits: NDArray[np.int_]) -> int:
@@ -56,9 +56,9 @@ def _number(bits: NDArray[np.int_]) -> int:
 def missing_percent(seen: list[Painted | None], nominal: int) -> float:
     """How many of the nominal frames of a window brought nothing new, in percent.
 
-    `seen` is what each picture of the window said, None where it could not be
-    read; `nominal` is window × frame rate, so a frozen picture or a damaged
-    edge counts. The page ticks twice a frame: each picture has a tick of its own.
+    `seen` is what is painted on each frame of the window, None where it could not be
+    decoded; `nominal` is window × frame rate, so a frozen frame or a damaged
+    edge counts. The page ticks twice a frame: each frame has a tick of its own.
     """
     read = [painted for painted in seen if painted]
     if not read or nominal < 1:
@@ -95,7 +95,7 @@ def tone_hz(samples: Samples, rate_hz: int) -> float:
 
 
 def av_offset_ms(clicks: list[float], flashes: list[float]) -> float | None:
-    """Median of sound minus picture: positive where the sound is late; None without pairs."""
+    """Median of audio minus video: positive where the audio is late; None without pairs."""
     pairs = [min((click - flash for flash in flashes), key=abs) * 1000 for click in clicks if flashes]
     near = [p for p in pairs if abs(p) < 400]
     return float(np.median(near)) if near else None
@@ -104,21 +104,21 @@ def av_offset_ms(clicks: list[float], flashes: list[float]) -> float | None:
 def av_distance_ms(
     clicks: list[float], times_s: list[float], seen: list[Painted | None], near_ms: float = 400
 ) -> float | None:
-    """Sound minus picture, good to some milliseconds; positive where sound is late, None if nothing is told.
+    """Audio minus video, precise to some milliseconds; positive where audio is late, None where unknown.
 
     A flash is seen with the next picture, so that it says when to a frame at best; what pictures tell of the
     clock they were painted by is good for the mean of them all.
 
     Args:
         clicks: when they are heard, in seconds of the stream.
-        times_s: of the pictures, in seconds of the stream.
-        seen: what each picture tells.
+        times_s: of the frames, in seconds of the stream.
+        seen: what is painted on each frame.
     """
-    told = [(at, painted) for at, painted in zip(times_s, seen, strict=False) if painted]
-    due = {painted.click_ms for _, painted in told if painted.click_ms is not None}
+    known = [(at, painted) for at, painted in zip(times_s, seen, strict=False) if painted]
+    due = {painted.click_ms for _, painted in known if painted.click_ms is not None}
     if not due:
         return None
-    picture_ms = float(np.median([at * 1000 - painted.wall_ms for at, painted in told]))
-    pairs = [min((click * 1000 - picture_ms - each for each in due), key=abs) for click in clicks]
+    video_ms = float(np.median([at * 1000 - painted.wall_ms for at, painted in known]))
+    pairs = [min((click * 1000 - video_ms - each for each in due), key=abs) for click in clicks]
     near = [pair for pair in pairs if abs(pair) < near_ms]
     return float(np.median(near)) if near else None

@@ -1,4 +1,4 @@
-"""Pulls a stream, decodes it and says what arrived. ffmpeg and ffprobe decode; numpy looks."""
+"""Pulls a stream, decodes it and measures what arrived. ffmpeg and ffprobe decode; numpy measures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MediaReport:
     video_bitrate_bps: float
     key_frame_distance_max: int
     video_hole_max_s: float
-    """Largest step between pictures beyond one frame."""
+    """Largest step between frames beyond one frame."""
     audio_codec: str
     sample_rate_hz: int
     channels: int
@@ -49,7 +49,7 @@ class MediaReport:
     av_offset_ms: float | None = None
     """By clicks and flashes."""
     av_distance_ms: float | None = None
-    """By clicks and the clock on the pictures: finer, for what changes slowly."""
+    """By clicks and the clock on the frames: more precise, for what changes slowly."""
 
     @property
     def missing_percent(self) -> float:
@@ -113,18 +113,18 @@ def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
     path = recording.path
     streams = {s["codec_type"]: s for s in _probe(path, "-show_streams")["streams"]}
     video, audio = streams["video"], streams["audio"]
-    pictures, sounds = _packets(path, "v:0"), _packets(path, "a:0")
-    times = [float(p["pts_time"]) for p in pictures]
+    video_packets, audio_packets = _packets(path, "v:0"), _packets(path, "a:0")
+    times = [float(p["pts_time"]) for p in video_packets]
     span_s = times[-1] - times[0]
-    fps = (len(pictures) - 1) / span_s
-    keys = [i for i, p in enumerate(pictures) if p["flags"].startswith("K")]
+    fps = (len(video_packets) - 1) / span_s
+    keys = [i for i, p in enumerate(video_packets) if p["flags"].startswith("K")]
     width, height = int(video["width"]), int(video["height"])
     frames = _gray(path, width, height)
     times = times[: len(frames)]
     read = [painted.read_frame(frame) for frame in frames]
     samples = _pcm(path)
-    first_sound_s = float(sounds[0]["pts_time"])
-    clicks = [first_sound_s + t for t in painted.click_times(samples, RATE_HZ)]
+    first_audio_s = float(audio_packets[0]["pts_time"])
+    clicks = [first_audio_s + t for t in painted.click_times(samples, RATE_HZ)]
     return MediaReport(
         video_codec=video["codec_name"],
         profile=video.get("profile", ""),
@@ -132,13 +132,13 @@ def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
         height=height,
         fps=fps,
         frames=len(frames),
-        video_bitrate_bps=sum(int(p["size"]) for p in pictures) * 8 / (span_s + 1 / fps),
-        key_frame_distance_max=max((b - a for a, b in pairwise(keys)), default=len(pictures)),
-        video_hole_max_s=_hole_s(pictures, 1 / fps),
+        video_bitrate_bps=sum(int(p["size"]) for p in video_packets) * 8 / (span_s + 1 / fps),
+        key_frame_distance_max=max((b - a for a, b in pairwise(keys)), default=len(video_packets)),
+        video_hole_max_s=_hole_s(video_packets, 1 / fps),
         audio_codec=audio["codec_name"],
         sample_rate_hz=int(audio["sample_rate"]),
         channels=int(audio["channels"]),
-        audio_hole_max_s=_hole_s(sounds, 1024 / RATE_HZ),
+        audio_hole_max_s=_hole_s(audio_packets, 1024 / RATE_HZ),
         tone_hz=painted.tone_hz(samples[: RATE_HZ * 5], RATE_HZ),
         undecodable_percent=100 * sum(r is None for r in read) / max(1, len(read)),
         missing_percent_by_window=_windows(read, asked_fps),
@@ -172,9 +172,9 @@ def _pcm(path: Path) -> painted.Samples:
 
 
 def live_latency_ms(url: str, frames: int = 90, width: int = 640, height: int = 360) -> list[float]:
-    """How old each picture is when it has come and been decoded: page and reader share one clock.
+    """How old each frame is when it has arrived and been decoded: page and reader share one clock.
 
-    The first frames are left out: a reader is given the GOP that began before it came.
+    The first frames do not count: a reader is given the GOP that began before it connected.
     """
     command = [
         *("ffmpeg", "-loglevel", "error", "-nostdin", "-fflags", "nobuffer", "-flags", "low_delay"),
@@ -199,7 +199,7 @@ def live_latency_ms(url: str, frames: int = 90, width: int = 640, height: int = 
 
 
 def picture(recording: Recording, path: Path) -> Path:
-    """Saves a picture from the middle of a recording."""
+    """Saves a frame from the middle of a recording."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _run(
         *("ffmpeg", "-loglevel", "error", "-y", "-nostdin", "-ss", f"{recording.duration_s / 2}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
 
@@ -42,8 +42,7 @@ FLAGS = [
 ]
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(NamedTuple):
     process: asyncio.subprocess.Process
     read_fd: int
     write_fd: int

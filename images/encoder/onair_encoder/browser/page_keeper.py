@@ -82,7 +82,7 @@ class PageKeeper:
             if chromium.page != url:
                 if chromium.left.is_set():
                     # The browser shows an error of its own
-                    self._report(None, "the page went away")
+                    self._report(None, "the page became unavailable")
                     await chromium.darken()
                     chromium.left.clear()
                 try:

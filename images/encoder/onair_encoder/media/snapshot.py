@@ -55,5 +55,5 @@ class Snapshots:
                 process.kill()
                 await process.wait()
         if not output:
-            raise NoSnapshot("the picture could not be decoded")
+            raise NoSnapshot("the key frame could not be decoded")
         return output

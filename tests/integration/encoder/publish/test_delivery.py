@@ -70,12 +70,12 @@ async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.Mo
             await until(lambda: len(names(text_of(folder / "run.m3u8"))) >= 4, "four segments", 20)
             for id_ in ("rtmp", "rtc", "archive", "late"):
                 assert watched.delivery.counters(id_).sessions == 1, id_
-                assert watched.said(id_) == "", id_
+                assert watched.errors(id_) == "", id_
             await watched.delivery.finish()
             assert text_of(folder / "run.m3u8").endswith("#EXT-X-ENDLIST\n")
             await far_end.gone("recorded/rtmp")
     assert_every_packet_once(far_end.recorded("recorded/rtmp"), sent, least_s=6)
-    picture = await asyncio.to_thread(decoded, far_end.recordings("recorded/rtmp")[0])
-    assert (picture.width, picture.height, picture.errors) == (WIDTH, HEIGHT, "")
+    media = await asyncio.to_thread(decoded, far_end.recordings("recorded/rtmp")[0])
+    assert (media.width, media.height, media.errors) == (WIDTH, HEIGHT, "")
     assert len(far_end.recordings("recorded/srt")) == 2
     await asyncio.to_thread(assert_whole, folder / "run.m3u8", 7.0)

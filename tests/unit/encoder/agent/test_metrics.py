@@ -16,10 +16,10 @@ DASHBOARD = Path(__file__).parents[4] / "charts/onair/files/dashboards/onair-sho
 
 def test_every_metric_of_the_dashboard_exists(tmp_path: Path) -> None:
     text = generate_latest(registry_of(Agent(1, tmp_path / "program.json"))).decode()
-    told = set(re.findall(r"^(?:# TYPE )?(\w+)", text, re.MULTILINE))
+    exported = set(re.findall(r"^(?:# TYPE )?(\w+)", text, re.MULTILINE))
     panels = json.loads(DASHBOARD.read_text())["panels"]
-    asked = {
+    queried = {
         name for p in panels for t in p["targets"] for name in re.findall(r"onair_[a-z_]+(?=\{)", t["expr"])
     }
-    assert len(asked) > 10
-    assert asked <= told
+    assert len(queried) > 10
+    assert queried <= exported

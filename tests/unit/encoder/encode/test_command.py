@@ -37,7 +37,7 @@ def test_the_programme_is_in_the_command() -> None:
 
 
 def test_audio_and_video_stay_in_sync() -> None:
-    """Both inputs are stamped by one clock; the sound follows its stamps and waits for the painting."""
+    """Both inputs are stamped by one clock; the audio follows its timestamps and waits for the painting."""
     command = ffmpeg_command(PROGRAM)
     screen, sound = command.index("x11grab"), command.index("pulse")
     between = command[screen:sound]

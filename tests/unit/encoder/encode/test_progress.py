@@ -27,19 +27,19 @@ def block(frames: int, drop: int, dup: int, speed: str) -> list[str]:
 
 
 def test_totals_continue_across_restarts_and_the_rest_is_reset() -> None:
-    told: list[EncodeProgress] = []
+    reported: list[EncodeProgress] = []
     logged: list[str] = []
-    listener = ProgressParser(told.append, logged.append)
+    listener = ProgressParser(reported.append, logged.append)
     listener.started()
     for line in [*BEGIN, *block(30, 1, 2, "1.01x"), *block(60, 1, 3, "0.99x")]:
         listener.line(line)
-    assert told[0].captured_at == 1795263608.107388, "the screen's, not the sound's"
-    assert told[-1] == EncodeProgress(60, 1, 3, 0.99, 1795263608.107388)
+    assert reported[0].captured_at == 1795263608.107388, "the screen's, not the sound server's"
+    assert reported[-1] == EncodeProgress(60, 1, 3, 0.99, 1795263608.107388)
     listener.started()
     assert (listener.now.frames, listener.now.speed, listener.now.captured_at) == (60, 0.0, None)
     for line in block(10, 0, 1, "N/A"):
         listener.line(line)
-    assert (told[-1].frames, told[-1].dropped, told[-1].duplicated) == (70, 1, 4)
+    assert (reported[-1].frames, reported[-1].dropped, reported[-1].duplicated) == (70, 1, 4)
     assert logged == []
 
 

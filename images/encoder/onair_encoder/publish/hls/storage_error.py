@@ -37,7 +37,7 @@ _TRANSIENT = {
 
 
 class NotReadable(SessionError):
-    """An object may not be read, or does not exist: storages do not tell the two apart."""
+    """An object may not be read, or does not exist: storages do not distinguish the two."""
 
 
 def error_code(text: str) -> str:

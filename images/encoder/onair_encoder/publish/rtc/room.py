@@ -1,4 +1,4 @@
-"""A room, whatever its provider, and the table of providers. A new one takes a class and a line."""
+"""A room, whatever its provider, and the table of providers. A new one takes a class and an entry."""
 
 from __future__ import annotations
 

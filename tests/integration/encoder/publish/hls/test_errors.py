@@ -42,8 +42,8 @@ async def test_what_is_wrong_is_reported_and_a_change_fixes_it(
         said = await until_error(publisher)
         assert words in said
         assert "s3cret" not in said
-        mended = server.destination()
-        if publisher.update(mended):
+        fixed = server.destination()
+        if publisher.update(fixed):
             await until_connected(publisher)
         else:
             assert set(changed) & {"bucket", "endpoint"}

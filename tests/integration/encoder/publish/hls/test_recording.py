@@ -25,6 +25,7 @@ from tests.support.delivery.toxiproxy import Toxiproxy
 
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.hls import recording
 from onair_encoder.publish.hls.output import HlsOutput
 
 pytestmark = pytest.mark.media
@@ -36,7 +37,7 @@ async def test_a_recording_is_whole_and_closed(tmp_path: Path) -> None:
     async with StorageServer(tmp_path) as server, live_program() as fan_out:
         folder = server.bucket() / "archive"
         states: list[DestinationState] = []
-        archive = server.destination(vod=True)
+        archive = server.destination(vod=True, segment_duration_ms=2000)
         publisher = hls_publisher(archive, fan_out, lambda: states.append(publisher.destination.state))
         await until_connected(publisher)
         growing = text_of(folder / "run.m3u8")
@@ -55,8 +56,11 @@ async def test_a_recording_is_whole_and_closed(tmp_path: Path) -> None:
         assert [state.connect for state in states] == ["Connected"]
 
 
-async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(tmp_path: Path) -> None:
-    """What can't be stored by the end is left out; all that is stored can be played."""
+async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be stored by the end is dropped; all that is stored can be played."""
+    monkeypatch.setattr(recording, "BEHIND_PLAYLIST_S", 3.0)
     async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
         playlist = server.bucket() / "archive/run.m3u8"
         port = await proxy.link("storage", server.port)
@@ -65,7 +69,7 @@ async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(tmp_path:
         await until(lambda: text_of(playlist), "the first segment")
         first = len(names(text_of(playlist)))
         await proxy.poison("storage", "bandwidth", rate=SLOW_KB_S)
-        await until(lambda: len(names(text_of(playlist))) > first, "told while segments wait", 40)
+        await until(lambda: len(names(text_of(playlist))) > first, "a playlist while segments wait", 40)
         assert publisher.destination.counters.queued_bytes > 0
         ending = time.monotonic()
         await publisher.finish()
@@ -85,7 +89,7 @@ async def test_a_recording_ends_at_its_longest_duration(tmp_path: Path) -> None:
         assert words == "the recording has its longest duration of 3 s"
         closed = text_of(folder / "run.m3u8")
         assert closed.endswith("#EXT-X-ENDLIST\n")
-        assert len(names(closed)) == 2
+        assert len(names(closed)) == 3
         await publisher.finish()
         assert text_of(folder / "run.m3u8") == closed
 

@@ -28,14 +28,14 @@ from onair_encoder.publish.hls.spool import Budget
 
 pytestmark = pytest.mark.media
 
-OUTAGE_S = 30.0
+OUTAGE_S = 15.0
 SLOW_KB_S = 30
 
 
 async def test_a_player_continues_and_a_recording_is_whole_after_an_outage_of_the_storage(
     tmp_path: Path,
 ) -> None:
-    """The spool holds what comes meanwhile; a player that waits goes on, a recording has every picture."""
+    """The spool holds what comes meanwhile; a player that waits continues, a recording has every frame."""
     async with StorageServer(tmp_path) as server, live_program() as fan_out:
         folder = server.bucket() / "live"
         live = server.destination("live", playlist_count=4, file_count=12)
@@ -68,8 +68,8 @@ async def test_a_player_continues_and_a_recording_is_whole_after_an_outage_of_th
 
 
 async def test_a_recording_catches_up_after_the_network_was_too_slow(tmp_path: Path) -> None:
-    """Half of the bit rate passes for a while, and the proxy holds whole segments longer than the time-out:
-    they are stored all the same, the rest later, and nothing is lost."""
+    """Half of the bitrate passes for a while, and the proxy holds whole segments longer than the timeout:
+    they are stored all the same, the rest later, and nothing is dropped."""
     async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
         folder = server.bucket() / "archive"
         port = await proxy.link("storage", server.port)
@@ -78,11 +78,11 @@ async def test_a_recording_catches_up_after_the_network_was_too_slow(tmp_path: P
         await until_connected(publisher)
         await proxy.poison("storage", "bandwidth", rate=SLOW_KB_S)
         await until(
-            lambda: publisher.destination.counters.queued_bytes > 10 * SLOW_KB_S * 1000, "it falls behind", 30
+            lambda: publisher.destination.counters.queued_bytes > 5 * SLOW_KB_S * 1000, "it falls behind", 30
         )
         stored = publisher.destination.counters.sent_bytes
         await until(
-            lambda: publisher.destination.counters.sent_bytes > stored + 200_000, "it is stored slowly", 40
+            lambda: publisher.destination.counters.sent_bytes > stored + 100_000, "it is stored slowly", 40
         )
         await proxy.heal("storage", "bandwidth")
         await until(lambda: publisher.destination.counters.queued_bytes < SLOW_KB_S * 1000, "made up for")
@@ -96,7 +96,7 @@ async def test_a_full_spool_drops_the_oldest_as_a_discontinuity(
 ) -> None:
     monkeypatch.setattr(spool_module, "BUDGET", Budget(300_000))
     monkeypatch.setattr(spool_module, "MEMORY_BYTES", 100_000)
-    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+    async with StorageServer(tmp_path) as server, live_program(1500) as fan_out:
         folder = server.bucket() / "archive"
         publisher = hls_publisher(server.destination(vod=True), fan_out)
         await until_connected(publisher)

@@ -84,7 +84,7 @@ async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: L
             assert "stereo=1" in report["audioCodec"]["sdpFmtpLine"]
             assert report["video"]["framesDropped"] <= 3
             assert report["video"]["freezeCount"] == 0
-            # Not one bit of a frame is another: it was not encoded anew.
+            # Not one bit of a frame is another: it was not encoded again.
             assert set(report["frames"]) <= sent.hashes
             assert publisher.destination.counters.sent_bytes > 100_000
             token = publisher.destination.wanted.rtc.token.get_secret_value()  # type: ignore[union-attr]
@@ -110,11 +110,11 @@ async def test_viewers_get_another_size_and_bitrate(server: LiveKitServer) -> No
         await watching.until("moving on", lambda r: r["moved"] > moved + 60)
         await until(publisher, None)
         assert publisher.destination.state.attempts == 1, "it never left the room"
-        assert publisher.destination.counters.sessions == 1, "no picture was missed for longer than it takes"
+        assert publisher.destination.counters.sessions == 1, "no frame was missed for longer than it takes"
 
 
 async def test_audio_and_video_stay_in_sync(server: LiveKitServer) -> None:
-    """The browser's own sound output takes some 40 ms of it; its jitter buffers settle in seconds."""
+    """The browser's own audio output takes some 40 ms of it; its jitter buffers settle in seconds."""
 
     def offset_ms(report: dict[str, Any]) -> float:
         beeps, flashes = report["beeps"][-5:], report["flashes"]

@@ -52,7 +52,7 @@ async def test_every_packet_arrives_once_and_the_session_ends_properly(tmp_path:
             assert_every_packet_once(far_end.recorded(name), sent, least_s=2)
             media = decoded(far_end.recordings(name)[0])
             assert (media.width, media.height, media.errors) == (WIDTH, HEIGHT, "")
-            assert media.pictures > 2 * FRAMERATE
+            assert media.frames > 2 * FRAMERATE
             assert media.samples > 2 * 48_000
 
 
@@ -70,10 +70,12 @@ async def test_a_passphrase_encrypts_and_a_wrong_one_is_refused(tmp_path: Path) 
         )
         await watched.connected("right")
         await far_end.received_more("open/locked", 50_000)
-        await watched.says("wrong", "passphrase may be wrong")
-        await watched.says("none", "passphrase may be wrong")
-        await watched.says("unexpected", "the server refuses the passphrase, or expects none; retried every")
-        await watched.says("short", "10 to 79 characters; retried every")
+        await watched.reports("wrong", "passphrase may be wrong")
+        await watched.reports("none", "passphrase may be wrong")
+        await watched.reports(
+            "unexpected", "the server refuses the passphrase, or expects none; retried every"
+        )
+        await watched.reports("short", "10 to 79 characters; retried every")
         assert PASSPHRASE not in str(watched.history)
         await watched.delivery.finish()
 
@@ -95,13 +97,13 @@ async def test_refusals_are_reported_in_words(tmp_path: Path) -> None:
             srt("listener", f"srt://127.0.0.1:{far_end.srt}?mode=listener"),
         )
         await watched.connected("first", "welcome")
-        await watched.says("second", "the stream id may be refused or in use")
-        await watched.says("stranger", "stream id or passphrase may be wrong")
-        await watched.says("nobody", f"no answer from 127.0.0.1:{far_end.rtmp}")
-        await watched.says("nowhere", "nowhere.invalid: name")
-        await watched.says("listener", "a mode other than caller")
+        await watched.reports("second", "the stream id may be refused or in use")
+        await watched.reports("stranger", "stream id or passphrase may be wrong")
+        await watched.reports("nobody", f"no answer from 127.0.0.1:{far_end.rtmp}")
+        await watched.reports("nowhere", "nowhere.invalid: name")
+        await watched.reports("listener", "a mode other than caller")
         assert "secret" not in str(watched.history)
-        assert not watched.said("first")
+        assert not watched.errors("first")
         await watched.delivery.finish()
 
 
@@ -114,7 +116,7 @@ async def test_a_sender_that_ends_is_restarted_or_leaves_nothing(tmp_path: Path,
         (process,) = descendants(with_argument=SENDER)
         if how == "killed":
             os.kill(process, signal.SIGKILL)
-            await watched.says("one", "the sender ended unexpectedly")
+            await watched.reports("one", "the sender ended unexpectedly")
             await watched.connected("one")
             await far_end.received_more("open/one", 50_000)
         watched.want()
@@ -134,6 +136,6 @@ async def test_the_shortest_timeout_resets_no_session_that_goes_well(tmp_path: P
         watched.want(hasty, changed.model_copy(update={"timeout_ms": 100}))
         await far_end.received_more("open/hasty", 150_000)
         await far_end.received_more("open/changed", 20_000)
-        assert not watched.said("hasty") + watched.said("changed")
+        assert not watched.errors("hasty") + watched.errors("changed")
         assert watched.state("changed").attempts == 1
         await watched.delivery.finish()
