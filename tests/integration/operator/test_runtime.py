@@ -1,148 +1,18 @@
-"""The operator on a real API server. There is no kubelet, so the test says what a kubelet would."""
+"""The operator on a real API server: shows from start to end, crashes, and two operators."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import pytest
+from tests.support.operated_namespace import OperatedNamespace, until
 
-from onair_crds.kube.apis import CUSTOM, EVENTS, LEASES, PODS, SECRETS
-from onair_crds.kube.client import KubeClient
-from onair_crds.kube.errors import ApiError
-from onair_crds.resources.base import API_VERSION
+from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS
 from onair_crds.shapes import Document
-from onair_operator.runtime import run
-from onair_operator.settings import LeaderElectionSettings, OperatorSettings, RegionSettings
-
-DEADLINE_S = 20.0
-T = TypeVar("T")
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def settings_for(namespace: str) -> OperatorSettings:
-    return OperatorSettings(
-        show_namespace=namespace,
-        release_namespace=namespace,
-        regions=[RegionSettings(name="eu-central-1", latitude=50.1, longitude=8.7)],
-        leader_election=LeaderElectionSettings(lease_duration_s=3.0, renew_interval_s=0.5),
-        health_port=free_port(),
-        resync_interval_s=5.0,
-    )
-
-
-async def until(what: str, check: Callable[[], Awaitable[T | None]]) -> T:
-    """The first true answer; fails with `what` after the deadline."""
-    deadline = asyncio.get_running_loop().time() + DEADLINE_S
-    while True:
-        if answer := await check():
-            return answer
-        assert asyncio.get_running_loop().time() < deadline, f"not within {DEADLINE_S} s: {what}"
-        await asyncio.sleep(0.02)
-
-
-class Cluster:
-    """What a test does to the API server and sees of it."""
-
-    def __init__(self, client: KubeClient, namespace: str, kubeconfig: Path) -> None:
-        self.client, self.namespace, self.kubeconfig = client, namespace, kubeconfig
-
-    @asynccontextmanager
-    async def operator(self) -> AsyncIterator[None]:
-        stop = asyncio.Event()
-        task = asyncio.create_task(run(settings_for(self.namespace), stop, str(self.kubeconfig)))
-        try:
-            yield
-        finally:
-            stop.set()
-            await asyncio.wait_for(task, 10)
-
-    async def crash(self, task: asyncio.Task[None]) -> None:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-    async def create(self, kind: str, name: str, spec: Document, **metadata: Any) -> Document:
-        document = {
-            "apiVersion": API_VERSION,
-            "kind": kind,
-            "metadata": {"name": name, **metadata},
-            "spec": spec,
-        }
-        return await self.client.create(CUSTOM[kind], self.namespace, document)
-
-    async def collection(self) -> Document:
-        return await self.create(
-            "Collection", "sunday", {"owner": {"serviceId": "studio", "serviceUserId": "anna"}}
-        )
-
-    async def project(self, state: str = "Running", **spec: Any) -> Document:
-        composition = {"external": {"url": "http://graphics.example/stage"}}
-        return await self.create(
-            "Project",
-            "show",
-            {"collectionId": "sunday", "composition": composition, "broadcast": {"state": state}, **spec},
-        )
-
-    async def get(self, kind: str, name: str) -> Document | None:
-        try:
-            return await self.client.get(CUSTOM[kind], self.namespace, name)
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-
-    async def patch(self, kind: str, name: str, spec: Document) -> Document:
-        return await self.client.merge_patch(CUSTOM[kind], self.namespace, name, {"spec": spec})
-
-    async def phase(self, wanted: str, name: str = "show") -> Document:
-        async def check() -> Document | None:
-            status = ((await self.get("Project", name)) or {}).get("status", {})
-            return status if (status.get("broadcast") or {}).get("phase") == wanted else None
-
-        return await until(f"phase {wanted}", check)
-
-    async def ready(self, kind: str, name: str, reason: str) -> Document:
-        async def check() -> Document | None:
-            document = (await self.get(kind, name)) or {}
-            conditions = document.get("status", {}).get("conditions", [])
-            return next((c for c in conditions if c["type"] == "Ready" and c["reason"] == reason), None)
-
-        return await until(f"{kind} {name} Ready with reason {reason}", check)
-
-    async def pods(self) -> list[Document]:
-        return (await self.client.list(PODS, self.namespace))["items"]  # type: ignore[no-any-return]
-
-    async def pod(self, name: str) -> Document:
-        async def check() -> Document | None:
-            return next((p for p in await self.pods() if p["metadata"]["name"] == name), None)
-
-        return await until(f"pod {name}", check)
-
-    async def pod_is(self, name: str, status: Document) -> None:
-        """Says what a kubelet or the scheduler would say of a pod."""
-        await self.client.merge_patch(PODS, self.namespace, name, {"status": status}, "status")
-
-    async def events(self) -> list[str]:
-        return [e["reason"] for e in (await self.client.list(EVENTS, self.namespace))["items"]]
-
-
-@pytest.fixture
-async def cluster(crds: None, namespace: str, kubeconfig: Path) -> AsyncIterator[Cluster]:
-    async with await KubeClient.connect(str(kubeconfig)) as client:
-        yield Cluster(client, namespace, kubeconfig)
-
-
-async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: Cluster) -> None:
+async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: OperatedNamespace) -> None:
     async with cluster.operator():
         await cluster.collection()
         await cluster.project(broadcast={"state": "Running", "id": "first"})
@@ -168,7 +38,7 @@ async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: Cluster) -> Non
         assert len(await cluster.pods()) == 1
 
 
-async def test_a_full_cluster_is_taken_up_without_touching_what_runs(cluster: Cluster) -> None:
+async def test_a_full_cluster_is_taken_up_without_touching_what_runs(cluster: OperatedNamespace) -> None:
     await cluster.collection()
     await cluster.project(broadcast={"state": "Running", "id": "first"})
     async with cluster.operator():
@@ -183,7 +53,7 @@ async def test_a_full_cluster_is_taken_up_without_touching_what_runs(cluster: Cl
         assert "deletionTimestamp" not in kept["metadata"]
 
 
-async def encoder_recorded(cluster: Cluster, uid: str) -> bool:
+async def encoder_recorded(cluster: OperatedNamespace, uid: str) -> bool:
     project = await cluster.get("Project", "show")
     return bool(project and project.get("status", {}).get("broadcast", {}).get("encoder") == uid)
 
@@ -192,7 +62,7 @@ def destination_spec(**rtmp: Any) -> Document:
     return {"projectId": "show", "address": {"rtmpPush": {"url": "rtmp://media.example/live", **rtmp}}}
 
 
-async def test_a_crash_between_claim_and_pod_leads_to_one_pod(cluster: Cluster) -> None:
+async def test_a_crash_between_claim_and_pod_leads_to_one_pod(cluster: OperatedNamespace) -> None:
     await cluster.collection()
     await cluster.project(broadcast={"state": "Running", "id": "first"})
     claim = {
@@ -211,7 +81,7 @@ async def test_a_crash_between_claim_and_pod_leads_to_one_pod(cluster: Cluster) 
         assert len(await cluster.pods()) == 1
 
 
-async def test_a_lost_pod_is_replaced_under_the_same_id(cluster: Cluster) -> None:
+async def test_a_lost_pod_is_replaced_under_the_same_id(cluster: OperatedNamespace) -> None:
     async with cluster.operator():
         await cluster.collection()
         await cluster.project(broadcast={"state": "Running", "id": "first"})
@@ -223,7 +93,7 @@ async def test_a_lost_pod_is_replaced_under_the_same_id(cluster: Cluster) -> Non
         assert (status["broadcast"]["id"], status["broadcast"]["epoch"]) == ("first", 2)
 
 
-async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: Cluster) -> None:
+async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: OperatedNamespace) -> None:
     async with cluster.operator():
         await cluster.collection()
         await cluster.project()
@@ -248,7 +118,7 @@ async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: Clu
         assert again["previous"]["phase"] == "Archived"
 
 
-async def test_children_may_come_before_their_parents(cluster: Cluster) -> None:
+async def test_children_may_come_before_their_parents(cluster: OperatedNamespace) -> None:
     async with cluster.operator():
         await cluster.create("Destination", "main", destination_spec())
         await cluster.ready("Destination", "main", "ProjectNotFound")
@@ -263,7 +133,34 @@ async def test_children_may_come_before_their_parents(cluster: Cluster) -> None:
         assert [o["kind"] for o in destination["metadata"]["ownerReferences"]] == ["Project"]
 
 
-async def test_scheduler_and_kubelet_troubles_become_reasons(cluster: Cluster) -> None:
+async def test_a_source_becomes_its_collections_whichever_comes_first(cluster: OperatedNamespace) -> None:
+    source = {"collectionId": "sunday", "address": {"rtmpPush": {}}}
+
+    async def owners(name: str) -> list[str]:
+        found = await cluster.get("Source", name)
+        return [o["uid"] for o in (found or {}).get("metadata", {}).get("ownerReferences", [])]
+
+    async with cluster.operator():
+        await cluster.create("Source", "early", source)
+        collection = await cluster.collection()
+        await cluster.create("Source", "late", source)
+        for name in ("early", "late"):
+            assert await until(f"{name} is owned", lambda name=name: owners(name)) == [
+                collection["metadata"]["uid"]
+            ]
+
+
+async def test_a_destination_says_when_its_project_is_gone(cluster: OperatedNamespace) -> None:
+    async with cluster.operator():
+        await cluster.collection()
+        await cluster.project("Stopped")
+        await cluster.create("Destination", "main", destination_spec())
+        await cluster.ready("Destination", "main", "NotRunning")
+        await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
+        await cluster.ready("Destination", "main", "ProjectNotFound")
+
+
+async def test_scheduler_and_kubelet_troubles_become_reasons(cluster: OperatedNamespace) -> None:
     async with cluster.operator():
         await cluster.collection()
         await cluster.project(broadcast={"state": "Running", "id": "first"})
@@ -309,7 +206,7 @@ async def test_scheduler_and_kubelet_troubles_become_reasons(cluster: Cluster) -
         await cluster.phase("Starting")
 
 
-async def test_a_live_project_is_deleted_only_after_its_show_ended(cluster: Cluster) -> None:
+async def test_a_live_project_is_deleted_only_after_its_show_ended(cluster: OperatedNamespace) -> None:
     async with cluster.operator():
         await cluster.collection()
         await cluster.project()
@@ -322,7 +219,7 @@ async def test_a_live_project_is_deleted_only_after_its_show_ended(cluster: Clus
         await until("the project is gone", gone)
 
 
-async def test_one_leads_and_the_other_takes_over(cluster: Cluster) -> None:
+async def test_one_leads_and_the_other_takes_over(cluster: OperatedNamespace) -> None:
     async with contextlib.AsyncExitStack() as second:
         async with cluster.operator():
             await cluster.collection()
@@ -337,7 +234,7 @@ async def test_one_leads_and_the_other_takes_over(cluster: Cluster) -> None:
         assert after["spec"]["holderIdentity"] != lease["spec"]["holderIdentity"]
 
 
-async def test_a_hundred_shows_get_a_hundred_pods(cluster: Cluster) -> None:
+async def test_a_hundred_shows_get_a_hundred_pods(cluster: OperatedNamespace) -> None:
     await cluster.collection()
     spec = {"collectionId": "sunday", "broadcast": {"state": "Running", "id": "one"}}
     await asyncio.gather(*(cluster.create("Project", f"show-{n}", spec) for n in range(100)))
@@ -353,7 +250,7 @@ async def test_a_hundred_shows_get_a_hundred_pods(cluster: Cluster) -> None:
         assert len(await cluster.pods()) == 101
 
 
-async def test_a_foreign_secret_is_not_mailed(cluster: Cluster) -> None:
+async def test_a_foreign_secret_is_not_mailed(cluster: OperatedNamespace) -> None:
     foreign = {
         "apiVersion": "v1",
         "kind": "Secret",
