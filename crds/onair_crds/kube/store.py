@@ -30,7 +30,7 @@ R = TypeVar("R", bound=Resource)
 class Entry:
     """One version of one object. `records` keeps what was derived from it, as long as it is the newest."""
 
-    __slots__ = ("created", "document", "kind", "name", "records", "uid", "version")
+    __slots__ = ("created", "document", "index_keys", "kind", "name", "records", "uid", "version")
 
     def __init__(self, kind: str, document: Document) -> None:
         metadata = document["metadata"]
@@ -41,6 +41,8 @@ class Entry:
         self.document = document
         self.created = creation_order(metadata)
         self.records: dict[Any, Any] = {}
+        self.index_keys: tuple[tuple[str, IndexKey], ...] = ()
+        """Where a store has it: names of indices and keys."""
 
     @property
     def metadata(self) -> Document:
@@ -136,9 +138,11 @@ class Store:
         if known:
             self._unlink(known)
         self._entries[kind][entry.name] = entry
-        for name, index in self._kinds[kind].items():
-            for key in index(document):
-                self._indexed[kind, name][key][entry.name] = entry
+        entry.index_keys = tuple(
+            (name, key) for name, index in self._kinds[kind].items() for key in index(document)
+        )
+        for name, key in entry.index_keys:
+            self._indexed[kind, name][key][entry.name] = entry
         self._notify(kind)
         return Change(known, entry)
 
@@ -164,14 +168,13 @@ class Store:
         return [change for change in (*updates, *removals) if change]
 
     def _unlink(self, entry: Entry) -> None:
-        for name, index in self._kinds[entry.kind].items():
+        for name, key in entry.index_keys:
             indexed = self._indexed[entry.kind, name]
-            for key in index(entry.document):
-                siblings = indexed[key]
-                siblings.pop(entry.name, None)
-                if not siblings:
-                    del indexed[key]
+            siblings = indexed[key]
+            siblings.pop(entry.name, None)
+            if not siblings:
+                del indexed[key]
 
     def _notify(self, kind: str) -> None:
-        for listener in self._listeners[kind]:
+        for listener in self._listeners.get(kind, ()):
             listener()
