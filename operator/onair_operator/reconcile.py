@@ -1,6 +1,6 @@
 """The loop: observed = observe(world, name); plan = make_plan(observed, now, settings); await apply(plan).
 
-`RECONCILERS` says how each kind of key is decided, and which changes make the loop look at one.
+`RECONCILERS` declares how each kind of key is decided, and which changes make the loop look at one.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ LISTENING_PORTS = (20_000, 32_768)
 
 
 class ControlPlaneError(RuntimeError):
-    """The control plane cannot be had; the message says what to do."""
+    """The control plane is unavailable; the message says what to do."""
 
 
 def free_port() -> int:
@@ -149,7 +149,7 @@ class ControlPlane:
         self.start_apiserver()
 
     def stop_apiserver(self) -> None:
-        """Cuts every watch and request, as a crash does: nothing is said to the clients."""
+        """Cuts every watch and request, as a crash does: clients get no notice."""
         if self._apiserver:
             self._apiserver.process.kill()
             self._apiserver.process.wait()

@@ -26,7 +26,7 @@ CREATED_ANNOTATION = f"{GROUP}/created"
 EXPIRES_ANNOTATION = f"{GROUP}/expires"
 """When the object may be deleted."""
 REQUEST_ANNOTATION = f"{GROUP}/request"
-"""What the last HTTP request left on the object that it wrote."""
+"""The note that the last HTTP request left on the object that it wrote."""
 
 BROADCAST_FINALIZER = f"{GROUP}/broadcast"
 

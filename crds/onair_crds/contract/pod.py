@@ -1,4 +1,4 @@
-"""What an encoder pod offers and where: its control interface, identity, environment, and mounted folders."""
+"""Where to find things in and of an encoder pod: control interface, identity, environment, folders."""
 
 from __future__ import annotations
 

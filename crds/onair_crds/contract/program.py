@@ -147,7 +147,7 @@ EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished"]
 
 
 class EncoderStatus(WireModel):
-    """What the encoder observes of itself."""
+    """An encoder's own observations."""
 
     phase: EncoderPhase
     broadcast: str | None = None

@@ -33,7 +33,7 @@ class Target:
 
 
 class Listener(Protocol):
-    """Notified of what the API server says, and of nothing that this process wrote itself."""
+    """Notified of what the API server reports, not of this process' own writes."""
 
     def listed(self, kind: str, documents: list[Document], version: int) -> None:
         """All objects of a kind at a resourceVersion: at first, and when a watch could not be resumed."""

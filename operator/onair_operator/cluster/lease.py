@@ -77,7 +77,7 @@ class LeaderElection:
                 return
 
     async def _try(self) -> bool:
-        """Takes or renews the Lease; says whether this process holds it now."""
+        """Takes or renews the Lease; true where this process holds it now."""
         started = time.monotonic()
         try:
             lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
@@ -107,7 +107,7 @@ class LeaderElection:
         return True
 
     def _may_take(self, lease: Document) -> bool:
-        """Ours, given back, or seen unchanged for longer than its duration by our own clock."""
+        """Ours, released, or seen unchanged for longer than its duration by our own clock."""
         spec = lease["spec"]
         holder, renewed = spec.get("holderIdentity") or "", spec.get("renewTime") or ""
         if (holder, renewed) != self._seen:

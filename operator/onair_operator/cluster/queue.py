@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Key(NamedTuple):
-    """What is looked at: one object, by its kind and name."""
+    """One object to look at, by its kind and name."""
 
     kind: str
     name: str

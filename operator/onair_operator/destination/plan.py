@@ -1,4 +1,4 @@
-"""What is done about a destination without a project; the plan of a project has the others. Pure."""
+"""Plans for a destination without a project; the plan of a project has the others. Pure."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from onair_operator.specs.ready import Verdict, with_ready
 
 @dataclass(frozen=True)
 class Delivery:
-    """What the project's broadcast says of one destination."""
+    """The state of one destination in the project's broadcast."""
 
     on_air: bool
     """Whether a broadcast runs or starts; a disabled destination gets nothing of it."""

@@ -159,7 +159,7 @@ class EncoderClient:
 
 
 def _reported(status: EncoderStatus) -> object:
-    """What a resource's status reports of it."""
+    """The part of it that a resource's status reports."""
     return (
         status.phase,
         status.broadcast,

@@ -1,4 +1,4 @@
-"""What an encoder pod asks of a node: size × frame rate × complexity. Pure."""
+"""Estimates the requests of an encoder pod: size × frame rate × complexity. Pure."""
 
 from __future__ import annotations
 

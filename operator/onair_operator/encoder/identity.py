@@ -72,7 +72,7 @@ class OperatorKey:
 
 
 def pod_identity(key: OperatorKey, now: dt.datetime) -> dict[str, str]:
-    """What a pod's identity volume holds.
+    """Makes the content of a pod's identity volume.
 
     Its own certificate and key, our public key, all as PEM text, and the token
     that lets the facade ask it for snapshots.

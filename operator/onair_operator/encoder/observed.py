@@ -1,4 +1,4 @@
-"""What is known of one encoder: its pod, and its own last status."""
+"""One encoder as it is known: its pod, and its own last status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _START_FAILURES = {"CreateContainerConfigError", "CreateContainerError", "RunCon
 
 @dataclass(frozen=True)
 class PodView:
-    """What matters of an encoder pod."""
+    """The part of an encoder pod that decisions need."""
 
     name: str
     uid: str

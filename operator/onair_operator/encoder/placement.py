@@ -1,4 +1,4 @@
-"""Where an encoder runs: the configured regions from near to far, as node affinity. Pure."""
+"""Places encoders: the configured regions from near to far, as node affinity. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gathers what says whether one node is dead: its Lease, those of the others, and its encoders' silence."""
+"""Gathers the evidence whether one node is dead: its Lease, those of the others, its silent encoders."""
 
 from __future__ import annotations
 

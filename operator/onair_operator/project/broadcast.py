@@ -1,4 +1,4 @@
-"""The state machine of a broadcast: what its status should say next. Pure.
+"""The state machine of a broadcast: what its status is next. Pure.
 
     NotRunning → Waiting → Starting → Running → Stopping → Stopped → Archived
 
@@ -256,8 +256,8 @@ def _follow(
         phase = BroadcastPhase.STARTING
     encoder = observed.encoder_of(current)
     status = encoder.status if encoder else None
-    speaks_of_this = status and status.broadcast == current.id and status.epoch == current.epoch
-    if status and speaks_of_this and status.phase == "running" and status.first_frame:
+    is_of_this = status and status.broadcast == current.id and status.epoch == current.epoch
+    if status and is_of_this and status.phase == "running" and status.first_frame:
         if phase is not BroadcastPhase.RUNNING:
             again = current.start is not None
             text = "is on air again" if again else "is on air"

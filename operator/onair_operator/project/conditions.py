@@ -1,4 +1,4 @@
-"""Whether a project is as its spec wants it, in words that a user can act on. Pure."""
+"""Judges whether a project is as its spec wants it, in sentences that a user can act on. Pure."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class ObservedProject:
         return view
 
     def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> Delivery:
-        """What this broadcast says of one destination."""
+        """The state of one destination in this broadcast."""
         if broadcast is None or not broadcast.phase.active:
             return Delivery(on_air=False)
         encoder = self.encoder_of(broadcast)

@@ -1,4 +1,4 @@
-"""From the observed project to what is to be done. Pure: no client, no clock, no randomness.
+"""Plans what is to be done for an observed project. Pure: no client, no clock, no randomness.
 
 An unchanged world gives an empty plan, so a plan may be made as often as one likes.
 """
@@ -51,7 +51,7 @@ OBSTACLES = {
 
 
 def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
-    """What brings the world nearer to what its resources want. Actions are to be carried out in order."""
+    """The actions, in order, that bring the world nearer to what its resources want."""
     step = next_step(observed, now, settings)
     statuses = _destination_statuses(observed, step.broadcast, now)
     return [

@@ -1,4 +1,4 @@
-"""What is known of a Secret that a show may refer to."""
+"""A Secret that a show may refer to, as it is known."""
 
 from __future__ import annotations
 

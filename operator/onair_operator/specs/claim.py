@@ -1,4 +1,4 @@
-"""What a show's claim adds to an encoder pod and its identity: name, labels, owner, epoch. Pure."""
+"""Claims an encoder pod and its identity for a show: adds name, labels, owner, epoch. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onair_operator.specs.pod import ENCODER_CONTAINER, IDENTITY_VOLUME
 
 @dataclass(frozen=True)
 class Claim:
-    """One run of a project, and which of its encoders: claims are told apart by their epoch."""
+    """One run of a project, and which of its encoders: claims differ by their epoch."""
 
     project: Project
     broadcast: str

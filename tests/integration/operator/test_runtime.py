@@ -98,8 +98,8 @@ async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: Ope
         await cluster.collection()
         await cluster.project()
         waiting = await cluster.phase("Waiting")
-        made_up = waiting["broadcast"]["id"]
-        await cluster.pod(f"show-{made_up}-1")
+        generated = waiting["broadcast"]["id"]
+        await cluster.pod(f"show-{generated}-1")
         await cluster.patch("Project", "show", {"broadcast": {"state": "Stopped"}})
         await cluster.phase("Stopped")
 
@@ -114,7 +114,7 @@ async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: Ope
         await until("no finalizer", let_go)
         await cluster.patch("Project", "show", {"broadcast": {"state": "Running"}})
         again = await cluster.phase("Waiting")
-        assert again["broadcast"]["id"] != made_up
+        assert again["broadcast"]["id"] != generated
         assert again["previous"]["phase"] == "Archived"
 
 
@@ -250,7 +250,7 @@ async def test_a_hundred_shows_get_a_hundred_pods(cluster: OperatedNamespace) ->
         assert len(await cluster.pods()) == 101
 
 
-async def test_a_foreign_secret_is_not_mailed(cluster: OperatedNamespace) -> None:
+async def test_a_foreign_secret_is_never_sent(cluster: OperatedNamespace) -> None:
     foreign = {
         "apiVersion": "v1",
         "kind": "Secret",

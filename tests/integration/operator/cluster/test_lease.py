@@ -45,7 +45,7 @@ async def test_a_dead_leader_is_followed_after_its_lease_and_never_before(
     waiting = asyncio.create_task(second.campaign(lead_forever))
     with pytest.raises(TimeoutError):
         await until_leading(second, timeout_s=3.0)
-    leading.cancel()  # as a crash: nothing is given back
+    leading.cancel()  # as a crash: nothing is released
     await asyncio.gather(leading, return_exceptions=True)
     took_s = await until_leading(second)
     assert SETTINGS.lease_duration_s * 0.5 < took_s < 10
@@ -55,7 +55,7 @@ async def test_a_dead_leader_is_followed_after_its_lease_and_never_before(
     await asyncio.gather(waiting, return_exceptions=True)
 
 
-async def test_a_lease_that_is_given_back_is_taken_at_once(client: KubeClient, namespace: str) -> None:
+async def test_a_released_lease_is_taken_at_once(client: KubeClient, namespace: str) -> None:
     first, second = (LeaderElection(client, namespace, name, SETTINGS) for name in ("first", "second"))
     leading = asyncio.create_task(first.campaign(lead_forever))
     await until_leading(first)

@@ -1,4 +1,4 @@
-"""A destination without a project says so."""
+"""A destination without a project reports it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onair_operator.destination.observe import ObservedDestination
 from onair_operator.destination.plan import make_plan
 
 
-def test_a_destination_without_a_project_says_so_once() -> None:
+def test_a_destination_without_a_project_reports_it_once() -> None:
     observed = ObservedDestination(destination(), project_exists=False)
     (write,) = make_plan(observed, NOW, SETTINGS)
     assert isinstance(write, WriteStatus)

@@ -20,7 +20,7 @@ def secrets(type_: str = "onair.dev/credentials", **values: str) -> Secrets:
 
 
 def spec(**more: Any) -> ObjectStorage:
-    said = {
+    given = {
         "region": "eu-1",
         "bucket": "shows",
         "accessKeySecretRef": {"name": "keys", "key": "access"},
@@ -28,7 +28,7 @@ def spec(**more: Any) -> ObjectStorage:
         "packaging": {"hls": {}},
         **more,
     }
-    return ObjectStorage.model_validate(said)
+    return ObjectStorage.model_validate(given)
 
 
 def test_what_is_not_said_is_as_the_contract_has_it() -> None:
@@ -77,15 +77,15 @@ def test_a_place_of_ones_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "canned"),
+    ("acl", "canned"),
     [
         ("Private", "private"),
         ("PublicRead", "public-read"),
         ("BucketOwnerFullControl", "bucket-owner-full-control"),
     ],
 )
-def test_access_rules_in_the_words_of_s3(said: str, canned: str) -> None:
-    assert storage(spec(acl=said), secrets(**KEYS)).acl == canned
+def test_access_rules_are_named_as_s3_names_them(acl: str, canned: str) -> None:
+    assert storage(spec(acl=acl), secrets(**KEYS)).acl == canned
 
 
 def test_secrets_that_are_not_to_be_had() -> None:

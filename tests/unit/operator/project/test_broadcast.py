@@ -65,7 +65,7 @@ def test_a_run_without_an_id_gets_one_and_always_the_same() -> None:
         "a new id after an archived run",
     ],
 )
-def test_runs_are_told_apart(spec: dict[str, Any], last: dict[str, Any], starts: bool) -> None:
+def test_runs_are_distinguished_by_their_id(spec: dict[str, Any], last: dict[str, Any], starts: bool) -> None:
     observed = world(project(**spec, status={"broadcast": last}))
     assert (CreatePod in kinds(observed)) is starts
 
@@ -106,17 +106,17 @@ PHASES = [
 ]
 
 
-@pytest.mark.parametrize(("before", "its_pod", "heard", "after"), PHASES)
-def test_phases_follow_pod_and_encoder(before: Any, its_pod: Any, heard: Any, after: str) -> None:
+@pytest.mark.parametrize(("before", "its_pod", "its_encoder", "after"), PHASES)
+def test_phases_follow_pod_and_encoder(before: Any, its_pod: Any, its_encoder: Any, after: str) -> None:
     observed = world(
         project(status={"broadcast": before}, metadata=held()),
         pods=[its_pod],
-        encoders=[heard] if heard else [],
+        encoders=[its_encoder] if its_encoder else [],
     )
     assert broadcast_of(observed).phase == after
 
 
-def test_running_tells_when_and_where() -> None:
+def test_a_running_broadcast_reports_when_and_where() -> None:
     observed = world(
         project(status={"broadcast": run("Waiting", encoder="uid-pod-1")}, metadata=held()),
         pods=[pod()],
@@ -217,7 +217,7 @@ OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - d
 
 
 @pytest.mark.parametrize(
-    ("broadcast", "pods", "heard", "after"),
+    ("broadcast", "pods", "its_encoder", "after"),
     [
         (STOPPING, [pod()], encoder("stopping"), "Stopping"),
         (STOPPING, [pod()], None, "Stopping"),
@@ -226,11 +226,11 @@ OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - d
         (STOPPING, [pod(node=None, ip=None)], None, "Stopped"),
         (OVERDUE, [pod()], encoder("stopping"), "Stopped"),
     ],
-    ids=["still ending", "not heard", "ended", "no pod", "never placed", "takes too long"],
+    ids=["still ending", "no status", "ended", "no pod", "never placed", "takes too long"],
 )
-def test_stopping_ends(broadcast: Any, pods: Any, heard: Any, after: str) -> None:
+def test_stopping_ends(broadcast: Any, pods: Any, its_encoder: Any, after: str) -> None:
     show = project("Stopped", status={"broadcast": broadcast}, metadata=held())
-    observed = world(show, pods=pods, encoders=[heard] if heard else [])
+    observed = world(show, pods=pods, encoders=[its_encoder] if its_encoder else [])
     assert broadcast_of(observed).phase == after
     ended = after == "Stopped"
     assert (released(observed)) is ended

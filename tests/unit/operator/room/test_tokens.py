@@ -10,6 +10,7 @@ import pytest
 from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
 
 from onair_crds.contract.program import ProgramRtc
+from onair_crds.shapes import Claims
 from onair_operator.destination.program import Refusal, program_destination
 from onair_operator.encoder.client import digest
 from onair_operator.project.observed import ObservedProject
@@ -36,19 +37,19 @@ def program_rtc(observed: ObservedProject) -> ProgramRtc:
     return wanted.rtc
 
 
-def claims(rtc: ProgramRtc, secret: str = SECRET, at: dt.datetime = NOW) -> dict[str, Any]:
+def claims(rtc: ProgramRtc, secret: str = SECRET, at: dt.datetime = NOW) -> Claims:
     token = rtc.token.get_secret_value()
-    said: dict[str, Any] = jwt.decode(token, secret, algorithms=["HS256"], options={"verify_exp": False})
-    assert said["exp"] > at.timestamp()
-    return said
+    decoded: Claims = jwt.decode(token, secret, algorithms=["HS256"], options={"verify_exp": False})
+    assert decoded["exp"] > at.timestamp()
+    return decoded
 
 
 def test_an_encoder_is_given_a_token_for_its_room_and_nothing_else() -> None:
     rtc = program_rtc(world(studio=PROVIDER))
     assert (rtc.url, rtc.room, rtc.identity) == ("wss://rooms.example", "friday", "programme")
-    said = claims(rtc)
-    assert (said["iss"], said["sub"]) == ("key", "programme")
-    grant = said["video"]
+    decoded = claims(rtc)
+    assert (decoded["iss"], decoded["sub"]) == ("key", "programme")
+    grant = decoded["video"]
     assert (grant["room"], grant["roomJoin"], grant["canPublish"]) == ("friday", True, True)
     others = ("canSubscribe", "canPublishData", "canUpdateOwnMetadata", "roomAdmin", "roomCreate", "roomList")
     assert not any(grant.get(right) for right in others)
@@ -69,7 +70,7 @@ def test_the_token_outlives_the_run_and_is_the_same_while_the_run_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("providers", "words"),
+    ("providers", "message"),
     [
         ({}, "no provider is configured for appId studio"),
         ({"other": PROVIDER}, "no provider is configured for appId studio"),
@@ -79,10 +80,10 @@ def test_the_token_outlives_the_run_and_is_the_same_while_the_run_is() -> None:
         ),
     ],
 )
-def test_a_provider_that_is_not_there_is_a_refusal_in_words(
-    providers: dict[str, RtcProvider], words: str
+def test_a_provider_that_is_not_there_is_refused_with_a_sentence(
+    providers: dict[str, RtcProvider], message: str
 ) -> None:
     observed = world(**providers)
     assert program_destination(observed.destinations[0], {}, observed.rtc_providers) == Refusal(
-        "ProviderNotConfigured", words
+        "ProviderNotConfigured", message
     )
