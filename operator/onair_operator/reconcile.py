@@ -193,21 +193,29 @@ class ReconcileLoop:
         self._queue = queue
         self._settings = settings
         self._failures: dict[Key, int] = {}
+        self._world: World | None = None
+        """While this process leads."""
 
     def changed(self, change: Change) -> None:
-        """Asks for a look at all that a change of the store bears on."""
+        """Asks for a look at all that a change of the store bears on, and drops encoders without a pod."""
+        if self._world and change.entry.kind == POD and change.after is None:
+            self._world.fleet.drop(change.entry.uid)
         for key in keys_of(self._store, change):
             self._queue.add(key)
 
     async def run(self, world: World, applier: Applier, watch: Watch) -> None:
         """Looks at every key once and from then on at those that change; ends only when cancelled."""
+        self._world = world
         for kind in WATCHED:
             for entry in self._store.entries(kind) if kind != NODE else ():
                 self.changed(Change(None, entry))
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._watch_nodes(world))
-            for _ in range(WORKERS):
-                tasks.create_task(self._work(world, applier, watch))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._watch_nodes(world))
+                for _ in range(WORKERS):
+                    tasks.create_task(self._work(world, applier, watch))
+        finally:
+            self._world = None
 
     async def _work(self, world: World, applier: Applier, watch: Watch) -> None:
         while True:

@@ -12,7 +12,7 @@ import structlog
 
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.store import Change, Store
+from onair_crds.kube.store import Store
 from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.lease import LeaderElection
@@ -20,7 +20,7 @@ from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.recorder import Recorder
-from onair_operator.cluster.store import KINDS, POD, PROJECT
+from onair_operator.cluster.store import KINDS, PROJECT
 from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.world import World
 from onair_operator.encoder.fleet import Fleet
@@ -59,17 +59,13 @@ class _Runtime:
         self._identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}-{secrets.token_hex(3)}"
         self._store = Store(KINDS)
         self._queue = WorkQueue()
-        self._fleet: Fleet | None = None
         self._reconcile = ReconcileLoop(self._store, self._queue, settings)
-        self._watch = Watch(client, self._store, settings.show_namespace, self._changed, watches_started)
+        self._watch = Watch(
+            client, self._store, settings.show_namespace, self._reconcile.changed, watches_started
+        )
         self._election = LeaderElection(
             client, settings.release_namespace, self._identity, settings.leader_election
         )
-
-    def _changed(self, change: Change) -> None:
-        if self._fleet and change.entry.kind == POD and change.after is None:
-            self._fleet.drop(change.entry.uid)
-        self._reconcile.changed(change)
 
     async def run(self) -> None:
         probes = ProbeServer(lambda: self._watch.synced)
@@ -84,7 +80,7 @@ class _Runtime:
             campaign.cancel()
             stopping.cancel()
             ended = await asyncio.gather(campaign, stopping, return_exceptions=True)
-            # Given back at once: the next one need not wait for our watches to end.
+            # Released at once: the next one need not wait for our watches to end.
             await self._election.release()
             watched = await asyncio.gather(watching, return_exceptions=True)
             await probes.stop()
@@ -93,17 +89,16 @@ class _Runtime:
                 raise result
 
     async def _lead(self) -> None:
-        """Lists afresh, connects to the encoders that run, and only then judges and acts."""
+        """Lists afresh, and only then decides and acts."""
         key = await self._key_and_list()
         client, queue, settings = self._client, self._queue, self._settings
-        fleet = self._fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)))
+        fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)))
         world = World(self._store, fleet, NodeLeases(client), RtcProviders(settings.rtc))
         recorder = Recorder(client, settings.show_namespace, self._identity)
-        applier = Applier(client, world, queue, self._changed, recorder, key, settings)
+        applier = Applier(client, world, queue, self._reconcile.changed, recorder, key, settings)
         try:
             await self._reconcile.run(world, applier, self._watch)
         finally:
-            self._fleet = None
             queue.clear()
             await fleet.close()
             await recorder.drain()
