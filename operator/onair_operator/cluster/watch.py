@@ -88,12 +88,13 @@ class Watch:
         api = WATCHED[kind]
         known = self._store.entry(kind, name)
         try:
-            self._store.update(
-                kind, await self._client.get(api, self._namespace if api.namespaced else None, name)
-            )
+            document = await self._client.get(api, self._namespace if api.namespaced else None, name)
         except ApiError as error:
-            if error.not_found and known:
-                self._store.remove(kind, name, known.uid)
+            gone = self._store.remove(kind, name, known.uid) if error.not_found and known else None
+            if gone:  # the watch's own report of it will be no news
+                self._changed(gone)
+            return
+        self._store.update(kind, document)
 
     async def run(self, interval_s: float, stop: asyncio.Event) -> None:
         """Keeps kopf's watches running until `stop` is set; a dead watch or operator is restarted."""
