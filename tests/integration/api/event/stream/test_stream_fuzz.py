@@ -23,7 +23,7 @@ EXAMPLES = 150 if "ONAIR_FUZZ_S" not in os.environ else 5000
 SCHEMA = "#/components/schemas/StreamEventsResponse"
 
 texts = st.text(max_size=20) | st.sampled_from(["*", "a|b", "poll:*", "", "\0", "a" * 3000])
-scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 values = st.recursive(
     scalars, lambda v: st.lists(v, max_size=3) | st.dictionaries(texts, v, max_size=3), max_leaves=8
 )
