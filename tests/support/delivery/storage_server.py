@@ -13,7 +13,7 @@ from tests.support.delivery.server_program import server_program
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 
-SEGMENT_MS = 1000
+SEGMENT_MS = 2000
 ACCESS, SECRET = "producer", "s3cret-of-the-producer"
 
 
@@ -43,7 +43,6 @@ class StorageServer:
         return path
 
     def destination(self, id_: str = "archive", timeout_ms: int = 1000, **storage: Any) -> ProgramDestination:
-        """With segments of a second, so that tests have several of them soon."""
         known = {"region": "us-east-1", "bucket": "shows", "endpoint": self.endpoint, "prefix": id_}
         keys = {"access_key": ACCESS, "secret_key": SECRET, "segment_duration_ms": SEGMENT_MS}
         return ProgramDestination(

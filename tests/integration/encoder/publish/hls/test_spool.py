@@ -125,7 +125,7 @@ async def test_what_waits_is_stored_though_the_prefix_has_changed(
         server.stop()
         delivery = Delivery(fan_out, lambda: None)
         delivery.want([server.destination(vod=True, prefix="before")], "run")
-        await until(lambda: list((tmp_path / "spool").rglob("00000001.ts")), "segments on disk")
+        await until(lambda: list((tmp_path / "spool").rglob("00000003.ts")), "segments on disk")
         await server.start()
         delivery.want([server.destination(vod=True, prefix="after")], "run")
         playlist = bucket / "before/run.m3u8"
