@@ -1,4 +1,4 @@
-"""A certificate authority for one run of the tests."""
+"""A CA for tests, which issues certificates to API servers and their clients."""
 
 import datetime as dt
 import ipaddress
@@ -13,20 +13,20 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 HOST = "127.0.0.1"
 
 
-class Authority:
-    """A certificate authority that lives as long as one control plane."""
+class CertificateAuthority:
+    """A certificate authority for the lifetime of one control plane."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.certificate = folder / "ca.crt"
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "onair-test-ca")])
-        authority = (
+        ca_certificate = (
             self._builder(self._name, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .sign(self._key, hashes.SHA256())
         )
-        self.certificate.write_bytes(authority.public_bytes(serialization.Encoding.PEM))
+        self.certificate.write_bytes(ca_certificate.public_bytes(serialization.Encoding.PEM))
 
     def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
         now = dt.datetime.now(dt.UTC)
@@ -41,7 +41,7 @@ class Authority:
         )
 
     def issue(self, file_name: str, user: str, groups: Sequence[str] = ()) -> tuple[Path, Path]:
-        """Writes a certificate for client and server use; returns the paths of certificate and key."""
+        """Issues a certificate for client and server use; returns the paths of certificate and key."""
         key = ec.generate_private_key(ec.SECP256R1())
         organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         subject = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, user)])
@@ -60,7 +60,7 @@ class Authority:
 
 
 def write_private_key(path: Path, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> None:
-    """Writes a key as unencrypted PEM that only the owner can read."""
+    """Writes a key as unencrypted PEM, readable by its owner only."""
     path.touch(mode=0o600)
     path.write_bytes(
         key.private_bytes(

@@ -1,4 +1,4 @@
-"""Helm as a user runs it, and what it renders as plain objects."""
+"""Runs Helm as a user does, and parses the rendered objects."""
 
 import functools
 import os
@@ -6,11 +6,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import yaml
 from tests.support.control_plane import ControlPlane
 from tests.support.programs import program
+
+from onair_crds.shapes import Document
 
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts/onair"
@@ -20,18 +21,16 @@ SHOWS = "shows"
 KUBE_VERSION = "1.34.4"
 TIMEOUT_S = 60
 
-Object = dict[str, Any]
-
 
 class HelmError(RuntimeError):
-    """Helm refused; the message is what it said."""
+    """Helm failed; the message is its error output."""
 
 
 def helm(*arguments: str | Path, kubeconfig: Path | None = None) -> str:
-    """What helm prints.
+    """Runs helm and returns its output.
 
     Raises:
-        HelmError: it failed.
+        HelmError: helm failed.
     """
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig or "/dev/null")}
     command = [str(program("helm")), *map(str, arguments)]
@@ -45,18 +44,18 @@ def helm(*arguments: str | Path, kubeconfig: Path | None = None) -> str:
 
 @functools.cache
 def template(namespace: str, options: tuple[str | Path, ...]) -> str:
-    where = ("--namespace", namespace, "--kube-version", KUBE_VERSION)
-    return helm("template", RELEASE, CHART, *where, *options)
+    target = ("--namespace", namespace, "--kube-version", KUBE_VERSION)
+    return helm("template", RELEASE, CHART, *target, *options)
 
 
-def render(*options: str | Path, namespace: str = NAMESPACE) -> list[Object]:
-    """The objects of the chart with these options, in the order in which Helm would create them."""
+def render(*options: str | Path, namespace: str = NAMESPACE) -> list[Document]:
+    """Renders the chart with these options: its objects in the order in which Helm would create them."""
     return [document for document in yaml.safe_load_all(template(namespace, options)) if document]
 
 
 def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:
-    where = ["--namespace", NAMESPACE, "--create-namespace"]
-    return helm("upgrade", "--install", RELEASE, chart, *where, *options, kubeconfig=plane.kubeconfig)
+    target = ["--namespace", NAMESPACE, "--create-namespace"]
+    return helm("upgrade", "--install", RELEASE, chart, *target, *options, kubeconfig=plane.kubeconfig)
 
 
 def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str:
@@ -65,33 +64,33 @@ def kubectl(plane: ControlPlane, *arguments: str | Path, stdin: str = "") -> str
     return (result.stdout + result.stderr).strip()
 
 
-def named(objects: list[Object], kind: str, name: str) -> Object:
-    """The one object of this kind and name."""
+def named(objects: list[Document], kind: str, name: str) -> Document:
+    """Returns the only object of this kind and name."""
     (found,) = [o for o in objects if o["kind"] == kind and o["metadata"]["name"] == name]
     return found
 
 
 def copy_of_chart(folder: Path) -> Path:
-    """A chart to change in a test."""
+    """Copies the chart, for a test to modify."""
     return Path(shutil.copytree(CHART, folder / "onair"))
 
 
-class Readable(yaml.SafeDumper):
-    """Writes texts of several lines as such."""
+class BlockDumper(yaml.SafeDumper):
+    """Writes multi-line strings as block scalars."""
 
 
-def as_block(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+def represent_string(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
-Readable.add_representer(str, as_block)
+BlockDumper.add_representer(str, represent_string)
 
 
-def steady(objects: list[Object]) -> str:
-    """The objects as text, without what changes by chance or belongs to other tests: keys, sums and pages."""
+def to_stable_text(objects: list[Document]) -> str:
+    """Serializes objects without random keys, checksums and pages, which would change golden files."""
     for each in objects:
         if each["kind"] == "ConfigMap" and each["metadata"]["name"] == "onair-demo":
             each["data"] = {name: "<page>" for name, content in each["data"].items() if content}
-    text = "---\n".join(yaml.dump(each, Dumper=Readable, sort_keys=False, width=110) for each in objects)
+    text = "---\n".join(yaml.dump(each, Dumper=BlockDumper, sort_keys=False, width=110) for each in objects)
     text = re.sub(r"(checksum/\w+): \S+", r"\1: <checksum>", text)
     return re.sub(r"(apiKey|hash): \S+", r"\1: <generated>", text)

@@ -1,8 +1,8 @@
-{{/* The operator's settings: onair_operator/settings.py. Every text is quoted. */}}
+{{/* The operator's settings, see onair_operator/settings.py. Every string is quoted. */}}
 {{- define "onair.operatorConfig" -}}
 {{- with .Values.operator.leaderElection }}
 {{- if gt (mulf 3 .renewIntervalSeconds) (float64 .leaseDurationSeconds) }}
-{{- fail "operator.leaderElection.renewIntervalSeconds: must be at most a third of leaseDurationSeconds, or one late renewal costs the lead" }}
+{{- fail "operator.leaderElection.renewIntervalSeconds: must be at most a third of leaseDurationSeconds, or one late renewal loses the lease" }}
 {{- end }}
 {{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
@@ -47,7 +47,7 @@ resyncIntervalS: {{ .Values.operator.resyncIntervalSeconds }}
 logLevel: {{ .Values.operator.logLevel }}
 {{- end }}
 
-{{/* The facade's settings: onair_api/settings.py. */}}
+{{/* The facade's settings, see onair_api/settings.py. */}}
 {{- define "onair.apiConfig" -}}
 publicUrl: {{ .Values.api.publicUrl | quote }}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
@@ -91,7 +91,7 @@ redis:
 logLevel: {{ .Values.api.logLevel }}
 {{- end }}
 
-{{/* MediaMTX takes every stream, and hands it out again; a second publisher of a path replaces the first. */}}
+{{/* MediaMTX accepts every stream and serves it; a second publisher of a path replaces the first. */}}
 {{- define "onair.mediamtxConfig" -}}
 logLevel: info
 api: yes

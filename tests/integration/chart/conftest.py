@@ -1,21 +1,22 @@
-"""A control plane with the chart in it."""
+"""A control plane with the chart installed."""
 
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.support.control_plane import ControlPlane, ControlPlaneError, wait_until
+from tests.support.child_process import ServerError, wait_until
+from tests.support.control_plane import ControlPlane
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import install
 
 
 @pytest.fixture(scope="module")
 def own_plane() -> Iterator[ControlPlane]:
-    """A control plane of this module's own, since the chart brings objects of the whole cluster."""
+    """A control plane per module, since the chart has cluster-scoped objects."""
     try:
         with ControlPlane() as plane:
             yield plane
-    except ControlPlaneError as error:
+    except ServerError as error:
         pytest.fail(str(error), pytrace=False)
 
 
@@ -27,7 +28,7 @@ def cluster(own_plane: ControlPlane) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
-    """The chart, installed by one command and no values."""
+    """Installs the chart with its default values."""
     install(own_plane)
     wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
     return own_plane

@@ -1,6 +1,6 @@
-"""The chart on a real API server: install, upgrade, uninstall, the rights that it gives, the examples.
+"""Tests the chart on a real API server: install, upgrade, uninstall, and the examples.
 
-Nothing runs there, so Helm does not wait; what the pods do is the e2e tests' business.
+No pods run there, so Helm does not wait; the e2e tests cover running pods.
 """
 
 import base64
@@ -12,20 +12,22 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from tests.support.control_plane import ControlPlane, wait_until
+from tests.support.child_process import wait_until
+from tests.support.control_plane import ControlPlane
 from tests.support.helm import (
     CHART,
     NAMESPACE,
     RELEASE,
     ROOT,
     SHOWS,
-    Object,
     copy_of_chart,
     helm,
     install,
     kubectl,
     render,
 )
+
+from onair_crds.shapes import Document
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 RELEASE_SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
@@ -38,58 +40,60 @@ def secret(cluster: httpx.Client, name: str) -> dict[str, str]:
 
 
 def put_on_air(cluster: httpx.Client, name: str) -> str:
-    project: Object = {
+    project: Document = {
         "apiVersion": "onair.dev/v1alpha1",
         "kind": "Project",
         "metadata": {"name": name},
         "spec": {"collectionId": "c", "broadcast": {"state": "Running"}},
     }
-    answer = cluster.post(PROJECTS, json=project)
-    return str(answer.raise_for_status().json()["metadata"]["uid"])
+    response = cluster.post(PROJECTS, json=project)
+    return str(response.raise_for_status().json()["metadata"]["uid"])
 
 
 def uids(cluster: httpx.Client) -> set[str]:
-    """Of all projects; while a definition changes the API server answers 429 for a second."""
+    """Returns the uids of all projects. While a CRD changes, the API server responds 429 for a second."""
     wait_until(lambda: cluster.get(PROJECTS).is_success, "projects listed")
     return {each["metadata"]["uid"] for each in cluster.get(PROJECTS).json()["items"]}
 
 
-def test_tells_what_to_do_next(installed: ControlPlane) -> None:
+def test_the_notes_show_the_next_commands(installed: ControlPlane) -> None:
     notes = helm("get", "notes", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
     assert "kubectl apply -f examples/" in notes
     assert "port-forward -n onair-system service/onair-api 8080:80" in notes
 
 
-def test_the_demo_key_is_verified_by_its_hash_and_stays_over_an_upgrade(
+def test_the_demo_key_matches_its_hash_and_survives_an_upgrade(
     installed: ControlPlane, cluster: httpx.Client
 ) -> None:
     key = secret(cluster, "onair-demo-api-key")["apiKey"]
     assert len(key) == 40
     install(installed, CHART, "--set", "api.replicas=2")
     assert secret(cluster, "onair-demo-api-key")["apiKey"] == key
-    verifying = secret(cluster, "onair-api-key-demo")
-    assert verifying == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
+    verifier = secret(cluster, "onair-api-key-demo")
+    assert verifier == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
 
 
 @pytest.mark.parametrize("values", sorted((ROOT / "examples/values").glob("*.yaml")), ids=lambda p: p.stem)
-def test_the_api_server_takes_every_object_without_a_warning(values: Path, installed: ControlPlane) -> None:
+def test_the_api_server_accepts_every_object_without_a_warning(values: Path, installed: ControlPlane) -> None:
     level = "pod-security.kubernetes.io/warn=restricted"
     kubectl(installed, "label", "namespace", NAMESPACE, level, "--overwrite")
-    # Kinds of the Prometheus operator are known where it is installed
+    # The kinds of the Prometheus operator are not installed here
     ours = [each for each in render("-f", values) if "monitoring.coreos.com" not in each["apiVersion"]]
     objects = yaml.safe_dump_all(ours)
-    said = kubectl(
+    output = kubectl(
         installed,
         *("apply", "--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict", "-f", "-"),
         stdin=objects,
     )
-    refused = [line for line in said.splitlines() if not line.endswith("serverside-applied (server dry run)")]
-    assert not refused
+    rejected = [
+        line for line in output.splitlines() if not line.endswith("serverside-applied (server dry run)")
+    ]
+    assert not rejected
 
 
-def test_the_examples_are_taken_as_they_stand(installed: ControlPlane) -> None:
-    said = kubectl(installed, "apply", "--dry-run=server", "--validate=strict", "-f", ROOT / "examples")
-    assert [line.removesuffix(" created (server dry run)") for line in said.splitlines()] == [
+def test_the_api_server_accepts_the_examples_unchanged(installed: ControlPlane) -> None:
+    output = kubectl(installed, "apply", "--dry-run=server", "--validate=strict", "-f", ROOT / "examples")
+    assert [line.removesuffix(" created (server dry run)") for line in output.splitlines()] == [
         "collection.onair.dev/sunday-service",
         "project.onair.dev/sunday-1100",
         "secret/sunday-key",
@@ -97,7 +101,7 @@ def test_the_examples_are_taken_as_they_stand(installed: ControlPlane) -> None:
     ]
 
 
-def test_an_upgrade_brings_a_changed_resource_definition_and_leaves_shows_alone(
+def test_an_upgrade_updates_a_crd_and_leaves_shows_unchanged(
     installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
 ) -> None:
     uid = put_on_air(cluster, "over-an-upgrade")
@@ -112,8 +116,8 @@ def test_an_upgrade_brings_a_changed_resource_definition_and_leaves_shows_alone(
     headers = {"Content-Type": "application/merge-patch+json"}
 
     def is_kept() -> bool:
-        answer = cluster.patch(f"{PROJECTS}/over-an-upgrade", content=json.dumps(patch), headers=headers)
-        return bool(answer.raise_for_status().json()["spec"].get("novelty") == "yes")
+        response = cluster.patch(f"{PROJECTS}/over-an-upgrade", content=json.dumps(patch), headers=headers)
+        return bool(response.raise_for_status().json()["spec"].get("novelty") == "yes")
 
     wait_until(is_kept, "the new field is served")
     project = cluster.get(f"{PROJECTS}/over-an-upgrade").json()
@@ -121,7 +125,7 @@ def test_an_upgrade_brings_a_changed_resource_definition_and_leaves_shows_alone(
     assert project["spec"]["broadcast"]["state"] == "Running"
 
 
-def test_an_uninstall_keeps_shows_and_a_new_install_takes_them_up(
+def test_an_uninstall_keeps_shows_and_a_new_install_adopts_them(
     installed: ControlPlane, cluster: httpx.Client
 ) -> None:
     uid = put_on_air(cluster, f"stays-{secrets.token_hex(2)}")
@@ -134,15 +138,13 @@ def test_an_uninstall_keeps_shows_and_a_new_install_takes_them_up(
     assert uid in uids(cluster)
 
 
-def test_an_uninstall_takes_the_resource_definitions_when_asked(
-    installed: ControlPlane, cluster: httpx.Client
-) -> None:
+def test_an_uninstall_removes_the_crds_if_configured(installed: ControlPlane, cluster: httpx.Client) -> None:
     install(installed, CHART, "--set", "crds.keep=false")
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
 
     def are_gone() -> bool:
         return not [c for c in cluster.get(CRDS).json()["items"] if c["spec"]["group"] == "onair.dev"]
 
-    # With them go the objects that the whole run has left behind: thousands.
-    wait_until(are_gone, "resource definitions gone", 240)
+    # Deleting the CRDs also deletes thousands of objects left behind by other tests of the run.
+    wait_until(are_gone, "CRDs deleted", 240)
     assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"

@@ -1,6 +1,6 @@
-"""What the chart renders, compared with golden files; `ONAIR_UPDATE_GOLDEN=1` writes them anew.
+"""Compares the rendered chart with golden files; `ONAIR_UPDATE_GOLDEN=1` rewrites them.
 
-`default.yaml` has everything, the others what their values change of it.
+`default.yaml` has all objects, the others are diffs against it.
 """
 
 import difflib
@@ -8,7 +8,9 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, Object, helm, named, render, steady
+from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, helm, named, render, to_stable_text
+
+from onair_crds.shapes import Document
 
 GOLDEN = Path(__file__).parent / "golden"
 WORKLOADS = {"Deployment"}
@@ -23,8 +25,10 @@ CASES: dict[str, list[str | Path]] = {
 
 
 def golden_text(case: str) -> tuple[Path, str]:
-    """The golden file of a case, and what it should say now."""
-    default, rendered = (steady(render("--set", "crds.enabled=false", *CASES[c])) for c in ("default", case))
+    """Returns the path of a case's golden file and its expected content."""
+    default, rendered = (
+        to_stable_text(render("--set", "crds.enabled=false", *CASES[c])) for c in ("default", case)
+    )
     if case == "default":
         return GOLDEN / "default.yaml", default
     change = difflib.unified_diff(default.splitlines(True), rendered.splitlines(True), "default", case, n=12)
@@ -32,20 +36,22 @@ def golden_text(case: str) -> tuple[Path, str]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_renders_what_the_golden_file_says(case: str) -> None:
-    golden, wanted = golden_text(case)
+def test_the_rendered_chart_equals_the_golden_file(case: str) -> None:
+    golden, expected = golden_text(case)
     if os.environ.get("ONAIR_UPDATE_GOLDEN"):
-        golden.write_text(wanted)
-    assert wanted == golden.read_text(), f"{golden.name}: run with ONAIR_UPDATE_GOLDEN=1, and read the diff"
+        golden.write_text(expected)
+    assert expected == golden.read_text(), (
+        f"{golden.name}: run with ONAIR_UPDATE_GOLDEN=1, and review the diff"
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_passes_helms_own_checks(case: str) -> None:
+def test_helm_lint_passes(case: str) -> None:
     helm("lint", "--strict", CHART, *CASES[case])
 
 
-def test_carries_every_resource_definition_and_keeps_it_unless_asked() -> None:
-    def annotations(*options: str) -> dict[str, Object]:
+def test_every_crd_is_installed_and_kept_by_default() -> None:
+    def annotations(*options: str) -> dict[str, Document]:
         definitions = [o for o in render(*options) if o["kind"] == "CustomResourceDefinition"]
         return {d["spec"]["names"]["kind"]: d["metadata"].get("annotations") or {} for d in definitions}
 
@@ -57,13 +63,13 @@ def test_carries_every_resource_definition_and_keeps_it_unless_asked() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_pods_have_no_more_rights_than_they_need(case: str) -> None:
+def test_pods_run_with_least_privilege(case: str) -> None:
     for workload in (o for o in render(*CASES[case]) if o["kind"] in WORKLOADS):
         name, pod = workload["metadata"]["name"], workload["spec"]["template"]["spec"]
         assert pod["securityContext"]["runAsNonRoot"], name
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
-        talks_to_kubernetes = name in ("onair-api", "onair-operator")
-        assert pod.get("automountServiceAccountToken", True) is talks_to_kubernetes, name
+        uses_kubernetes = name in ("onair-api", "onair-operator")
+        assert pod.get("automountServiceAccountToken", True) is uses_kubernetes, name
         for container in pod["containers"]:
             security = container["securityContext"]
             assert security["readOnlyRootFilesystem"], name
@@ -84,23 +90,23 @@ def test_services_and_budgets_select_the_pods_of_their_deployment() -> None:
         assert sum(selector.items() <= labels.items() for labels in pods) == 1, selector
 
 
-def template_of(name: str, *options: str) -> Object:
-    pod: Object = named(render(*options), "Deployment", name)["spec"]["template"]
+def pod_template(name: str, *options: str) -> Document:
+    pod: Document = named(render(*options), "Deployment", name)["spec"]["template"]
     return pod
 
 
-def test_pods_roll_when_their_own_configuration_changes() -> None:
-    assert template_of("onair-operator") != template_of("onair-operator", "--set", "broadcast.maxLosses=7")
-    assert template_of("onair-api") != template_of("onair-api", "--set", "api.tokens.issuer=us")
+def test_pods_restart_when_their_own_configuration_changes() -> None:
+    assert pod_template("onair-operator") != pod_template("onair-operator", "--set", "broadcast.maxLosses=7")
+    assert pod_template("onair-api") != pod_template("onair-api", "--set", "api.tokens.issuer=us")
 
 
-def test_pods_stay_when_something_else_changes(tmp_path: Path) -> None:
+def test_pods_do_not_restart_when_another_configuration_changes() -> None:
     other = ["--set", "operator.logLevel=DEBUG", "--set", "images.encoder.tag=next"]
     for name in ("onair-api", "onair-redis", "onair-mediamtx", "onair-demo"):
-        assert template_of(name) == template_of(name, *other), name
+        assert pod_template(name) == pod_template(name, *other), name
 
 
-def test_the_name_of_the_release_is_in_the_labels() -> None:
+def test_every_object_has_the_release_name_as_label() -> None:
     assert all(
         o["metadata"]["labels"]["app.kubernetes.io/instance"] == RELEASE
         for o in render()
@@ -108,6 +114,6 @@ def test_the_name_of_the_release_is_in_the_labels() -> None:
     )
 
 
-def test_encoder_pods_and_shows_live_in_the_show_namespace_alone() -> None:
+def test_only_rbac_and_network_policies_are_in_the_show_namespace() -> None:
     kinds = {o["kind"] for o in render() if o["metadata"].get("namespace") == SHOWS}
     assert kinds == {"Role", "RoleBinding", "NetworkPolicy"}

@@ -1,4 +1,4 @@
-"""Wrong values are refused with their path; right ones reach the programs."""
+"""Tests that invalid values are rejected with their path, and that valid ones reach the programs."""
 
 import json
 import subprocess
@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import BaseModel
-from tests.support.helm import HelmError, Object, named, render
+from tests.support.helm import HelmError, named, render
 
 from onair_api.settings import Settings
+from onair_crds.shapes import Document
 from onair_operator.settings import OperatorSettings
 
 FIXED = {
-    # settings that the chart leaves at their defaults, since its own objects say the same
+    # Settings that the chart leaves at their defaults, since its own objects depend on those
     "leaderElection.leaseName",
     "healthPort",
     "listen",
@@ -28,7 +29,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize(
-    ("option", "sentence"),
+    ("option", "message"),
     [
         ("operator.replicas=-1", "at '/operator/replicas': minimum: got -1, want 0"),
         ("operator.replicas=two", "at '/operator/replicas': got string, want integer"),
@@ -59,7 +60,7 @@ FIXED = {
         ("ingest.rtmp.baseUrl=ingest.example", "at '/ingest/rtmp/baseUrl': 'ingest.example' does not match"),
         ("ingest.srt.baseUrl=rtmp://a", "at '/ingest/srt/baseUrl': 'rtmp://a' does not match pattern"),
         ("redis.url=localhost:6379", "at '/redis/url': 'localhost:6379' does not match pattern"),
-        ("redis.url=redis://mine", "redis.url: names another Redis beside the built-in one"),
+        ("redis.url=redis://mine", "redis.url: conflicts with the built-in Redis"),
         ("mediamtx.service.nodePorts.srt=1", "at '/mediamtx/service/nodePorts': additional properties 'srt'"),
         ("showNamespace.name=onair-system", "showNamespace.name: must not be the release's own namespace"),
         (
@@ -68,10 +69,10 @@ FIXED = {
         ),
     ],
 )
-def test_a_wrong_value_is_refused_with_its_path(option: str, sentence: str) -> None:
-    with pytest.raises(HelmError) as refusal:
+def test_an_invalid_value_is_rejected_with_its_path(option: str, message: str) -> None:
+    with pytest.raises(HelmError) as rejection:
         render("--set", option)
-    assert sentence in str(refusal.value)
+    assert message in str(rejection.value)
 
 
 def test_generated_files_are_fresh() -> None:
@@ -80,14 +81,15 @@ def test_generated_files_are_fresh() -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def config(objects: list[Object], name: str, folder: Path) -> Path:
+def config_file(objects: list[Document], name: str, folder: Path) -> Path:
+    """Writes the configuration of a ConfigMap to a file."""
     path = folder / f"{name}.yaml"
     path.write_text(named(objects, "ConfigMap", name)["data"]["config.yaml"])
     return path
 
 
-def keys(model: type[BaseModel], path: str = "") -> set[str]:
-    """Every setting as it is written in YAML, but those below FIXED."""
+def setting_paths(model: type[BaseModel], path: str = "") -> set[str]:
+    """Returns the path of every setting, as in YAML, except those in FIXED."""
     found: set[str] = set()
     for name, field in model.model_fields.items():
         alias = f"{path}{field.alias or name}"
@@ -95,33 +97,34 @@ def keys(model: type[BaseModel], path: str = "") -> set[str]:
         if alias in FIXED:
             continue
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found |= keys(inner, f"{alias}.")
+            found |= setting_paths(inner, f"{alias}.")
         else:
             found.add(alias)
     return found
 
 
-def written(document: Object, known: set[str], path: str = "") -> set[str]:
+def document_paths(document: Document, known: set[str], path: str = "") -> set[str]:
+    """Returns the path of every value in a document, down to the known settings."""
     found: set[str] = set()
     for key, value in document.items():
         whole = f"{path}{key}"
         nested = isinstance(value, dict) and whole not in known
-        found |= written(value, known, f"{whole}.") if nested else {whole}
+        found |= document_paths(value, known, f"{whole}.") if nested else {whole}
     return found
 
 
 @pytest.mark.parametrize(
     ("name", "settings"), [("onair-operator", OperatorSettings), ("onair-api", Settings)]
 )
-def test_the_chart_writes_each_setting_and_no_other(
+def test_the_chart_writes_every_setting_and_no_other(
     name: str, settings: type[BaseModel], tmp_path: Path
 ) -> None:
-    document = yaml.safe_load(config(render(), name, tmp_path).read_text())
-    known = keys(settings)
-    assert written(document, known) == known
+    document = yaml.safe_load(config_file(render(), name, tmp_path).read_text())
+    known = setting_paths(settings)
+    assert document_paths(document, known) == known
 
 
-def test_the_operator_reads_what_the_values_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     values = {
         "showNamespace": {"name": "12"},
         "regions": [{"name": "eu-west-1", "latitude": 53, "longitude": -6.3}],
@@ -140,9 +143,11 @@ def test_the_operator_reads_what_the_values_say(tmp_path: Path, monkeypatch: pyt
         "operator": {"logLevel": "DEBUG", "leaderElection": {"leaseDurationSeconds": 30}},
         "demo": {"enabled": False},
     }
-    given = tmp_path / "values.yaml"
-    given.write_text(json.dumps(values))
-    monkeypatch.setenv("ONAIR_CONFIG", str(config(render("-f", given), "onair-operator", tmp_path)))
+    values_file = tmp_path / "values.yaml"
+    values_file.write_text(json.dumps(values))
+    monkeypatch.setenv(
+        "ONAIR_CONFIG", str(config_file(render("-f", values_file), "onair-operator", tmp_path))
+    )
     settings = OperatorSettings()
     assert settings.show_namespace == "12"
     assert settings.renderer_url == "http://onair-api.onair-system.svc/renderer"
@@ -167,10 +172,10 @@ def test_the_operator_reads_what_the_values_say(tmp_path: Path, monkeypatch: pyt
     assert settings.log_level == "DEBUG"
 
 
-def test_the_facade_reads_what_the_values_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_facade_loads_the_values_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ["api.cors.origins={https://one.example,https://two.example}", "api.limits.bodyBytes=2000000"]
     objects = render(*(part for option in options for part in ("--set", option)), namespace="live")
-    monkeypatch.setenv("ONAIR_CONFIG", str(config(objects, "onair-api", tmp_path)))
+    monkeypatch.setenv("ONAIR_CONFIG", str(config_file(objects, "onair-api", tmp_path)))
     settings = Settings()
     assert settings.release_namespace == "live"
     assert settings.show_namespace == "shows"
@@ -179,7 +184,7 @@ def test_the_facade_reads_what_the_values_say(tmp_path: Path, monkeypatch: pytes
     assert settings.limits.body_bytes == 2_000_000
 
 
-def test_an_address_of_redis_with_a_password_stays_in_its_secret() -> None:
+def test_a_redis_url_in_a_secret_is_not_copied_into_the_configmap() -> None:
     objects = render("--set", "redis.enabled=false", "--set", "redis.urlSecret.name=mine")
     container = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]["containers"][0]
     (variable,) = [v for v in container["env"] if v["name"] == "ONAIR_REDIS__URL"]

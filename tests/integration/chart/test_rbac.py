@@ -1,4 +1,4 @@
-"""The rights that the chart gives: enough for each program, and nothing beside."""
+"""Tests the chart's RBAC: each program has the rights that it needs, and no others."""
 
 import sys
 from collections.abc import Iterator
@@ -6,13 +6,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.control_plane import ControlPlane, Program, free_port, wait_until
-from tests.support.helm import NAMESPACE, ROOT, SHOWS, Object, kubectl
+from tests.support.child_process import ChildProcess, wait_until
+from tests.support.control_plane import ControlPlane, free_port
+from tests.support.helm import NAMESPACE, ROOT, SHOWS, kubectl
+
+from onair_crds.shapes import Document
 
 SHOW = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}"
 OPERATOR, API = "onair-operator", "onair-api"
 RIGHTS = [
-    # who, verb, what, where, whether
+    # account, verb, resource, namespace, allowed
     (OPERATOR, "watch", "projects.onair.dev", SHOWS, True),
     (OPERATOR, "patch", "destinations.onair.dev", SHOWS, True),
     (OPERATOR, "patch", "projects.onair.dev/status", SHOWS, True),
@@ -49,17 +52,17 @@ RIGHTS = [
 ]
 
 
-@pytest.mark.parametrize(("who", "verb", "what", "where", "allowed"), RIGHTS)
-def test_each_program_may_do_what_it_does_and_no_more(
-    who: str,
+@pytest.mark.parametrize(("account", "verb", "target", "namespace", "allowed"), RIGHTS)
+def test_each_program_has_least_privilege(
+    account: str,
     verb: str,
-    what: str,
-    where: str | None,
+    target: str,
+    namespace: str | None,
     allowed: bool,
     installed: ControlPlane,
     cluster: httpx.Client,
 ) -> None:
-    resource, _, rest = what.partition("/")
+    resource, _, rest = target.partition("/")
     plural, _, group = resource.partition(".")
     subresource = rest if rest in ("status", "exec") else ""
     attributes = {
@@ -68,13 +71,13 @@ def test_each_program_may_do_what_it_does_and_no_more(
         "resource": plural,
         "subresource": subresource,
         "name": "" if subresource else rest,
-        "namespace": where or "",
+        "namespace": namespace or "",
     }
     review = cluster.post(
         "/apis/authorization.k8s.io/v1/subjectaccessreviews",
         json={
             "spec": {
-                "user": f"system:serviceaccount:{NAMESPACE}:{who}",
+                "user": f"system:serviceaccount:{NAMESPACE}:{account}",
                 "groups": ["system:serviceaccounts", "system:authenticated"],
                 "resourceAttributes": attributes,
             }
@@ -86,11 +89,11 @@ def test_each_program_may_do_what_it_does_and_no_more(
 @pytest.fixture
 def operator(
     installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Program]:
-    """The operator as its pod would run it: with the chart's configuration and service account."""
-    found = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
+) -> Iterator[ChildProcess]:
+    """Runs the operator as its pod would: with the chart's configuration and service account."""
+    config_map = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
     config = tmp_path / "config.yaml"
-    config.write_text(found.json()["data"]["config.yaml"])
+    config.write_text(config_map.json()["data"]["config.yaml"])
     account = installed.kubeconfig_for(f"system:serviceaccount:{NAMESPACE}:{OPERATOR}")
     variables = {
         "ONAIR_CONFIG": config,
@@ -100,16 +103,16 @@ def operator(
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, str(value))
-    program = Program([sys.executable, "-m", "onair_operator"], tmp_path / "operator.log")
-    yield program
-    program.stop()
+    process = ChildProcess([sys.executable, "-m", "onair_operator"], tmp_path / "operator.log")
+    yield process
+    process.stop()
 
 
-def is_so(cluster: httpx.Client, path: str, *way: str, value: str) -> bool:
-    """Whether an object has this value there."""
-    answer = cluster.get(path)
-    found: Object | str | None = answer.json() if answer.is_success else None
-    for name in way:
+def has_value(cluster: httpx.Client, path: str, *fields: str, value: str) -> bool:
+    """Whether an object has this value in this nested field."""
+    response = cluster.get(path)
+    found: Document | str | None = response.json() if response.is_success else None
+    for name in fields:
         found = found.get(name) if isinstance(found, dict) else None
     return found == value
 
@@ -118,25 +121,28 @@ def owners(cluster: httpx.Client, path: str) -> list[str]:
     return [owner["name"] for owner in cluster.get(path).json()["metadata"].get("ownerReferences") or []]
 
 
-def test_the_operator_carries_a_show_with_these_rights_alone(
-    installed: ControlPlane, cluster: httpx.Client, operator: Program
+def test_the_operator_runs_a_show_with_only_these_rights(
+    installed: ControlPlane, cluster: httpx.Client, operator: ChildProcess
 ) -> None:
     project, phase = f"{SHOW}/projects/sunday-1100", ("status", "broadcast", "phase")
     destination = f"{SHOW}/destinations/sunday-mediamtx"
     kubectl(installed, "apply", "-f", ROOT / "examples")
 
-    wait_until(lambda: is_so(cluster, project, *phase, value="Waiting"), "the pod is claimed")
-    wait_until(lambda: is_so(cluster, destination, "status", "connect", value="Disconnected"), "its status")
+    wait_until(lambda: has_value(cluster, project, *phase, value="Waiting"), "the pod is claimed")
+    connect = ("status", "connect")
+    wait_until(
+        lambda: has_value(cluster, destination, *connect, value="Disconnected"), "the destination's status"
+    )
     (pod,) = cluster.get(f"/api/v1/namespaces/{SHOWS}/pods").json()["items"]
     assert pod["spec"]["priorityClassName"] == "onair-encoder"
     assert pod["spec"]["priority"] == 1_000_000
-    wait_until(lambda: owners(cluster, destination) == ["sunday-1100"], "the destination is the project's")
+    wait_until(lambda: owners(cluster, destination) == ["sunday-1100"], "the project owns the destination")
     wait_until(lambda: cluster.get(f"/api/v1/namespaces/{SHOWS}/events").json()["items"] != [], "an event")
 
     stopped = {"spec": {"broadcast": {"state": "Stopped"}}}
     headers = {"Content-Type": "application/merge-patch+json"}
     cluster.patch(project, json=stopped, headers=headers).raise_for_status()
-    wait_until(lambda: is_so(cluster, project, *phase, value="Stopped"), "the show is over")
+    wait_until(lambda: has_value(cluster, project, *phase, value="Stopped"), "the show is over")
     operator.check()
     log = operator.log.read_text()
     assert "forbidden" not in log.lower(), log

@@ -1,0 +1,33 @@
+{{/* Namespace of shows; fails if it is the release's own. */}}
+{{- define "onair.showNamespace" -}}
+{{- if eq .Values.showNamespace.name .Release.Namespace -}}
+{{- fail (printf "showNamespace.name: must not be the release's own namespace %q: shows must be kept apart from signing keys" .Release.Namespace) -}}
+{{- end -}}
+{{ .Values.showNamespace.name }}
+{{- end }}
+
+{{/* URL of Redis; empty if there is none or a Secret holds it. */}}
+{{- define "onair.redisUrl" -}}
+{{- if .Values.redis.enabled -}}
+{{- if or .Values.redis.url .Values.redis.urlSecret.name -}}
+{{- fail "redis.url: conflicts with the built-in Redis: set redis.enabled to false" -}}
+{{- end -}}
+redis://onair-redis.{{ .Release.Namespace }}.svc:6379/0
+{{- else -}}
+{{- if and .Values.redis.url .Values.redis.urlSecret.name -}}
+{{- fail "redis.url: conflicts with redis.urlSecret: leave one of them empty" -}}
+{{- end -}}
+{{ .Values.redis.url }}
+{{- end -}}
+{{- end }}
+
+{{/* URL of the compositor page. */}}
+{{- define "onair.rendererUrl" -}}
+{{- if .Values.rendererUrl -}}
+{{ .Values.rendererUrl }}
+{{- else if .Values.demo.enabled -}}
+http://onair-demo.{{ .Release.Namespace }}.svc/
+{{- else -}}
+http://onair-api.{{ .Release.Namespace }}.svc/renderer
+{{- end -}}
+{{- end }}

@@ -1,0 +1,64 @@
+{{- define "onair.image" -}}
+{{- $image := index .root.Values.images .name -}}
+{{ $image.repository }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{- end }}
+
+{{/* Security contexts of every pod and container: unprivileged, with a read-only root file system. */}}
+{{- define "onair.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "onair.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/* Scheduling of a component's pods: its node selector and tolerations; replicas preferably on different nodes. */}}
+{{- define "onair.scheduling" -}}
+{{- $values := index .root.Values .component -}}
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels: {{- include "onair.selector" . | nindent 14 }}
+{{- with $values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "onair.pullSecrets" -}}
+{{- with .Values.images.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* PodDisruptionBudget of a component with more than one replica: a drain evicts one pod at a time. */}}
+{{- define "onair.disruptionBudget" -}}
+{{- if gt (int (index .root.Values .component).replicas) 1 }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: onair-{{ .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels: {{- include "onair.labels" . | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{- include "onair.selector" . | nindent 6 }}
+{{- end }}
+{{- end }}
