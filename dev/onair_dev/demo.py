@@ -8,7 +8,7 @@ import time
 
 from tests.support.media import probe
 from tests.support.receiver import IN_CLUSTER_RTMP, RTMP, Receiver
-from tests.support.shows import Facade, Show
+from tests.support.shows import FacadeClient, LiveShow
 
 from onair_dev.cluster.environment import variables
 from onair_dev.failures import Failed
@@ -20,7 +20,7 @@ RECORD_S = 12.0
 FOLDER = BUILD / "demo"
 
 
-def put_on_air(facade: Facade, page: str, key: str, receiver: Receiver) -> tuple[Show, str]:
+def put_on_air(facade: FacadeClient, page: str, key: str, receiver: Receiver) -> tuple[LiveShow, str]:
     """A show at `live/<key>`; gives it and how long each part of the way took."""
     show = facade.show(page, 1280, 720)
     show.add_destination(f"{IN_CLUSTER_RTMP}/live", key=key)
@@ -50,7 +50,7 @@ def demo(*, keep: bool) -> None:
     """
     os.environ.update(variables())
     FOLDER.mkdir(parents=True, exist_ok=True)
-    facade, receiver = Facade.from_environment("demo"), Receiver()
+    facade, receiver = FacadeClient.from_environment("demo"), Receiver()
     # First the test page, which says of itself what it is; then the one that is good to look at.
     with Progress() as progress:
         with progress.step("show") as current:
@@ -78,7 +78,7 @@ def demo(*, keep: bool) -> None:
     print("next     kubectl get onair -n shows      docs/guide/first-show.md")
 
 
-def report(show: Show) -> None:
+def report(show: LiveShow) -> None:
     """Takes a picture of a show, and says where to watch it."""
     time.sleep(2)  # a picture of the page after its first moments
     recording = probe.record(f"{RTMP}/live/hello", 2, FOLDER)

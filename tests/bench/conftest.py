@@ -1,4 +1,4 @@
-"""The benches share the cluster of the end-to-end tests; their figures go to build/bench/results.json."""
+"""Fixtures of benches, in the cluster of the e2e tests; figures are written to build/bench/results.json."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIGURES: list[dict[str, Any]] = []
 
 @pytest.fixture
 def report() -> Callable[..., float]:
-    """Keeps one figure: name, samples, unit, the bound it is to meet; gives the median."""
+    """Records a figure: name, samples, unit, and its upper or lower bound; returns the median."""
 
     def keep(
         name: str, samples: list[float], unit: str, bound: float | None = None, at_least: float | None = None
@@ -32,7 +32,7 @@ def report() -> Callable[..., float]:
 
 @pytest.fixture(scope="session", autouse=True)
 def table(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Prints all figures at the end."""
+    """Prints all figures at the end of the session."""
     yield
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():

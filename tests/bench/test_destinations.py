@@ -1,4 +1,7 @@
-"""What one more destination costs, beside ffmpeg's ways, and how soon it is there. Needs no cluster."""
+"""Measures the cost of an additional destination, compared with ffmpeg, and the time until it is ready.
+
+Needs no cluster.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.delivery.cost import COPY, SETTLE_S, Delivering, cost, programme, running
+from tests.support.delivery.cost import COPY, SETTLE_S, DeliveryProcess, cost, programme, running
 from tests.support.delivery.far_end import FarEnd
 
 from onair_encoder.publish.publisher import STEADY_S
@@ -34,26 +37,26 @@ def srt_url(far_end: FarEnd, name: str) -> str:
     return f"srt://127.0.0.1:{far_end.srt}?streamid=publish:open/{name}"
 
 
-async def test_what_one_more_destination_costs(
+async def test_cost_of_an_additional_destination(
     far_end: FarEnd, programme: Path, report: Callable[..., float]
 ) -> None:
     names = [f"d{n}" for n in range(MANY)]
     async with far_end:
-        one = Delivering(programme)
-        nothing = cost(one.processes)
-        found = {}
+        delivery = DeliveryProcess(programme)
+        baseline = cost(delivery.processes)
+        costs = {}
         for kind, url in (("RTMP", rtmp_url), ("SRT", srt_url)):
-            one.want(*({"id": n, "type": kind, "url": url(far_end, n)} for n in names))
-            found[kind] = cost(one.processes)
-            one.want()
+            delivery.want(*({"id": n, "type": kind, "url": url(far_end, n)} for n in names))
+            costs[kind] = cost(delivery.processes)
+            delivery.want()
             for name in names:
                 await far_end.gone(f"open/{name}")
-        one.close()
+        delivery.close()
         for kind, form, url in (("RTMP", "flv", rtmp_url), ("SRT", "mpegts", srt_url)):
             with running(
                 *([*COPY, programme, "-c", "copy", "-f", form, url(far_end, n)] for n in names)
             ) as pids:
-                processes = cost(lambda: pids)
+                children = cost(lambda: pids)
             tee = []
             for count in (1, MANY):
                 outputs = "|".join(f"[f={form}]{url(far_end, f'{kind}-{count}-{n}')}" for n in names[:count])
@@ -61,43 +64,42 @@ async def test_what_one_more_destination_costs(
                 with running([*COPY, programme, *maps]) as pids:
                     tee.append(cost(lambda: pids))
             bounds = (0.5, 5.0) if kind == "RTMP" else (None, None)
-            for index, (what, unit) in enumerate((("CPU", "%"), ("memory", "MB"))):
-                ours = (found[kind][index] - nothing[index]) / MANY
-                report(f"{what} of one more {kind} destination", [ours], unit, bounds[index])
-                report(
-                    f"… by a child `ffmpeg -c copy` each ({kind}, {what})", [processes[index] / MANY], unit
-                )
-                extra = (tee[1][index] - tee[0][index]) / (MANY - 1)
-                report(f"… by ffmpeg's tee ({kind}, {what})", [extra], unit)
+            for index, (resource, unit) in enumerate((("CPU", "%"), ("memory", "MB"))):
+                figure = f"additional {kind} destination, {resource}"
+                ours = (costs[kind][index] - baseline[index]) / MANY
+                report(figure, [ours], unit, bounds[index])
+                report(f"{figure}, as a child `ffmpeg -c copy`", [children[index] / MANY], unit)
+                added = (tee[1][index] - tee[0][index]) / (MANY - 1)
+                report(f"{figure}, in ffmpeg's tee", [added], unit)
                 bound = bounds[index]
                 assert bound is None or ours < 2 * bound
 
 
-async def test_how_soon_a_destination_is_ready(
+async def test_time_until_a_destination_is_ready(
     far_end: FarEnd, programme: Path, report: Callable[..., float]
 ) -> None:
     async with far_end:
-        one = Delivering(programme)
+        delivery = DeliveryProcess(programme)
         await asyncio.sleep(SETTLE_S)
         for kind, url, bound in (("RTMP", rtmp_url, 100.0), ("SRT", srt_url, None)):
             waits = []
             for number in range(ADDED):
                 name = f"{kind.lower()}-{number}"
-                wanted_at = one.want({"id": name, "type": kind, "url": url(far_end, name)})
+                wanted_at = delivery.want({"id": name, "type": kind, "url": url(far_end, name)})
                 waits.append((ready_at(far_end, f"open/{name}") - wanted_at) * 1000)
             median = report(f"{kind} destination added → ready at the server", waits, "ms", bound)
             assert median == statistics.median(waits)
             assert bound is None or median < 2 * bound
-        one.close()
+        delivery.close()
 
 
-async def test_how_soon_a_kicked_destination_is_back(
+async def test_time_until_a_kicked_destination_is_ready_again(
     far_end: FarEnd, programme: Path, report: Callable[..., float]
 ) -> None:
-    """From the server's closing of the connection to its taking the path as published again."""
+    """Measures from the server's close of the connection to its report that the path is published again."""
     async with far_end:
-        one = Delivering(programme)
-        one.want({"id": "kicked", "type": "RTMP", "url": rtmp_url(far_end, "kicked")})
+        delivery = DeliveryProcess(programme)
+        delivery.want({"id": "kicked", "type": "RTMP", "url": rtmp_url(far_end, "kicked")})
         ready_at(far_end, "open/kicked")
         waits = []
         with httpx.Client(base_url=f"http://127.0.0.1:{far_end.api}/v3") as server:
@@ -105,37 +107,38 @@ async def test_how_soon_a_kicked_destination_is_back(
                 await asyncio.sleep(STEADY_S + 0.5)
                 waits.append(await asyncio.to_thread(kick, server))
         report("RTMP destination kicked → ready again", waits, "ms", 125.0)
-        one.close()
+        delivery.close()
 
 
 def kick(server: httpx.Client) -> float:
-    """Milliseconds until another connection has taken the place of the present one."""
+    """Kicks the present connection; returns the milliseconds until another one publishes."""
     (connection,) = server.get("/rtmpconns/list").json()["items"]
     kicked_at = time.time()
     server.post(f"/rtmpconns/kick/{connection['id']}").raise_for_status()
-    return (back_at(server, connection["id"]) - kicked_at) * 1000
+    return (replaced_at(server, connection["id"]) - kicked_at) * 1000
 
 
-def back_at(server: httpx.Client, gone: str) -> float:
-    """When another connection publishes."""
+def replaced_at(server: httpx.Client, kicked: str) -> float:
+    """Waits until another connection publishes; returns the time, seconds of the wall clock."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         path = server.get("/paths/get/open/kicked")
         at = time.time()
         source = path.json()["source"] if path.is_success and path.json()["ready"] else None
-        if source and source["id"] != gone:
+        if source and source["id"] != kicked:
             return at
         time.sleep(0.001)
-    raise AssertionError("it does not come back")
+    raise AssertionError("no connection publishes within 10 s")
 
 
 def ready_at(far_end: FarEnd, path: str) -> float:
+    """Waits until the server has the path ready; returns the time, seconds of the wall clock."""
     deadline = time.monotonic() + 10
     with httpx.Client(base_url=f"http://127.0.0.1:{far_end.api}") as client:
         while time.monotonic() < deadline:
-            answer = client.get(f"/v3/paths/get/{path}")
+            response = client.get(f"/v3/paths/get/{path}")
             at = time.time()
-            if answer.is_success and answer.json()["ready"]:
+            if response.is_success and response.json()["ready"]:
                 return at
             time.sleep(0.001)
-    raise AssertionError(f"{path} is not ready")
+    raise AssertionError(f"{path} is not ready within 10 s")

@@ -1,4 +1,4 @@
-"""What a room costs and how soon its viewers see something: a real server, a real browser."""
+"""Measures the cost of a WebRTC room and the time to its first frame, with a real server and browser."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def pss_mib(pid: int) -> float:
     return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
 
 
-async def test_one_room_costs(report: Callable[..., float], tmp_path: Path) -> None:
-    """At 3 Mbit/s, with nobody in the room: viewers cost the server and not the encoder."""
+async def test_cost_of_a_room(report: Callable[..., float], tmp_path: Path) -> None:
+    """Measures at 3 Mbit/s in an empty room: viewers cause load on the server, not on the encoder."""
     with LiveKitServer(tmp_path) as server:
         async with (
             live_program(3000, PICTURE, picture="testsrc2=size=1280x720:rate=30") as fan_out,
@@ -41,18 +41,18 @@ async def test_one_room_costs(report: Callable[..., float], tmp_path: Path) -> N
             await asyncio.sleep(WATCHED_S)
             elapsed = time.monotonic() - started
             report(
-                "RTC destination: CPU of its process", [100 * (cpu_s(child) - child_before) / elapsed], "%"
+                "RTC destination, CPU of its process", [100 * (cpu_s(child) - child_before) / elapsed], "%"
             )
             report(
-                "RTC destination: CPU of the agent",
+                "RTC destination, CPU of the agent",
                 [100 * (cpu_s(os.getpid()) - agent_before) / elapsed],
                 "%",
             )
-            assert report("RTC destination: memory", [pss_mib(child)], "MiB", 120) < 240
+            assert report("RTC destination, memory of its process", [pss_mib(child)], "MiB", 120) < 240
 
 
-async def test_added_to_first_picture(report: Callable[..., float], tmp_path: Path) -> None:
-    """A browser is in the room before; key frames come each second."""
+async def test_time_to_first_frame(report: Callable[..., float], tmp_path: Path) -> None:
+    """A browser is in the room before the destination is added; key frames are 1 s apart."""
     seen: list[float] = []
     connected: list[float] = []
     with LiveKitServer(tmp_path) as server:
@@ -63,8 +63,8 @@ async def test_added_to_first_picture(report: Callable[..., float], tmp_path: Pa
                     async with publishing(room_destination(server, f"first-{number}"), fan_out) as publisher:
                         await until(publisher, None)
                         connected.append(time.time() - added)
-                        told = await watching.until("seen", lambda r: r["pictures"])
-                    picture = next(each for each in told["events"] if each["name"] == "picture")
+                        seen_record = await watching.until("seen", lambda r: r["pictures"])
+                    picture = next(each for each in seen_record["events"] if each["name"] == "picture")
                     seen.append(picture["at"] / 1000 - added)
     report("RTC destination added → connected", connected, "s")
-    assert report("RTC destination added → first picture in a browser", seen, "s", 2.0) < 4
+    assert report("RTC destination added → first frame in a browser", seen, "s", 2.0) < 4

@@ -1,4 +1,4 @@
-"""Shows in the cluster of `make up`."""
+"""Fixtures for shows in the cluster of `make up`."""
 
 from tests.support.fixtures.cluster import cluster, facade, make_show, on_air, path, receiver
 

@@ -1,4 +1,4 @@
-"""Several destinations of one show: one that fails costs the others nothing."""
+"""Tests several destinations of one show: a failing one does not affect the others."""
 
 from __future__ import annotations
 
@@ -7,72 +7,76 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import yaml
-from tests.support.cluster import SHOWS, Cluster, address, connect_of
+from tests.support.cluster import SHOWS, LocalCluster, address, connect_of
 from tests.support.receiver import GapMonitor, Receiver
-from tests.support.shows import Show
+from tests.support.shows import LiveShow
 
-MORTAL = "mortal-receiver"
+DISPOSABLE = "disposable-receiver"
 
 
 @pytest.fixture
-def mortal_receiver(cluster: Cluster) -> Iterator[str]:
-    """An RTMP server of its own that a test may kill; gives its url inside the cluster."""
+def disposable_receiver(cluster: LocalCluster) -> Iterator[str]:
+    """Runs a separate RTMP server that a test can kill; yields its URL in the cluster."""
     deployed = cluster.list("deployment", "app.kubernetes.io/component=mediamtx", "onair-system")[0]
     image = deployed["spec"]["template"]["spec"]["containers"][0]["image"]
-    labels = {"app": MORTAL}
+    labels = {"app": DISPOSABLE}
     config = "hls: no\nwebrtc: no\nsrt: no\nmoq: no\npaths:\n  all_others:\n"
     container = {
         "name": "mediamtx",
         "image": image,
-        "args": ["/etc/mortal/mediamtx.yml"],
+        "args": ["/etc/mediamtx/mediamtx.yml"],
         "readinessProbe": {"tcpSocket": {"port": 1935}, "periodSeconds": 1},
-        "volumeMounts": [{"name": "config", "mountPath": "/etc/mortal"}],
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/mediamtx"}],
     }
     manifests = [
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": MORTAL, "labels": labels},
+            "metadata": {"name": DISPOSABLE, "labels": labels},
             "spec": {
                 "terminationGracePeriodSeconds": 0,
                 "containers": [container],
-                "volumes": [{"name": "config", "configMap": {"name": MORTAL}}],
+                "volumes": [{"name": "config", "configMap": {"name": DISPOSABLE}}],
             },
         },
         {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": MORTAL},
+            "metadata": {"name": DISPOSABLE},
             "data": {"mediamtx.yml": config},
         },
         {
             "apiVersion": "v1",
             "kind": "Service",
-            "metadata": {"name": MORTAL},
+            "metadata": {"name": DISPOSABLE},
             "spec": {"selector": labels, "ports": [{"port": 1935}]},
         },
     ]
     cluster.kubectl("-n", SHOWS, "apply", "-f", "-", input=yaml.safe_dump_all(manifests))
-    cluster.shows("wait", "--for=condition=Ready", f"pod/{MORTAL}", "--timeout=60s")
-    yield f"rtmp://{MORTAL}.{SHOWS}.svc:1935/live"
-    cluster.shows("delete", "pod,service,configmap", MORTAL, "--ignore-not-found", "--wait=false")
+    cluster.shows("wait", "--for=condition=Ready", f"pod/{DISPOSABLE}", "--timeout=60s")
+    yield f"rtmp://{DISPOSABLE}.{SHOWS}.svc:1935/live"
+    cluster.shows("delete", "pod,service,configmap", DISPOSABLE, "--ignore-not-found", "--wait=false")
 
 
-def test_neither_an_unreachable_nor_a_dying_destination_costs_the_healthy_one(
-    make_show: Callable[..., Show], cluster: Cluster, receiver: Receiver, path: str, mortal_receiver: str
+def test_unreachable_and_failing_destinations_do_not_affect_a_healthy_one(
+    make_show: Callable[..., LiveShow],
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    disposable_receiver: str,
 ) -> None:
     show = make_show()
     healthy = show.add_destination(**address(path))
     unreachable = show.add_destination("rtmp://no-such-host.shows.svc/live", key="never")
-    dying = show.add_destination(mortal_receiver, key="dying", timeout=1000)
+    dying = show.add_destination(disposable_receiver, key="dying", timeout=1000)
     show.start()
     receiver.wait_ready(path, 60)
-    cluster.until("the one that will die is connected", lambda: connect_of(cluster, dying) == "Connected")
+    cluster.until("the disposable one is connected", lambda: connect_of(cluster, dying) == "Connected")
     with GapMonitor(receiver, path) as gap:
-        cluster.shows("delete", "pod", MORTAL, "--wait=false")
-        cluster.until("the dead one is told", lambda: connect_of(cluster, dying) == "Disconnected", 30)
-        moving = receiver.received_bytes(path)
-        cluster.until("media goes on", lambda: receiver.received_bytes(path) > moving + 200_000, 30)
+        cluster.shows("delete", "pod", DISPOSABLE, "--wait=false")
+        cluster.until("its failure is reported", lambda: connect_of(cluster, dying) == "Disconnected", 30)
+        before = receiver.received_bytes(path)
+        cluster.until("media continues", lambda: receiver.received_bytes(path) > before + 200_000, 30)
     assert gap.longest_s < 1.0
     project = cluster.get("project", show.project)["status"]
     assert project["destinations"]["summary"] == "1/3"
@@ -82,8 +86,8 @@ def test_neither_an_unreachable_nor_a_dying_destination_costs_the_healthy_one(
     assert errors[dying]
 
 
-def test_destinations_come_and_go_while_live(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str
+def test_destinations_are_added_changed_and_removed_on_air(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
 ) -> None:
     with GapMonitor(receiver, path) as gap:
         second = on_air.add_destination(**address(f"{path}-2"))
@@ -105,8 +109,8 @@ def test_destinations_come_and_go_while_live(
     assert gap.longest_s < 1.0
 
 
-def test_a_kicked_destination_reconnects_by_itself(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str
+def test_a_kicked_destination_reconnects(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
 ) -> None:
     (first,) = receiver.publishers(path)
     receiver.kick(path)
@@ -118,10 +122,10 @@ def test_a_kicked_destination_reconnects_by_itself(
     receiver.wait_ready(path, 10)
 
 
-def test_state_is_told_within_a_second_of_the_fact(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str
+def test_a_connection_is_in_the_status_within_a_second(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
 ) -> None:
-    """The bound is 500 ms; kubectl itself takes 100 to 200 ms a look, so tests gate at twice."""
+    """The bound is 500 ms; a kubectl call takes 100 to 200 ms, so tests gate at a multiple of it."""
     destination = on_air.add_destination(**address(f"{path}-2"))
     arrived = receiver.wait_ready(f"{path}-2", 15)
     cluster.until("connected", lambda: connect_of(cluster, destination) == "Connected", 10)

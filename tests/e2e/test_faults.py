@@ -1,4 +1,4 @@
-"""Whatever dies while a show is on air: how long did media stay away?"""
+"""Kills programs and pods while a show is on air, and measures the gap in its media."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.cluster import SHOWS, SYSTEM, Cluster, connect_of
+from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, connect_of
 from tests.support.receiver import GapMonitor, Receiver
-from tests.support.shows import Show
+from tests.support.shows import LiveShow
 
 REPORT = Path(__file__).parents[2] / "build/e2e"
 QUIET_S = 1.0
-"""A stream that never pauses shows no gap longer than this when polled over HTTP on a busy machine."""
+"""Upper bound of the gap of an uninterrupted stream, polled over HTTP on a busy machine."""
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def record_gap(
     return record
 
 
-def epoch(cluster: Cluster, show: Show) -> int:
+def epoch(cluster: LocalCluster, show: LiveShow) -> int:
     return int(cluster.get("project", show.project)["status"]["broadcast"]["epoch"])
 
 
-def in_encoder(cluster: Cluster, pod: str, container: str, *command: str) -> str:
+def in_encoder(cluster: LocalCluster, pod: str, container: str, *command: str) -> str:
     return cluster.kubectl("-n", SHOWS, "exec", pod, "-c", container, "--", *command)
 
 
@@ -56,9 +56,9 @@ KILL = (
     [("encoder", "x11grab"), ("browser", "--remote-debugging-pipe"), ("encoder", "onair_encoder")],
     ids=["ffmpeg", "chromium", "agent"],
 )
-def test_a_program_killed_three_times_is_back_each_time(
-    on_air: Show,
-    cluster: Cluster,
+def test_a_program_killed_three_times_is_restarted_each_time(
+    on_air: LiveShow,
+    cluster: LocalCluster,
     receiver: Receiver,
     path: str,
     record_gap: Callable[[float], None],
@@ -82,13 +82,13 @@ def test_a_program_killed_three_times_is_back_each_time(
 
 
 def moved(receiver: Receiver, path: str, before: int) -> bool:
-    """Whether bytes have come, counted anew after a reconnection."""
+    """Whether bytes have arrived; the count restarts with a reconnection."""
     now = receiver.received_bytes(path)
     return now > 0 and now != before
 
 
 def steady(receiver: Receiver, path: str, for_s: float = 3.0) -> None:
-    """Returns after the path has been growing for this long."""
+    """Waits until the path has received media without a pause for this long."""
     last, since = receiver.received_bytes(path), time.monotonic()
     deadline = since + 30
     moved_at = since
@@ -103,7 +103,11 @@ def steady(receiver: Receiver, path: str, for_s: float = 3.0) -> None:
 
 
 def test_a_deleted_pod_is_replaced_within_15_s(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, record_gap: Callable[[float], None]
+    on_air: LiveShow,
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    record_gap: Callable[[float], None],
 ) -> None:
     broadcast = on_air.status()["broadcastId"]
     pod = cluster.encoder_pod(on_air.project)
@@ -120,7 +124,11 @@ def test_a_deleted_pod_is_replaced_within_15_s(
 
 
 def test_a_killed_operator_costs_no_media(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, record_gap: Callable[[float], None]
+    on_air: LiveShow,
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    record_gap: Callable[[float], None],
 ) -> None:
     pod = cluster.encoder_pod(on_air.project)
     uid = cluster.get("pod", pod)["metadata"]["uid"]
@@ -157,7 +165,11 @@ def test_a_killed_operator_costs_no_media(
 
 
 def test_a_restarted_api_server_costs_no_media(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, record_gap: Callable[[float], None]
+    on_air: LiveShow,
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    record_gap: Callable[[float], None],
 ) -> None:
     node = f"{cluster.name}-control-plane"
     with GapMonitor(receiver, path) as gap:
@@ -167,23 +179,23 @@ def test_a_restarted_api_server_costs_no_media(
             capture_output=True,
         )
 
-        def answers() -> Any:
+        def responds() -> Any:
             try:
                 return cluster.kubectl("get", "--raw", "/readyz", stderr=subprocess.DEVNULL) == "ok"
             except subprocess.CalledProcessError:
                 return False
 
-        cluster.until("the API server answers", answers, 120)
+        cluster.until("the API server responds", responds, 120)
         steady(receiver, path)
         assert epoch(cluster, on_air) == 1
 
-        def acts_again() -> bool:
+        def writes_again() -> bool:
             on_air.facade.http.patch(
                 f"/live/v2{on_air.path}", json={"metadata": {"seen": True}, "updateMask": "metadata"}
             )
             return on_air.facade.http.get(f"/live/v2{on_air.path}").is_success
 
-        cluster.until("the facade writes again", acts_again, 60)
+        cluster.until("the facade writes again", writes_again, 60)
     record_gap(gap.longest_s)
     assert gap.longest_s < QUIET_S
     assert on_air.status()["phase"] == "PROJECT_BROADCAST_PHASE_RUNNING"

@@ -1,4 +1,4 @@
-"""The chart in a real cluster: upgraded under a live show, removed and put back without losing a show."""
+"""Tests the chart in a real cluster: upgrade during a live show; uninstall and reinstall that keep shows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.support.cluster import SHOWS, SYSTEM, Cluster
+from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
 from tests.support.programs import program
 from tests.support.receiver import GapMonitor, Receiver
-from tests.support.shows import Facade, Show
+from tests.support.shows import FacadeClient, LiveShow
 
 ROOT = Path(__file__).parents[2]
 
 
-def helm(cluster: Cluster, *arguments: str) -> str:
+def helm(cluster: LocalCluster, *arguments: str) -> str:
     command = [str(program("helm")), "--kubeconfig", str(cluster.kubeconfig_path), "-n", SYSTEM]
     done = subprocess.run([*command, *arguments], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -26,14 +26,14 @@ def helm(cluster: Cluster, *arguments: str) -> str:
 
 
 @pytest.fixture
-def put_back(facade: Facade) -> Iterator[None]:
-    """The chart as `make up` installs it, whatever the test did. The session's token is fetched before."""
+def reinstall(facade: FacadeClient) -> Iterator[None]:
+    """Installs the chart as `make up` does, after the test. The session's token is fetched before it."""
     yield
     subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
 
 
-def test_an_upgrade_with_a_changed_definition_does_not_touch_a_live_show(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str, put_back: None, tmp_path: Path
+def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str, reinstall: None, tmp_path: Path
 ) -> None:
     chart = shutil.copytree(ROOT / "charts/onair", tmp_path / "onair")
     definition = chart / "files/crds/projects.yaml"
@@ -52,8 +52,8 @@ def test_an_upgrade_with_a_changed_definition_does_not_touch_a_live_show(
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
 
 
-def test_an_uninstall_keeps_shows_and_an_install_takes_them_up(
-    make_show: Callable[..., Show], cluster: Cluster, receiver: Receiver, path: str, put_back: None
+def test_an_uninstall_keeps_shows_and_a_new_install_adopts_them(
+    make_show: Callable[..., LiveShow], cluster: LocalCluster, receiver: Receiver, path: str, reinstall: None
 ) -> None:
     show = make_show()
     helm(cluster, "uninstall", "onair", "--wait", "--timeout", "120s")

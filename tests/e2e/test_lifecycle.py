@@ -1,4 +1,4 @@
-"""Starts, stops, ends and deletions of shows, over HTTP and by kubectl alone."""
+"""Tests starting, stopping, expiry and deletion of shows, over HTTP and with kubectl alone."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import httpx
 import numpy as np
 import pytest
 import yaml
-from tests.support.cluster import SYSTEM, Cluster
+from tests.support.cluster import SYSTEM, LocalCluster
 from tests.support.media.painted import read_frame
 from tests.support.receiver import Receiver
-from tests.support.shows import Show
+from tests.support.shows import LiveShow
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_a_start_while_running_gives_the_running_id_and_a_stop_ends_it(
-    on_air: Show, cluster: Cluster, receiver: Receiver, path: str
+def test_a_start_while_running_returns_the_running_id_and_a_stop_ends_it(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
 ) -> None:
     broadcast = on_air.status()["broadcastId"]
     assert on_air.start() == broadcast
@@ -32,7 +32,7 @@ def test_a_start_while_running_gives_the_running_id_and_a_stop_ends_it(
     assert stopped["broadcastId"] == broadcast
     assert stopped["stop"] > stopped["start"]
     cluster.until("the stream has ended", lambda: not receiver.ready(path), 10)
-    cluster.until("the pod is gone", lambda: pod not in cluster.shows("get", "pods", "-o", "name"), 30)
+    cluster.until("the pod is deleted", lambda: pod not in cluster.shows("get", "pods", "-o", "name"), 30)
     on_air.stop()
     assert on_air.start() != broadcast
     on_air.wait_phase("STARTING")
@@ -40,24 +40,24 @@ def test_a_start_while_running_gives_the_running_id_and_a_stop_ends_it(
     on_air.wait_phase("STOPPED", 20)
 
 
-def test_a_picture_of_a_running_show(on_air: Show) -> None:
-    def picture(**headers: str) -> httpx.Response:
+def test_a_snapshot_of_a_running_show(on_air: LiveShow) -> None:
+    def snapshot(**headers: str) -> httpx.Response:
         path = f"/live/v2{on_air.path}/broadcast/snapshot"
         return on_air.facade.http.get(path, headers=headers).raise_for_status()
 
-    answer = picture()
-    assert answer.headers["Content-Type"] == "image/jpeg"
+    response = snapshot()
+    assert response.headers["Content-Type"] == "image/jpeg"
     command = ["ffmpeg", "-v", "error", "-i", "-", "-pix_fmt", "gray", "-f", "rawvideo", "-"]
-    raw = subprocess.run(command, input=answer.content, check=True, capture_output=True).stdout
+    raw = subprocess.run(command, input=response.content, check=True, capture_output=True).stdout
     painted = read_frame(np.frombuffer(raw, np.uint8).reshape(360, 640))
     assert painted
     assert abs(time.time() * 1000 - painted.wall_ms) < 5000
-    record = picture(Accept="application/json").json()
+    record = snapshot(Accept="application/json").json()
     assert record["format"] == "IMAGE_FORMAT_JPEG"
     assert base64.b64decode(record["image"]).startswith(b"\xff\xd8")
 
 
-def test_the_nearest_region_is_taken(make_show: Callable[..., Show], cluster: Cluster) -> None:
+def test_a_show_runs_in_the_nearest_region(make_show: Callable[..., LiveShow], cluster: LocalCluster) -> None:
     show = make_show(location={"latitude": 48.1, "longitude": 11.6})
     show.start()
     status = show.wait_phase("RUNNING")
@@ -68,7 +68,9 @@ def test_the_nearest_region_is_taken(make_show: Callable[..., Show], cluster: Cl
     assert labels["topology.kubernetes.io/region"] == "eu-central-1"
 
 
-def test_max_duration_ends_a_show_with_its_error(make_show: Callable[..., Show], cluster: Cluster) -> None:
+def test_max_duration_ends_a_show_with_an_error(
+    make_show: Callable[..., LiveShow], cluster: LocalCluster
+) -> None:
     show = make_show(maxDuration=4000)
     show.start()
     status = show.wait_phase("STOPPED")
@@ -78,21 +80,23 @@ def test_max_duration_ends_a_show_with_its_error(make_show: Callable[..., Show],
     assert project["conditions"][0]["reason"] == "DurationExceeded"
 
 
-def test_an_unreachable_composition_is_named(make_show: Callable[..., Show], cluster: Cluster) -> None:
+def test_an_unreachable_composition_is_reported(
+    make_show: Callable[..., LiveShow], cluster: LocalCluster
+) -> None:
     show = make_show("http://no-such-host.example/")
     show.start()
 
-    def told() -> bool:
+    def is_reported() -> bool:
         conditions = cluster.get("project", show.project).get("status", {}).get("conditions", [])
         return any(c["reason"] == "CompositionUnreachable" for c in conditions)
 
-    cluster.until("the condition CompositionUnreachable", told)
+    cluster.until("the condition CompositionUnreachable", is_reported)
     assert show.status()["phase"] == "PROJECT_BROADCAST_PHASE_STARTING"
 
 
 @pytest.fixture
-def no_facade(cluster: Cluster) -> Iterator[None]:
-    """The cluster without its HTTP interface."""
+def no_facade(cluster: LocalCluster) -> Iterator[None]:
+    """Scales the HTTP interface to zero for the test."""
     cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=0")
     cluster.kubectl(
         "-n", SYSTEM, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/component=api", "--timeout=60s"
@@ -102,8 +106,8 @@ def no_facade(cluster: Cluster) -> Iterator[None]:
     cluster.kubectl("-n", SYSTEM, "rollout", "status", "deployment/onair-api", "--timeout=120s")
 
 
-def test_the_same_show_by_manifests_alone(
-    no_facade: None, cluster: Cluster, receiver: Receiver, tmp_path: Path
+def test_a_show_runs_from_manifests_alone(
+    no_facade: None, cluster: LocalCluster, receiver: Receiver, tmp_path: Path
 ) -> None:
     documents = [d for f in sorted(EXAMPLES.glob("*.yaml")) for d in yaml.safe_load_all(f.read_text()) if d]
     show = next(d for d in documents if d["kind"] == "Project")
@@ -132,11 +136,11 @@ def test_the_same_show_by_manifests_alone(
     assert not receiver.ready(path)
 
 
-def test_bad_manifests_are_refused_in_words(cluster: Cluster) -> None:
+def test_an_invalid_manifest_is_rejected_with_a_reason(cluster: LocalCluster) -> None:
     bad = (
         "apiVersion: onair.dev/v1alpha1\nkind: Project\nmetadata: {name: x, namespace: shows}\n"
         "spec: {collectionId: a, composition: {scene: {}, external: {url: 'https://a.example'}}}\n"
     )
-    with pytest.raises(subprocess.CalledProcessError) as refused:
+    with pytest.raises(subprocess.CalledProcessError) as rejected:
         cluster.kubectl("apply", "-f", "-", input=bad, stderr=subprocess.STDOUT)
-    assert "exactly one of studioSdk, scene, external must be given" in refused.value.output
+    assert "exactly one of studioSdk, scene, external must be given" in rejected.value.output

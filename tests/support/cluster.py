@@ -1,4 +1,4 @@
-"""The running cluster of `make up`, through pytest-kind, with waiting."""
+"""The running cluster of `make up`, accessed through pytest-kind."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PAGES = "http://onair-demo.onair-system.svc"
 PROBE = f"{PAGES}/probe.html"
 
 
-class Cluster(KindCluster):
-    """pytest-kind's cluster with waiting."""
+class LocalCluster(KindCluster):
+    """pytest-kind's cluster, extended by queries and by waiting for conditions."""
 
     def shows(self, *arguments: str) -> str:
         return self.kubectl("-n", SHOWS, *arguments)
@@ -34,7 +34,7 @@ class Cluster(KindCluster):
         return items
 
     def watch_pods(self, namespace: str, selector: str) -> subprocess.Popen[str]:
-        """A process that prints the name of each pod as soon as it is told of it."""
+        """Starts a process that prints the name of each pod for every watch event."""
         command = [str(self.kubectl_path), "-n", namespace, "get", "pods", "-l", selector]
         return subprocess.Popen(
             [*command, "--watch-only", "-o", "name"],
@@ -44,24 +44,24 @@ class Cluster(KindCluster):
         )
 
     def encoder_pod(self, project: str) -> str:
-        """Name of the pod that the project's status has claimed."""
+        """Returns the name of the pod that the project's status has claimed."""
         return str(self.get("project", project)["status"]["broadcast"]["pod"])
 
     def until(self, what: str, check: Callable[[], Any], timeout_s: float = 60.0) -> Any:
         deadline = time.monotonic() + timeout_s
         while True:
-            if answer := check():
-                return answer
+            if result := check():
+                return result
             assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
             time.sleep(0.1)
 
 
 def address(path: str) -> dict[str, str]:
-    """Where a destination in the cluster finds the path: url without, and key with its last part."""
+    """Splits a path of the receiver into the url and key of a destination."""
     application, _, key = path.rpartition("/")
     return {"url": f"{IN_CLUSTER_RTMP}/{application}", "key": key}
 
 
-def connect_of(cluster: Cluster, destination: str) -> str:
-    """The destination's status.connect, `None` while nobody has written one."""
+def connect_of(cluster: LocalCluster, destination: str) -> str:
+    """Returns the destination's status.connect, `"None"` if it is not set yet."""
     return str(cluster.get("destination", destination).get("status", {}).get("connect"))

@@ -1,4 +1,4 @@
-"""The far end: the cluster's MediaMTX, seen through its API and its RTSP and RTMP ports."""
+"""The receiver of e2e tests: the cluster's MediaMTX, queried through its API."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ IN_CLUSTER_RTMP = "rtmp://onair-mediamtx.onair-system.svc:1935"
 
 
 class Receiver:
-    """What the server knows of each path."""
+    """Client of the server's API: the state of each path."""
 
     def __init__(self, api: str = API) -> None:
         self._http = httpx.Client(base_url=api, timeout=5)
 
     def path(self, name: str) -> dict[str, Any] | None:
-        answer = self._http.get(f"/v3/paths/get/{name}")
-        if answer.status_code == 404 or (answer.is_server_error and "terminated" in answer.text):
-            # The server answers 500 where the path ends between its being found and being asked.
+        response = self._http.get(f"/v3/paths/get/{name}")
+        if response.status_code == 404 or (response.is_server_error and "terminated" in response.text):
+            # The server responds 500 if the path ends between its lookup and the query of its state.
             return None
-        path: dict[str, Any] = answer.raise_for_status().json()
+        path: dict[str, Any] = response.raise_for_status().json()
         return path
 
     def ready(self, name: str) -> bool:
@@ -43,12 +43,12 @@ class Receiver:
         return [c for c in connections if c["path"] == name and c["state"] == "publish"]
 
     def kick(self, name: str) -> None:
-        """Ends the connection of whoever publishes the path."""
+        """Closes the connection of the path's publisher."""
         for connection in self.publishers(name):
             self._http.post(f"/v3/rtmpconns/kick/{connection['id']}").raise_for_status()
 
     def wait_ready(self, name: str, timeout_s: float = 30.0) -> float:
-        """Waits until media of the path has arrived; gives `time.time()` of that."""
+        """Waits until media of the path has arrived; returns the `time.time()` of its arrival."""
         deadline = time.monotonic() + timeout_s
         while self.received_bytes(name) == 0:
             assert time.monotonic() < deadline, f"nothing arrived at {name} within {timeout_s} s"
@@ -61,7 +61,7 @@ POLL_S = 0.02
 
 @dataclass
 class GapMonitor:
-    """Watches a path's bytes; `longest_s` is the longest time in which none came."""
+    """Polls a path's byte count; `longest_s` is the longest time without new bytes."""
 
     receiver: Receiver
     name: str
@@ -84,11 +84,11 @@ class GapMonitor:
         self._stop.set()
         if self._thread:
             self._thread.join()
-        assert self.error is None, f"the gap was not watched to its end: {self.error!r}"
+        assert self.error is None, f"monitoring of the gap failed: {self.error!r}"
         assert self.samples > 10
 
     def _run(self) -> None:
-        # A client of its own: a slow call of the test's must not look like a gap.
+        # A separate client: a slow call of the test must not look like a gap.
         receiver = Receiver()
         moved = time.monotonic()
         try:
@@ -99,5 +99,5 @@ class GapMonitor:
                 self.longest_s = max(self.longest_s, now - moved)
                 if now_bytes not in (self._last, 0):
                     self._last, moved = now_bytes, now
-        except Exception as error:  # noqa: BLE001 - told where the gap is asked for
+        except Exception as error:  # noqa: BLE001 - reported when the monitor exits
             self.error = error

@@ -1,4 +1,4 @@
-"""A facade as a process of its own, and other processes that are measured beside it."""
+"""A facade and other servers and load generators in separate processes, to be measured."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LOAD = Path(__file__).parents[1] / "bench/api/load"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-class Program:
-    """A server in a process of its own."""
+class MeasuredProcess:
+    """A child process that is controlled by lines of JSON, with its CPU time and memory."""
 
     def __init__(self, command: list[str], **environment: str) -> None:
         paths = os.pathsep.join(p for p in sys.path if p)
@@ -55,10 +55,16 @@ class Program:
 
 
 class Replica:
-    """One facade with a token of a host."""
+    """A facade process and the access token of a host."""
 
     def __init__(
-        self, folder: Path, programs: list[Program], rights: Path, cluster: Cluster, key: str, redis: str
+        self,
+        folder: Path,
+        programs: list[MeasuredProcess],
+        rights: Path,
+        cluster: Cluster,
+        key: str,
+        redis: str,
     ) -> None:
         self.port = free_port()
         config = folder / "config.yaml"
@@ -70,33 +76,33 @@ class Replica:
                     "releaseNamespace": cluster.release,
                     "redis": {"url": redis},
                     "events": {"sessionsPerToken": 100_000},
-                    "rateLimits": {"perToken": 0, "perService": 0},  # all streams are one token's
+                    "rateLimits": {"perToken": 0, "perService": 0},  # all streams use one token
                     "logLevel": "ERROR",
                 }
             )
         )
-        self.program = Program(["-m", "onair_api"], ONAIR_CONFIG=str(config), KUBECONFIG=str(rights))
+        self.program = MeasuredProcess(["-m", "onair_api"], ONAIR_CONFIG=str(config), KUBECONFIG=str(rights))
         programs.append(self.program)
         url = f"http://127.0.0.1:{self.port}"
         wait_for(lambda: _ready(url), "the facade is ready")
-        answer = wait_for(
+        response = wait_for(
             lambda: (
                 (
-                    a := httpx.post(
+                    posted := httpx.post(
                         f"{url}/live/v2/authentication/token",
                         headers={"X-API-Key": key},
                         json={"serviceUserId": "bench"},
                         trust_env=False,
                     )
                 ).is_success
-                and a
+                and posted
             ),
-            "the API key is known",
+            "the API key is accepted",
         )
-        self.token = answer.json()["accessToken"]
+        self.token = response.json()["accessToken"]
         wait_for(
             lambda: "onair_api_redis_connected 1.0" in httpx.get(f"{url}/metrics", trust_env=False).text,
-            "Redis",
+            "Redis connected",
         )
 
 

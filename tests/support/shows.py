@@ -1,4 +1,4 @@
-"""A client of the HTTP interface, as a user's program would be one."""
+"""A client of the HTTP interface, as a user's backend would use it."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Any
 
 import httpx
 
-Document = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 
-class Facade:
-    """One user's session: fetches a token with the API key and speaks with it from then on."""
+class FacadeClient:
+    """A user's session: fetches a token with the API key and uses it for all requests."""
 
     def __init__(self, url: str, api_key: str, user: str = "e2e") -> None:
         self.http = httpx.Client(base_url=url, timeout=15)
-        answer = self.http.post(
+        response = self.http.post(
             "/live/v2/authentication/token", headers={"X-API-Key": api_key}, json={"serviceUserId": user}
         )
-        token = answer.raise_for_status().json()["accessToken"]
+        token = response.raise_for_status().json()["accessToken"]
         self.http.headers["Authorization"] = f"Bearer {token}"
 
     @classmethod
-    def from_environment(cls, user: str = "e2e") -> Facade:
-        """The running one, as `make env` names it."""
+    def from_environment(cls, user: str = "e2e") -> FacadeClient:
+        """Connects to the facade that the variables of `make env` name."""
         return cls(os.environ["ONAIR_URL"], os.environ["ONAIR_API_KEY"], user)
 
-    def call(self, method: str, path: str, body: Document | None = None, **params: Any) -> Document:
-        answer = self.http.request(method, f"/live/v2{path}", json=body, params=params)
-        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
-        document: Document = answer.json()
-        return document
+    def call(self, method: str, path: str, body: JsonObject | None = None, **params: Any) -> JsonObject:
+        response = self.http.request(method, f"/live/v2{path}", json=body, params=params)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        message: JsonObject = response.json()
+        return message
 
     def create_collection(self) -> str:
         return str(self.call("POST", "/collection", {})["collection"]["collectionId"])
 
-    def show(self, page: str, width: int = 640, height: int = 360, **project: Any) -> Show:
-        """A new collection with a project that renders the page."""
+    def show(self, page: str, width: int = 640, height: int = 360, **project: Any) -> LiveShow:
+        """Creates a collection with a project that renders the page."""
         collection = self.create_collection()
         body = {
             "composition": {"external": {"url": page}},
@@ -45,13 +45,13 @@ class Facade:
             **project,
         }
         created = self.call("POST", f"/collection/{collection}/project", body)["project"]
-        return Show(self, collection, created["projectId"])
+        return LiveShow(self, collection, created["projectId"])
 
 
-class Show:
-    """One project over HTTP."""
+class LiveShow:
+    """A project in the cluster, controlled over HTTP."""
 
-    def __init__(self, facade: Facade, collection: str, project: str) -> None:
+    def __init__(self, facade: FacadeClient, collection: str, project: str) -> None:
         self.facade, self.collection, self.project = facade, collection, project
         self.path = f"/collection/{collection}/project/{project}"
 
@@ -61,10 +61,10 @@ class Show:
         created = self.facade.call("POST", f"{self.path}/destination", body)
         return str(created["destination"]["destinationId"])
 
-    def update_destination(self, destination: str, **fields: Any) -> Document:
+    def update_destination(self, destination: str, **fields: Any) -> JsonObject:
         return self.facade.call("PATCH", f"{self.path}/destination/{destination}", fields)
 
-    def remove_destination(self, destination: str) -> Document:
+    def remove_destination(self, destination: str) -> JsonObject:
         return self.facade.call("DELETE", f"{self.path}/destination/{destination}", force="true")
 
     def start(self) -> str:
@@ -73,11 +73,11 @@ class Show:
     def stop(self) -> None:
         self.facade.call("POST", f"{self.path}/broadcast/stop")
 
-    def status(self) -> Document:
-        status: Document = self.facade.call("GET", f"{self.path}/broadcast/status")["status"]
+    def status(self) -> JsonObject:
+        status: JsonObject = self.facade.call("GET", f"{self.path}/broadcast/status")["status"]
         return status
 
-    def wait_phase(self, phase: str, timeout_s: float = 60.0) -> Document:
+    def wait_phase(self, phase: str, timeout_s: float = 60.0) -> JsonObject:
         deadline = time.monotonic() + timeout_s
         while True:
             status = self.status()

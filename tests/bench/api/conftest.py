@@ -1,4 +1,4 @@
-"""Replicas of the facade as processes of their own, on a real API server and a real Redis."""
+"""Fixtures that run the facade in a separate process, with a real API server and a real Redis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.fixtures.control_plane import (
 )
 from tests.support.fixtures.facade import api_key, cluster, recorded_logs, rights
 from tests.support.redis_server import RedisServer
-from tests.support.replica import Program, Replica
+from tests.support.replica import MeasuredProcess, Replica
 
 __all__ = [
     "admin",
@@ -33,10 +33,10 @@ __all__ = [
 
 
 @pytest.fixture
-def programs() -> Iterator[list[Program]]:
+def programs() -> Iterator[list[MeasuredProcess]]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 20_000), hard))
-    started: list[Program] = []
+    started: list[MeasuredProcess] = []
     yield started
     for each in started:
         each.end()
@@ -46,7 +46,7 @@ def programs() -> Iterator[list[Program]]:
 @pytest.fixture
 def replica(
     tmp_path: Path,
-    programs: list[Program],
+    programs: list[MeasuredProcess],
     rights: Path,
     cluster: Cluster,
     api_key: str,

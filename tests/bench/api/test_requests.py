@@ -1,4 +1,4 @@
-"""GET against a bare route of the same bytes, PATCH against one that goes to the API server directly."""
+"""Compares GET with a bare route that serves the same bytes, and PATCH with one to the API server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 import httpx
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.facade import Cluster, wait_for
-from tests.support.replica import LOAD, Program, Replica
+from tests.support.replica import LOAD, MeasuredProcess, Replica
 
 CONNECTIONS, SECONDS, ROUNDS = 16, 4, 3
 PATCHES = 300
@@ -30,36 +30,38 @@ def make_project(replica: Replica) -> tuple[httpx.Client, str, bytes]:
     return http, path, http.get(path).raise_for_status().content
 
 
-def rate(server: Program, port: int, path: str, token: str, programs: list[Program]) -> float:
-    """Requests per second of the server's processor."""
+def rate(server: MeasuredProcess, port: int, path: str, token: str, programs: list[MeasuredProcess]) -> float:
+    """Measures requests per second of the server's CPU time."""
     before = server.cpu_s()
-    load = Program([str(LOAD / "requester.py"), str(port), path, token, str(CONNECTIONS), str(SECONDS)])
+    load = MeasuredProcess(
+        [str(LOAD / "requester.py"), str(port), path, token, str(CONNECTIONS), str(SECONDS)]
+    )
     programs.append(load)
-    answered = load.line()
-    return float(answered["requests"] / (server.cpu_s() - before))
+    result = load.line()
+    return float(result["requests"] / (server.cpu_s() - before))
 
 
-def test_get_project(programs: list[Program], replica: Replica, report: Callable[..., float]) -> None:
+def test_get_project(programs: list[MeasuredProcess], replica: Replica, report: Callable[..., float]) -> None:
     _, path, body = make_project(replica)
     port = free_port()
-    bare = Program([str(LOAD / "bare_route.py"), str(port)])
+    bare = MeasuredProcess([str(LOAD / "bare_route.py"), str(port)])
     programs.append(bare)
     assert bare.process.stdin
     bare.process.stdin.write(body.decode() + "\n")
     bare.process.stdin.flush()
-    wait_for(lambda: _answers(port, path, body), "the bare route answers the same bytes")
+    wait_for(lambda: _serves(port, path, body), "the bare route serves the same bytes")
     ours, bares = [], []
     for _ in range(ROUNDS):
         ours.append(rate(replica.program, replica.port, path, replica.token, programs))
         bares.append(rate(bare, port, path, replica.token, programs))
     report("GET project per core", ours, "/s")
     report("bare route per core", bares, "/s")
-    share = statistics.median(ours) / statistics.median(bares)
-    report("GET project, share of bare route", [share], "", at_least=0.6)
-    assert share >= 0.6 / 2
+    ratio = statistics.median(ours) / statistics.median(bares)
+    report("GET project ÷ bare route", [ratio], "", at_least=0.6)
+    assert ratio >= 0.6 / 2
 
 
-def _answers(port: int, path: str, body: bytes) -> bool:
+def _serves(port: int, path: str, body: bytes) -> bool:
     try:
         return httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False).content == body
     except httpx.TransportError:
@@ -78,7 +80,7 @@ def test_patch_project(
             started = time.perf_counter()
             http.patch(path, json=body).raise_for_status()
             through.append((time.perf_counter() - started) * 1000)
-            # What the facade sends too: a list of operations that holds only for the version it names
+            # The facade sends the same: a JSON patch that applies only to the version it names
             found = kubernetes.get(cluster.path("projects", name)).raise_for_status().json()
             operations = [
                 {
@@ -98,5 +100,5 @@ def test_patch_project(
     report("PATCH project", through, "ms")
     report("PATCH to the API server", direct, "ms")
     above = statistics.median(through) - statistics.median(direct)
-    report("PATCH project above the API server p50", [above], "ms", 4.0)
+    report("PATCH project, p50 above the API server", [above], "ms", 4.0)
     assert above < 2 * 4.0

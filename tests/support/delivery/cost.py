@@ -1,4 +1,4 @@
-"""What deliveries cost: a process that delivers a programme, others beside it, and their CPU and memory."""
+"""Measures CPU and memory of delivery: by a process of ours, and by ffmpeg for comparison."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.delivery import delivering
+from tests.support.delivery import delivery_process
 
 SETTLE_S, MEASURE_S = 3.0, 8.0
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -29,16 +29,18 @@ COPY = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1",
 
 @pytest.fixture(scope="module")
 def programme(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """1280×720@30, 3 Mbit/s: ten seconds that are sent again and again."""
+    """A file of ten seconds, 1280×720@30, 3 Mbit/s, to be sent in a loop."""
     file = tmp_path_factory.mktemp("programme") / "programme.flv"
     subprocess.run([*PROGRAMME, file], check=True)
     return file
 
 
-class Delivering:
+class DeliveryProcess:
+    """Runs delivery_process.py, which delivers a file to the wanted destinations."""
+
     def __init__(self, programme: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, delivering.__file__, programme],
+            [sys.executable, delivery_process.__file__, programme],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -46,7 +48,7 @@ class Delivering:
         )
 
     def want(self, *destinations: dict[str, str]) -> float:
-        """When they were wanted, seconds of the wall clock."""
+        """Sets the destinations; returns when they were passed to the delivery, seconds of the wall clock."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(destinations) + "\n")
@@ -57,7 +59,7 @@ class Delivering:
         raise AssertionError("the process ended")
 
     def processes(self) -> list[int]:
-        """Itself and its senders, without the ffmpeg that stands for the encoder."""
+        """Returns the pids of the process and its senders, without the ffmpeg that plays the encoder."""
         return [self._process.pid, *(p for p in children(self._process.pid) if "ffmpeg" not in command(p))]
 
     def close(self) -> None:
@@ -83,13 +85,13 @@ def cpu_s(pids: list[int]) -> float:
 
 
 def memory_mb(pids: list[int]) -> float:
-    """Shared pages are counted in parts."""
+    """Returns the proportional set size: shared pages are counted in parts."""
     rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
     return sum(int(r.partition("\nPss:")[2].split()[0]) for r in rollups) / 1024
 
 
 def cost(pids: Callable[[], list[int]]) -> tuple[float, float]:
-    """Percent of a core, and megabytes."""
+    """Measures CPU in percent of a core, and memory in megabytes."""
     time.sleep(SETTLE_S)
     before, at = cpu_s(pids()), time.monotonic()
     time.sleep(MEASURE_S)

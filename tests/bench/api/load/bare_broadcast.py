@@ -1,4 +1,4 @@
-"""What event fan-out is compared with: `websockets` and its own `broadcast`, and nothing else.
+"""The baseline for event fan-out: `websockets` with its own `broadcast`, and nothing else.
 
     python bare_broadcast.py PORT
 

@@ -1,4 +1,4 @@
-"""A bare FastAPI route that answers given bytes, on uvloop and httptools: what GET is set against."""
+"""The baseline for GET: a bare FastAPI route that serves given bytes, on uvloop and httptools."""
 
 from __future__ import annotations
 

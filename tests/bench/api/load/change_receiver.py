@@ -2,9 +2,9 @@
 
     python change_receiver.py KUBECONFIG NAMESPACE STREAM_PORT TOKEN
 
-Each change carries its number and the time at which it was sent, in `metadata` of a
-project. A line on standard input says how many to wait for; the answer is one JSON line
-with the delays of both, in milliseconds.
+Each change carries its number and the time at which it was sent, in the `metadata` of a
+project. A line on standard input is the number of changes to wait for; the program then
+prints one JSON line with the delays of both, in milliseconds.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import yaml
 CHANGE = re.compile(rb'"bench":"([0-9]+)-([0-9.]+)"')
 
 
-class Receiver(asyncio.Protocol):
+class DelayRecorder(asyncio.Protocol):
     def __init__(self, request: bytes) -> None:
         self.request = request
         self.delays: dict[int, float] = {}
         self.rest = b""
-        self.heard = asyncio.Event()
+        self.first_data = asyncio.Event()
         self.changed = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -43,10 +43,11 @@ class Receiver(asyncio.Protocol):
         for found in CHANGE.finditer(data):
             self.delays.setdefault(int(found[1]), (now - float(found[2])) * 1000)
         self.rest = data[max(found.end() if found else 0, len(data) - 60) :]
-        self.heard.set()
+        self.first_data.set()
         self.changed.set()
 
-    async def all_of(self, count: int) -> list[float]:
+    async def wait_for(self, count: int) -> list[float]:
+        """Waits for this many changes; returns their delays in milliseconds, sorted."""
         while len(self.delays) < count:
             self.changed.clear()
             await asyncio.wait_for(self.changed.wait(), 30)
@@ -68,18 +69,20 @@ async def main(config: Any, namespace: str, port: int, token: str) -> None:
         f"Authorization: Bearer {token}\r\n\r\n"
     )
     _, watch = await loop.create_connection(
-        lambda: Receiver(watch_request.encode()),
+        lambda: DelayRecorder(watch_request.encode()),
         server.hostname,
         server.port,
         ssl=context,
         server_hostname=server.hostname,
     )
-    _, stream = await loop.create_connection(lambda: Receiver(stream_request.encode()), "127.0.0.1", port)
-    await asyncio.gather(watch.heard.wait(), stream.heard.wait())
+    _, stream = await loop.create_connection(
+        lambda: DelayRecorder(stream_request.encode()), "127.0.0.1", port
+    )
+    await asyncio.gather(watch.first_data.wait(), stream.first_data.wait())
     print(json.dumps({"open": 2}), flush=True)
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         print(json.dumps({"measuring": True}), flush=True)
-        both = await asyncio.gather(watch.all_of(int(line)), stream.all_of(int(line)))
+        both = await asyncio.gather(watch.wait_for(int(line)), stream.wait_for(int(line)))
         print(json.dumps({"watch": both[0], "stream": both[1]}), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Asks one address again and again over some connections; prints how many answers came, all alike."""
+"""Repeats one GET request over several connections; prints the number of responses and their sizes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 SEPARATOR = b"\r\n\r\n"
 
 
-async def ask(host: str, port: int, request: bytes, end: float) -> tuple[int, set[int]]:
+async def repeat(host: str, port: int, request: bytes, end: float) -> tuple[int, set[int]]:
     reader, writer = await asyncio.open_connection(host, port)
     count, sizes = 0, set()
     while time.monotonic() < end:
@@ -30,7 +30,7 @@ async def main(port: int, path: str, token: str, connections: int, seconds: floa
     lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {token}", "Accept: */*"]
     request = "\r\n".join(lines).encode() + SEPARATOR
     end = time.monotonic() + seconds
-    results = await asyncio.gather(*(ask("127.0.0.1", port, request, end) for _ in range(connections)))
+    results = await asyncio.gather(*(repeat("127.0.0.1", port, request, end) for _ in range(connections)))
     sizes = set().union(*(sizes for _, sizes in results))
     print(json.dumps({"requests": sum(count for count, _ in results), "bytes": sorted(sizes)}), flush=True)
 

@@ -1,4 +1,4 @@
-"""A process full of subscribers: reads as cheaply as it can and says what it got.
+"""Many subscribers in one process, which parse as little as possible and report delays.
 
     python subscribers.py HOST PORT PATH SUBPROTOCOLS COUNT
 
@@ -21,7 +21,9 @@ import uvloop
 SENT = re.compile(rb'"sent":\s?([0-9.]+)')
 
 
-class Load:
+class Measurement:
+    """Counts and delays of the messages that are expected."""
+
     def __init__(self) -> None:
         self.expected = 0
         self.left = 0
@@ -29,7 +31,7 @@ class Load:
         self.first = self.last = 0.0
         self.done = asyncio.Event()
 
-    def measure(self, events: int, connections: int) -> None:
+    def start(self, events: int, connections: int) -> None:
         self.expected = events
         self.left = events * connections
         self.delays.clear()
@@ -38,10 +40,10 @@ class Load:
 
 
 class Subscriber(asyncio.Protocol):
-    """Finds messages by their `sent` field instead of by frames: a frame may be cut, a field rarely is."""
+    """Finds messages by their `sent` field, not by frame: a read often cuts a frame, rarely a field."""
 
-    def __init__(self, request: bytes, load: Load) -> None:
-        self.request, self.load = request, load
+    def __init__(self, request: bytes, measurement: Measurement) -> None:
+        self.request, self.measurement = request, measurement
         self.open = asyncio.Event()
         self.rest = b""
 
@@ -51,19 +53,19 @@ class Subscriber(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         data = self.rest + data
         found = None
-        load = self.load
+        measurement = self.measurement
         now = time.monotonic()
         for found in SENT.finditer(data):
-            if found.end() == len(data):  # the number may go on
+            if found.end() == len(data):  # the number may continue
                 self.rest = data[found.start() :]
                 return
-            load.delays.append(now - float(found[1]))
-            load.left -= 1
-            if not load.first:
-                load.first = now
-            if load.left == 0:
-                load.last = now
-                load.done.set()
+            measurement.delays.append(now - float(found[1]))
+            measurement.left -= 1
+            if not measurement.first:
+                measurement.first = now
+            if measurement.left == 0:
+                measurement.last = now
+                measurement.done.set()
         self.rest = data[max(found.end() if found else 0, len(data) - 40) :]
         if b"subscribed" in data or b"ready" in data:
             self.open.set()
@@ -79,7 +81,7 @@ def upgrade(host: str, path: str, subprotocols: str) -> bytes:
 
 async def main(host: str, port: int, path: str, subprotocols: str, count: int) -> None:
     loop = asyncio.get_running_loop()
-    load = Load()
+    measurement = Measurement()
     opened: list[Subscriber] = []
     request = upgrade(host, path, subprotocols)
     for start in range(0, count, 100):
@@ -87,7 +89,7 @@ async def main(host: str, port: int, path: str, subprotocols: str, count: int) -
         for number in range(min(100, count - start)):
             source = f"127.0.0.{2 + (start + number) // 20_000}"
             _, subscriber = await loop.create_connection(
-                lambda: Subscriber(request, load), host, port, local_addr=(source, 0)
+                lambda: Subscriber(request, measurement), host, port, local_addr=(source, 0)
             )
             batch.append(subscriber)
         async with asyncio.timeout(60):
@@ -95,18 +97,18 @@ async def main(host: str, port: int, path: str, subprotocols: str, count: int) -
         opened += batch
     print(json.dumps({"open": len(opened)}), flush=True)
     while line := await loop.run_in_executor(None, sys.stdin.readline):
-        load.measure(int(line), len(opened))
+        measurement.start(int(line), len(opened))
         print(json.dumps({"measuring": True}), flush=True)
-        await asyncio.wait_for(load.done.wait(), 120)
-        delays = sorted(load.delays)
-        answer = {
+        await asyncio.wait_for(measurement.done.wait(), 120)
+        delays = sorted(measurement.delays)
+        result = {
             "p50_ms": delays[len(delays) // 2] * 1000,
             "p99_ms": delays[len(delays) * 99 // 100] * 1000,
             "max_ms": delays[-1] * 1000,
-            "seconds": load.last - load.first,
+            "seconds": measurement.last - measurement.first,
             "deliveries": len(delays),
         }
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(result), flush=True)
     os._exit(0)
 
 

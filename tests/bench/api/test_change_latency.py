@@ -1,4 +1,4 @@
-"""From a change by kubectl to its event, above a bare watch of the same change in the same run."""
+"""Measures from a change by kubectl to its event, compared with a bare watch of the same change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster
-from tests.support.replica import LOAD, Program, Replica
+from tests.support.replica import LOAD, MeasuredProcess, Replica
 
 PROJECTS = 1000
 CHANGES, PER_S = 1000, 100
@@ -20,7 +20,7 @@ BOUND_MS = 15.0
 
 
 def test_change_to_event(
-    programs: list[Program],
+    programs: list[MeasuredProcess],
     replica: Replica,
     cluster: Cluster,
     control_plane: ControlPlane,
@@ -45,10 +45,10 @@ def test_change_to_event(
         }
         client().post(cluster.path("projects"), json=document).raise_for_status()
 
-    begun = 0.0
+    started = 0.0
 
     def change(number: int) -> None:
-        time.sleep(max(0.0, begun + number / PER_S - time.monotonic()))
+        time.sleep(max(0.0, started + number / PER_S - time.monotonic()))
         value = {"bench": f"{number}-{time.monotonic()}"}
         client().patch(
             cluster.path("projects", f"bench-{number % PROJECTS}"),
@@ -58,7 +58,7 @@ def test_change_to_event(
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(create, range(PROJECTS)))
-        receiver = Program(
+        receiver = MeasuredProcess(
             [
                 str(LOAD / "change_receiver.py"),
                 str(kubeconfig),
@@ -69,15 +69,15 @@ def test_change_to_event(
         )
         programs.append(receiver)
         assert receiver.line() == {"open": 2}
-        time.sleep(1.0)  # the watch begins with all objects
+        time.sleep(1.0)  # the watch starts with all objects
         receiver.measure(CHANGES)
-        begun = time.monotonic()
+        started = time.monotonic()
         list(threads.map(change, range(CHANGES)))
     delays = receiver.line()
     p50, p99 = ({name: each[len(each) * part // 100] for name, each in delays.items()} for part in (50, 99))
-    report("kubectl change, bare watch p50", [p50["watch"]], "ms")
-    report("kubectl change, bare watch p99", [p99["watch"]], "ms")
-    report("kubectl change, event p50", [p50["stream"]], "ms")
-    report("kubectl change, event p99", [p99["stream"]], "ms")
-    above = report("kubectl change, event above watch p99", [p99["stream"] - p99["watch"]], "ms", BOUND_MS)
+    report("kubectl change → bare watch, p50", [p50["watch"]], "ms")
+    report("kubectl change → bare watch, p99", [p99["watch"]], "ms")
+    report("kubectl change → event, p50", [p50["stream"]], "ms")
+    report("kubectl change → event, p99", [p99["stream"]], "ms")
+    above = report("kubectl change → event, p99 above watch", [p99["stream"] - p99["watch"]], "ms", BOUND_MS)
     assert above < 2 * BOUND_MS

@@ -1,4 +1,4 @@
-"""CPU of a whole encoder pod against the bare pipeline: Xvfb, Chromium and ffmpeg, same page, same server."""
+"""Compares the CPU of an encoder pod with the bare pipeline: Xvfb, Chromium, ffmpeg; same page and server."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.support.cluster import PROBE, SHOWS, Cluster, address
+from tests.support.cluster import PROBE, SHOWS, LocalCluster, address
 from tests.support.receiver import Receiver
-from tests.support.shows import Facade
+from tests.support.shows import FacadeClient
 
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_encoder.browser.launch import FLAGS, PROGRAM
@@ -32,11 +32,11 @@ PULSE_SERVER=unix:/run/onair/pulse/native PULSE_SINK=pgm {chromium} >/dev/null 2
 sleep 2
 exec {ffmpeg} >/dev/null 2>&1
 """
-"""The bare pipeline, all in one container: no agent, no fan-out; ffmpeg itself sends."""
+"""The bare pipeline in one container: no agent, no fan-out; ffmpeg sends to the server."""
 
 
 def cpu_s(node: str, cgroup: str) -> float:
-    """Seconds of CPU that a cgroup has used, read on its node (cgroup v1 or v2)."""
+    """Reads the CPU time of a cgroup on its node, seconds (cgroup v1 or v2)."""
     script = (
         f"cat /sys/fs/cgroup/cpuacct{cgroup}/cpuacct.usage 2>/dev/null"
         f" || sed -n 's/usage_usec //p' /sys/fs/cgroup{cgroup}/cpu.stat | sed 's/$/000/'"
@@ -54,27 +54,28 @@ def pod_cgroup(node: str, uid: str) -> str:
     return found.removeprefix(".")
 
 
-def shares_of(*pods: tuple[str, str]) -> list[float]:
-    """Cores that pods (node, uid) use in the same seconds: what else runs then is done to each of them."""
-    places = [(node, pod_cgroup(node, uid)) for node, uid in pods]
-    before = [(cpu_s(*place), time.monotonic()) for place in places]
+def cores_of(*pods: tuple[str, str]) -> list[float]:
+    """Measures the cores that pods (node, uid) use, all at the same time: other load affects them equally."""
+    cgroups = [(node, pod_cgroup(node, uid)) for node, uid in pods]
+    before = [(cpu_s(*cgroup), time.monotonic()) for cgroup in cgroups]
     time.sleep(MEASURE_S)
     return [
-        (cpu_s(*place) - used) / (time.monotonic() - at)
-        for place, (used, at) in zip(places, before, strict=True)
+        (cpu_s(*cgroup) - used) / (time.monotonic() - at)
+        for cgroup, (used, at) in zip(cgroups, before, strict=True)
     ]
 
 
 def requested_millicores(pod: dict[str, Any]) -> int:
-    """Of all containers of a show's pod."""
+    """Sums the CPU requests of a pod's containers."""
     requests = [each["resources"]["requests"]["cpu"] for each in pod["spec"]["containers"]]
     return sum(int(each[:-1]) if each.endswith("m") else int(each) * 1000 for each in requests)
 
 
 def bare_command(output: str) -> list[str]:
-    """
+    """Returns the command of the bare pipeline's container.
+
     Args:
-        output: where ffmpeg writes FLV: an RTMP address, or a file.
+        output: RTMP URL or file that ffmpeg writes FLV to.
     """
     program = Program(
         project="bare",
@@ -100,12 +101,12 @@ def bare_command(output: str) -> list[str]:
 
 @contextlib.contextmanager
 def bare_pipeline(
-    cluster: Cluster, image: str, output: str, millicores: int = 0
+    cluster: LocalCluster, image: str, output: str, millicores: int = 0
 ) -> Iterator[tuple[str, str]]:
-    """Node and uid of a pod that runs it.
+    """Runs the bare pipeline in a pod; yields its node and uid.
 
     Args:
-        millicores: what it requests, and so its weight against others.
+        millicores: CPU request, which is also its weight in scheduling.
     """
     empty: dict[str, object] = {"emptyDir": {}}
     pod = {
@@ -140,12 +141,12 @@ def bare_pipeline(
         cluster.shows("delete", "pod", "bare-pipeline", "--wait=true")
 
 
-def test_a_pod_costs_little_more_than_the_bare_pipeline(
-    facade: Facade, cluster: Cluster, receiver: Receiver, path: str, report: Callable[..., float]
+def test_pod_cpu_is_close_to_the_bare_pipeline(
+    facade: FacadeClient, cluster: LocalCluster, receiver: Receiver, path: str, report: Callable[..., float]
 ) -> None:
-    """Side by side: each in turn would be told more of the machine's moods than of the pods.
+    """Measures both at the same time, so that variations of the machine cancel out.
 
-    And with the same request, so that the scheduler gives both the same weight.
+    Both have the same CPU request, so that the scheduler gives them the same weight.
     """
     show = facade.show(PROBE, 1280, 720)
     show.add_destination(**address(path))
@@ -159,9 +160,9 @@ def test_a_pod_costs_little_more_than_the_bare_pipeline(
         receiver.wait_ready(f"{path}-bare", 60)
         time.sleep(SETTLE_S)
         pod = (found["spec"]["nodeName"], found["metadata"]["uid"])
-        rounds = [shares_of(pod, bare) for _ in range(ROUNDS)]
+        rounds = [cores_of(pod, bare) for _ in range(ROUNDS)]
     show.delete()
     report("CPU of the pod, 1280×720@30", [each[0] for each in rounds], "core")
     report("CPU of the bare pipeline", [each[1] for each in rounds], "core")
-    ratio = report("pod ÷ bare pipeline", [each[0] / each[1] for each in rounds], "×", 1.08)
+    ratio = report("CPU of the pod ÷ bare pipeline", [each[0] / each[1] for each in rounds], "×", 1.08)
     assert ratio < 1.08 * 2

@@ -1,8 +1,7 @@
-"""Event fan-out against a bare `websockets` broadcast in the same run, and what idle streams cost.
+"""Compares event fan-out with a bare `websockets` broadcast in the same run; measures idle streams' memory.
 
-Servers and subscribers are processes of their own. Throughput counts the
-server's processor time, so it is deliveries per second of one core, whatever
-else the machine does.
+Servers and subscribers run in separate processes. Throughput is per second of the server's CPU time, so it
+is deliveries per second of one core, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable
 
 from tests.support.control_plane import free_port
 from tests.support.facade import wait_for
-from tests.support.replica import LOAD, Program, Replica
+from tests.support.replica import LOAD, MeasuredProcess, Replica
 from websockets.sync.client import connect
 
 SUBSCRIBERS = 1000
@@ -23,23 +22,25 @@ IDLE = 5000
 PAYLOAD = {"text": "x" * 100}
 
 
-def subscribers(programs: list[Program], port: int, path: str, token: str, count: int) -> Program:
+def subscribers(
+    programs: list[MeasuredProcess], port: int, path: str, token: str, count: int
+) -> MeasuredProcess:
     offered = f"Bearer, {token}" if token else ""
-    load = Program([str(LOAD / "subscribers.py"), "127.0.0.1", str(port), path, offered, str(count)])
+    load = MeasuredProcess([str(LOAD / "subscribers.py"), "127.0.0.1", str(port), path, offered, str(count)])
     programs.append(load)
     assert load.line() == {"open": count}
     return load
 
 
 class Figures:
-    """What one server did for its subscribers."""
+    """Measures one server: paced events, then a burst."""
 
-    def __init__(self, server: Program, load: Program, send: Callable[[], None]) -> None:
+    def __init__(self, server: MeasuredProcess, load: MeasuredProcess, send: Callable[[], None]) -> None:
         started = server.cpu_s()
         load.measure(PACED)
-        begun = time.monotonic()
+        paced_at = time.monotonic()
         for number in range(PACED):
-            time.sleep(max(0.0, begun + number / PACED_PER_S - time.monotonic()))
+            time.sleep(max(0.0, paced_at + number / PACED_PER_S - time.monotonic()))
             send()
         self.paced = load.line()
         self.paced_per_core_s = self.paced["deliveries"] / (server.cpu_s() - started)
@@ -51,7 +52,7 @@ class Figures:
         self.burst_per_core_s = self.burst["deliveries"] / (server.cpu_s() - started)
 
 
-def test_fan_out(programs: list[Program], replica: Replica, report: Callable[..., float]) -> None:
+def test_fan_out(programs: list[MeasuredProcess], replica: Replica, report: Callable[..., float]) -> None:
     load = subscribers(
         programs, replica.port, "/event/v2/stream?subscribe.name=bench:*", replica.token, SUBSCRIBERS
     )
@@ -66,9 +67,9 @@ def test_fan_out(programs: list[Program], replica: Replica, report: Callable[...
     load.end()
 
     port = free_port()
-    bare_server = Program([str(LOAD / "bare_broadcast.py"), str(port)])
+    bare_server = MeasuredProcess([str(LOAD / "bare_broadcast.py"), str(port)])
     programs.append(bare_server)
-    wait_for(lambda: _listens(port), "the bare server listens")
+    wait_for(lambda: _is_listening(port), "the bare server listens")
     load = subscribers(programs, port, "/", "", SUBSCRIBERS)
     with connect(f"ws://127.0.0.1:{port}/in", compression=None, proxy=None) as publisher:
         event = {"id": "0" * 36, "name": "bench:tick"}
@@ -82,28 +83,30 @@ def test_fan_out(programs: list[Program], replica: Replica, report: Callable[...
         bare = Figures(bare_server, load, broadcast)
 
     for name, figures in (("events", ours), ("bare broadcast", bare)):
-        report(f"{name}, publish to receipt p50", [figures.paced["p50_ms"]], "ms")
-        report(f"{name}, publish to receipt p99", [figures.paced["p99_ms"]], "ms")
-        least = 20_000 if figures is ours else None
-        report(f"{name}, deliveries per core", [figures.paced_per_core_s], "/s", at_least=least)
+        report(f"{name}, publish → receipt p50", [figures.paced["p50_ms"]], "ms")
+        report(f"{name}, publish → receipt p99", [figures.paced["p99_ms"]], "ms")
+        minimum = 20_000 if figures is ours else None
+        report(f"{name}, deliveries per core", [figures.paced_per_core_s], "/s", at_least=minimum)
         report(f"{name}, deliveries per core in a burst", [figures.burst_per_core_s], "/s")
     ratio = ours.paced_per_core_s / bare.paced_per_core_s
-    report("events, share of bare broadcast", [ratio], "", at_least=0.4)
-    report("events, share of bare broadcast in a burst", [ours.burst_per_core_s / bare.burst_per_core_s], "")
+    report("events ÷ bare broadcast, deliveries", [ratio], "", at_least=0.4)
+    report("events ÷ bare broadcast, in a burst", [ours.burst_per_core_s / bare.burst_per_core_s], "")
     assert ours.paced_per_core_s >= 20_000 / 2
     assert ratio >= 0.4 / 2
 
 
-def test_idle_streams(programs: list[Program], replica: Replica, report: Callable[..., float]) -> None:
+def test_idle_streams(
+    programs: list[MeasuredProcess], replica: Replica, report: Callable[..., float]
+) -> None:
     before = replica.program.resident_mb()
     subscribers(programs, replica.port, "/event/v2/stream?subscribe.name=*", replica.token, IDLE)
     with_streams = replica.program.resident_mb()
-    report(f"facade with {IDLE} idle streams", [with_streams], "MB", 500.0)
-    report("one idle stream", [(with_streams - before) * 1024 / IDLE], "KB")
+    report(f"memory of the facade with {IDLE} idle streams", [with_streams], "MB", 500.0)
+    report("memory of an idle stream", [(with_streams - before) * 1024 / IDLE], "KB")
     assert with_streams < 500
 
 
-def _listens(port: int) -> bool:
+def _is_listening(port: int) -> bool:
     try:
         with connect(f"ws://127.0.0.1:{port}/in", compression=None, proxy=None):
             return True

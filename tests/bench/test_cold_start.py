@@ -1,4 +1,4 @@
-"""From the start over HTTP to the first packet at the RTMP server, cold: the pod does not exist yet."""
+"""Measures a cold start: from the HTTP request to the first packet at the RTMP server; no pod exists."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable
 
 import httpx
-from tests.support.cluster import PROBE, SHOWS, Cluster, address
+from tests.support.cluster import PROBE, SHOWS, LocalCluster, address
 from tests.support.receiver import Receiver
-from tests.support.shows import Facade, Show
+from tests.support.shows import FacadeClient, LiveShow
 
 RUNS = 5
 
 
 class PodWatch:
-    """Notes when a pod of a project is first told by a watch, by this machine's clock."""
+    """Records when a watch first reports a pod of a project, by this machine's clock."""
 
-    def __init__(self, cluster: Cluster, project: str) -> None:
+    def __init__(self, cluster: LocalCluster, project: str) -> None:
         self._project = project
         self.created_at: float | None = None
         self._cluster = cluster
@@ -25,7 +25,7 @@ class PodWatch:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self._ready.wait(10)
-        time.sleep(1.0)  # kubectl says nothing when its watch is up
+        time.sleep(1.0)  # kubectl does not report that its watch is established
 
     def _run(self) -> None:
         process = self._cluster.watch_pods(SHOWS, f"onair.dev/project={self._project}")
@@ -37,52 +37,53 @@ class PodWatch:
                 break
         process.kill()
 
-    def seen(self) -> float:
+    def wait(self) -> float:
+        """Waits for the pod; returns when it was reported, seconds of the wall clock."""
         self._thread.join(30)
         assert self.created_at is not None, "no pod was created"
         return self.created_at
 
 
-def one_start(show: Show, cluster: Cluster, receiver: Receiver, name: str) -> dict[str, float]:
+def one_start(show: LiveShow, cluster: LocalCluster, receiver: Receiver, name: str) -> dict[str, float]:
     watch = PodWatch(cluster, show.project)
     requested = time.time()
     show.start()
-    answered = time.time()
+    responded = time.time()
     arrived = receiver.wait_ready(name, 60)
-    pod = watch.seen()
+    pod = watch.wait()
     show.wait_phase("RUNNING")
     running = time.time()
     return {
-        "answer": answered - requested,
-        "pod": pod - answered,
+        "response": responded - requested,
+        "pod": pod - responded,
         "packet": arrived - requested,
         "running": running - requested,
     }
 
 
 def test_cold_start(
-    facade: Facade,
-    cluster: Cluster,
+    facade: FacadeClient,
+    cluster: LocalCluster,
     receiver: Receiver,
     path: str,
     report: Callable[..., float],
 ) -> None:
-    taken: list[dict[str, float]] = []
+    starts: list[dict[str, float]] = []
     for number in range(RUNS):
         show = facade.show(PROBE, 1280, 720)
         show.add_destination(**address(f"{path}-{number}"))
         try:
-            taken.append(one_start(show, cluster, receiver, f"{path}-{number}"))
+            starts.append(one_start(show, cluster, receiver, f"{path}-{number}"))
         except httpx.HTTPError as error:
             raise AssertionError(f"run {number}: {error}") from error
         finally:
             show.delete()
             cluster.until(
-                "the pod is gone", lambda: not cluster.list("pod", "app.kubernetes.io/component=encoder")
+                "the pod is deleted", lambda: not cluster.list("pod", "app.kubernetes.io/component=encoder")
             )
-    report("POST start → answer", [t["answer"] for t in taken], "s")
-    pod = report("answer → pod created", [t["pod"] for t in taken], "s", 0.3)
-    packet = report("POST start → first packet (cold)", [t["packet"] for t in taken], "s", 6.0)
-    report("POST start → Running", [t["running"] for t in taken], "s")
+    report("POST start → response", [s["response"] for s in starts], "s")
+    pod = report("response → pod created", [s["pod"] for s in starts], "s", 0.3)
+    packet = report("POST start → first packet, cold", [s["packet"] for s in starts], "s", 6.0)
+    report("POST start → Running", [s["running"] for s in starts], "s")
     assert pod < 0.6
     assert packet < 12

@@ -1,7 +1,7 @@
-"""A process that delivers a file in real time, as the agent does: run by the bench of destinations.
+"""A program that delivers a file in real time, as the agent does; the bench of destinations runs it.
 
-Takes a line of JSON with the wanted destinations from standard input, as often as it likes; answers each
-with the time (wall clock, seconds) at which it wanted them.
+Reads lines of JSON from standard input, each the list of wanted destinations; prints for each the time
+(wall clock, seconds) at which they were passed to the delivery.
 """
 
 from __future__ import annotations

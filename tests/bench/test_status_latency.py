@@ -1,4 +1,4 @@
-"""How long after the fact a destination's status tells it: the encoder's own time against the watch's."""
+"""Measures from a destination's connection, by the encoder's clock, to its status in a watch."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from tests.support.cluster import SHOWS, Cluster, address
+from tests.support.cluster import SHOWS, LocalCluster, address
 from tests.support.receiver import Receiver
-from tests.support.shows import Show
+from tests.support.shows import LiveShow
 
 ROUNDS = 5
 
 
-def test_state_is_told_soon(
-    make_show: Callable[..., Show],
-    cluster: Cluster,
+def test_time_until_the_status_reports_a_connection(
+    make_show: Callable[..., LiveShow],
+    cluster: LocalCluster,
     receiver: Receiver,
     path: str,
     report: Callable[..., float],
@@ -33,16 +33,16 @@ def test_state_is_told_soon(
         watch = subprocess.Popen(
             [*command, "get", "destinations", "--watch-only", "-o", "json"], stdout=subprocess.PIPE, text=True
         )
-        time.sleep(1.0)  # kubectl says nothing when its watch is up
+        time.sleep(1.0)  # kubectl does not report that its watch is established
         destination = show.add_destination(**address(f"{path}-{number}"))
-        delays.append(_told_after_s(watch, destination))
+        delays.append(_reported_after_s(watch, destination))
         watch.kill()
-    median = report("destination connected → status told", delays, "s", 0.5)
+    median = report("destination connected → status reported", delays, "s", 0.5)
     assert median < 1.0
 
 
-def _told_after_s(watch: subprocess.Popen[str], destination: str) -> float:
-    """Seconds from `since`, which the encoder set, to the watch's event."""
+def _reported_after_s(watch: subprocess.Popen[str], destination: str) -> float:
+    """Returns the seconds from `since`, which the encoder sets, to the event of the watch."""
     assert watch.stdout
     decoder, buffer = json.JSONDecoder(), ""
     for line in watch.stdout:

@@ -1,4 +1,4 @@
-"""Glass to RTMP: from a page's painting of the time to the decoded picture at the far end."""
+"""Measures glass to RTMP: from the page painting the time to the decoded frame at the receiver."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Callable
 from tests.support.cluster import PROBE, address
 from tests.support.media import probe
 from tests.support.receiver import RTMP, Receiver
-from tests.support.shows import Facade
+from tests.support.shows import FacadeClient
 
 ROUNDS = 3
 
 
-def test_glass_to_rtmp(facade: Facade, receiver: Receiver, path: str, report: Callable[..., float]) -> None:
+def test_glass_to_rtmp(
+    facade: FacadeClient, receiver: Receiver, path: str, report: Callable[..., float]
+) -> None:
     show = facade.show(PROBE, 1280, 720)
     show.add_destination(**address(path))
     show.start()

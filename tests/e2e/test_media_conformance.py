@@ -1,4 +1,4 @@
-"""What arrives is that page: its picture at its size and rate, its sound, in sync, at the asked bit rate."""
+"""Checks received media: size, frame rate, codecs, bitrate, key frames, completeness, A/V sync, latency."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.support.cluster import address
 from tests.support.media import probe
 from tests.support.receiver import RTMP, Receiver
-from tests.support.shows import Show
+from tests.support.shows import LiveShow
 
 BUILD = Path(__file__).parents[2] / "build/e2e"
 
@@ -35,8 +35,8 @@ CASES: list[tuple[str, int, int, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "width", "height", "project"), CASES, ids=[c[0] for c in CASES])
-def test_what_arrives_is_that_page(
-    make_show: Callable[..., Show],
+def test_received_media_conforms_to_the_project(
+    make_show: Callable[..., LiveShow],
     receiver: Receiver,
     path: str,
     tmp_path: Path,
