@@ -1,1 +1,1 @@
-"""The local environment: tools, images, a cluster, the demo, and what the documentation is made of."""
+"""The local environment: tools, images, a cluster, the demo, and generated documentation."""

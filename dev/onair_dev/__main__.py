@@ -1,4 +1,4 @@
-"""`python -m onair_dev COMMAND`: what `make` calls once `onair_dev.bootstrap` has made the machine ready."""
+"""`python -m onair_dev COMMAND`: called by `make` after `onair_dev.bootstrap` has prepared the machine."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="onair_dev", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, what in PARTS.items():
-        commands.add_parser(name, help=f"build {what}, as far as it is not there")
-    prepare = commands.add_parser("prepare", help="build what a part of the tests needs")
+        commands.add_parser(name, help=f"build {what}, as far as missing")
+    prepare = commands.add_parser("prepare", help="build the dependencies of a part of the tests")
     prepare.add_argument("part", choices=["demo", "test", "integration", "soak", "bench"])
     commands.add_parser("demo").add_argument("--keep", action="store_true", help="leave the show on the air")
     run = commands.add_parser("run", help="run a command with our programs and the cluster's variables")
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def perform(options: argparse.Namespace) -> None:
-    """One command. Imports what it needs: most need little."""
+    """Runs one command. Modules are imported on demand, as most commands need few."""
     match options.command:
         case "up" | "images" | "tools":
             build(options.command)
@@ -87,8 +87,8 @@ def perform(options: argparse.Namespace) -> None:
 
 
 def build(what: str) -> None:
-    """Runs the tasks of one command, one such command at a time on a machine."""
-    with only_one():
+    """Runs the tasks of one command; only one such command runs on a machine at a time."""
+    with exclusive():
         known = plans.facts()
         tasks = plans.of(what, known)
         of = len(tasks) + 2 if what == "demo" else len(tasks)
@@ -96,8 +96,8 @@ def build(what: str) -> None:
 
 
 @contextlib.contextmanager
-def only_one() -> Iterator[None]:
-    """Waits for another `make` that builds the same cluster."""
+def exclusive() -> Iterator[None]:
+    """Holds a lock, after waiting for any other `make` that builds the same cluster."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / f"{CLUSTER}.lock").open("w") as lock:
         try:
@@ -109,7 +109,7 @@ def only_one() -> Iterator[None]:
 
 
 def with_environment(words: list[str]) -> None:
-    """Becomes a command; with the variables of the cluster where the words begin with `--cluster`."""
+    """Replaces this process by a command; a leading `--cluster` adds the cluster's variables."""
     if words[:1] == ["--cluster"]:
         from onair_dev.cluster.environment import variables
 

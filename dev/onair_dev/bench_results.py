@@ -1,4 +1,4 @@
-"""Figures of the benches: one JSON file, a stable ASCII key for each, and a table of two such files."""
+"""Stores the figures of benches in one JSON file, by stable ASCII keys, and compares two such files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from onair_dev.settings import BUILD
 
 RESULTS = BUILD / "bench/results.json"
-SPOKEN = {"→": " to ", "÷": " per ", "×": "x", "…": " ", "%": " percent "}
+WORDS = {"→": " to ", "÷": " per ", "×": "x", "…": " ", "%": " percent "}
 
 
 def key_of(name: str) -> str:
-    """`POST start → first packet (cold)` is `post_start_to_first_packet_cold`."""
-    for sign, word in SPOKEN.items():
+    """Derives the key of a figure: `POST start → first packet` gives `post_start_to_first_packet`."""
+    for sign, word in WORDS.items():
         name = name.replace(sign, word)
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
@@ -24,7 +24,7 @@ def key_of(name: str) -> str:
 def figure(
     name: str, samples: list[float], unit: str, bound: float | None, at_least: float | None
 ) -> dict[str, Any]:
-    """One entry of the file."""
+    """Builds an entry of the file."""
     return {
         "name": name,
         "unit": unit,
@@ -36,7 +36,7 @@ def figure(
 
 
 def keep(entry: dict[str, Any], file: Path = RESULTS) -> None:
-    """Puts a figure into the file; one of the same key is replaced, others stay."""
+    """Stores a figure in the file; replaces one with the same key and keeps the others."""
     known = json.loads(file.read_text()) if file.exists() else {}
     known[key_of(entry["name"])] = entry
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def keep(entry: dict[str, Any], file: Path = RESULTS) -> None:
 
 
 def met(entry: dict[str, Any]) -> bool | None:
-    """Whether a figure meets its bound; None where it has none."""
+    """Whether a figure meets its bound; None if it has none."""
     if entry["bound"] is not None:
         return bool(entry["median"] <= entry["bound"])
     if entry["at_least"] is not None:
@@ -55,14 +55,14 @@ def met(entry: dict[str, Any]) -> bool | None:
 
 
 def bound_of(entry: dict[str, Any]) -> str:
-    """`≤ 1.08`, `≥ 0.6` or nothing."""
+    """Formats the bound of a figure: `≤ 1.08`, `≥ 0.6` or an empty string."""
     if entry["bound"] is not None:
         return f"≤ {entry['bound']:g}"
     return f"≥ {entry['at_least']:g}" if entry["at_least"] is not None else ""
 
 
 def compare(before: Path, after: Path) -> str:
-    """A Markdown table of the figures that both files have."""
+    """Returns a Markdown table of the figures that are in both files."""
     old, new = (json.loads(file.read_text()) for file in (before, after))
     lines = ["| Figure | before | after | unit | bound |", "|---|---|---|---|---|"]
     for key in sorted(old.keys() & new.keys()):

@@ -1,15 +1,15 @@
-"""`python3 -m onair_dev.bootstrap COMMAND`: makes a machine ready for a command, with nothing but Python.
+"""`python3 -m onair_dev.bootstrap COMMAND`: prepares a machine for a command, with nothing but Python.
 
-COMMAND is `demo` or `test`, for their programs, or `venv` for the Python packages alone.
+COMMAND is `demo` or `test` for their programs, or `venv` for the Python packages alone.
 """
 
 import sys
 
 
 def main() -> None:
-    if sys.version_info < (3, 11):  # noqa: UP036 - this file alone can be read by an older one
+    if sys.version_info < (3, 11):  # noqa: UP036 - an older Python can parse only this file
         sys.exit("  why   Python 3.11 or newer is needed\n  try   make PYTHON=/path/to/python3")
-    # Not above: an older Python could not even read them, and would end in a traceback.
+    # Not at the top: an older Python cannot parse these modules and would print a traceback.
     from onair_dev import preflight, venv
     from onair_dev.failures import exit_on_failure
 

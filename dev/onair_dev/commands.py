@@ -1,4 +1,4 @@
-"""Runs programs: with their output in a log, or for what they print. The standard library alone."""
+"""Runs programs, with their output in a log or returned. Uses only the standard library."""
 
 import contextlib
 import os
@@ -13,14 +13,14 @@ from onair_dev.settings import LOGS, ROOT
 
 
 class Cancelled(Failed):
-    """A command was ended by us."""
+    """A command was terminated because another step failed."""
 
 
 Command = Sequence[str | Path]
 
 
 def last_line(log: Path) -> str:
-    """The last line of a log with something in it; empty where there is none."""
+    """Returns the last non-empty line of a log, or an empty string."""
     try:
         lines = log.read_bytes()[-4000:].decode(errors="replace").splitlines()
     except OSError:
@@ -29,7 +29,7 @@ def last_line(log: Path) -> str:
 
 
 _RUNNING: set[subprocess.Popen[bytes]] = set()
-_ENDED = threading.Event()
+_CANCELLED = threading.Event()
 
 
 def run_logged(
@@ -44,7 +44,7 @@ def run_logged(
     """Runs a command with its output in `build/logs/<log_name>.log`.
 
     Raises:
-        Failed: the command could not be started, or did not end with 0.
+        Failed: the command could not be started, or its exit code is not 0.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     log = log_of(log_name)
@@ -69,32 +69,32 @@ def run_logged(
         finally:
             _RUNNING.discard(process)
             if process.poll() is None:
-                _end(process)
-    if code != 0 and _ENDED.is_set():
-        raise Cancelled(f"{doing}: ended, as another step failed")
+                _terminate(process)
+    if code != 0 and _CANCELLED.is_set():
+        raise Cancelled(f"{doing}: cancelled, as another step failed")
     if code != 0:
-        raise Failed(f"{doing}: ended with {code}: {last_line(log)}", remedy, log)
+        raise Failed(f"{doing}: exit code {code}: {last_line(log)}", remedy, log)
 
 
 def log_of(name: str) -> Path:
-    """Where `run_logged` writes."""
+    """Returns the path of the log that `run_logged` writes."""
     return LOGS / f"{name}.log"
 
 
-def end_all() -> None:
-    """Ends what other threads still run, with all that it has started."""
-    _ENDED.set()
+def terminate_all() -> None:
+    """Terminates the commands of all threads, with their child processes."""
+    _CANCELLED.set()
     for process in list(_RUNNING):
-        _end(process)
+        _terminate(process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _terminate(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
 
 
 def output_of(command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None) -> str:
-    """What a quick command prints, or an empty string when it fails or takes too long."""
+    """Returns the output of a short command, or an empty string if it fails or exceeds the timeout."""
     try:
         finished = subprocess.run(
             list(map(str, command)),
@@ -111,5 +111,5 @@ def output_of(command: Command, timeout_s: float = 60, env: Mapping[str, str] | 
 
 
 def succeeds(command: Command, timeout_s: float = 60, env: Mapping[str, str] | None = None) -> bool:
-    """Whether a quick command ends with 0 in time."""
+    """Whether a short command exits with 0 within the timeout."""
     return bool(output_of(command, timeout_s, env))

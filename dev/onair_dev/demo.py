@@ -1,4 +1,4 @@
-"""The main job as a client does it: a show over HTTP, checked at its far end, with a picture of it."""
+"""The demo: starts a show over HTTP as a client does, checks the received media, and saves a picture."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ FOLDER = BUILD / "demo"
 
 
 def put_on_air(facade: FacadeClient, page: str, key: str, receiver: Receiver) -> tuple[LiveShow, str]:
-    """A show at `live/<key>`; gives it and how long each part of the way took."""
+    """Starts a show that is received at `live/<key>`; returns it and the durations of its steps."""
     show = facade.show(page, 1280, 720)
     show.add_destination(f"{IN_CLUSTER_RTMP}/live", key=key)
     started = time.monotonic()
     show.start()
-    answered = time.monotonic()
+    responded = time.monotonic()
     receiver.wait_ready(f"live/{key}", 90)
     arrived = time.monotonic()
     show.wait_phase("RUNNING")
-    return show, f"start {answered - started:.2f} s → on air {arrived - started:.1f} s"
+    return show, f"start {responded - started:.2f} s → on air {arrived - started:.1f} s"
 
 
 def check(key: str) -> tuple[probe.MediaReport, float]:
-    """Records and decodes what arrived; gives a report and the latency in milliseconds."""
+    """Records and decodes the received media; returns a report and the latency in milliseconds."""
     latency_ms = statistics.median(probe.live_latency_ms(f"{RTMP}/live/{key}", width=1280, height=720))
     return probe.analyse(probe.record(f"{RTMP}/live/{key}", RECORD_S, FOLDER)), latency_ms
 
 
 def demo(*, keep: bool) -> None:
-    """Puts a show on air, checks what arrives, and leaves a picture.
+    """Puts a show on air, checks the received media, and saves a picture.
 
     Args:
         keep: leave the show on the air.
 
     Raises:
-        Failed: the media that arrived is not whole.
+        Failed: the received media is incomplete.
     """
     os.environ.update(variables())
     FOLDER.mkdir(parents=True, exist_ok=True)
     facade, receiver = FacadeClient.from_environment("demo"), Receiver()
-    # First the test page, which says of itself what it is; then the one that is good to look at.
+    # First the test page, whose clock can be decoded; then the page for people to watch.
     with Progress() as progress:
         with progress.step("show") as current:
             current.doing = "starting a show of the test page"
-            measured, way = put_on_air(facade, f"{PAGES}/probe.html", "probe", receiver)
-            current.detail = f"collection → project (1280×720@30) → RTMP · {way}"
+            measured, durations = put_on_air(facade, f"{PAGES}/probe.html", "probe", receiver)
+            current.detail = f"collection → project (1280×720@30) → RTMP · {durations}"
         try:
             with progress.step("media") as current:
-                current.doing = "watching it for a quarter of a minute"
+                current.doing = "recording and checking it for about 15 s"
                 media, latency_ms = check("probe")
                 first, second = str(media).split("\n")
                 current.detail = first
             print(f"      {'':<14} {second} · glass to RTMP {latency_ms:.0f} ms")
             if media.missing_percent > 1 or media.undecodable_percent > 1 or media.av_offset_ms is None:
-                raise Failed("the media that arrived is not whole", "run it again while the machine is idle")
+                raise Failed("the received media is incomplete", "run it again while the machine is idle")
         finally:
             measured.delete()
     hello, _ = put_on_air(facade, f"{PAGES}/?title=Hello,%20world", "hello", receiver)
@@ -79,8 +79,8 @@ def demo(*, keep: bool) -> None:
 
 
 def report(show: LiveShow) -> None:
-    """Takes a picture of a show, and says where to watch it."""
-    time.sleep(2)  # a picture of the page after its first moments
+    """Saves a picture of a show, and prints where to watch it."""
+    time.sleep(2)  # a picture of the page after it has settled
     recording = probe.record(f"{RTMP}/live/hello", 2, FOLDER)
     picture = probe.picture(recording, FOLDER / "hello.jpg")
     print(f"picture  {picture.relative_to(ROOT)}")

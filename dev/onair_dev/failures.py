@@ -1,4 +1,4 @@
-"""Failures of a command as a person should read them: never a traceback. The standard library alone."""
+"""Reports failures of a command to the user without a traceback. Uses only the standard library."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from onair_dev.settings import LOGS, ROOT
 
 
 class Failed(Exception):
-    """A step cannot be done: why, what to do about it, and where its log is."""
+    """A step failed: the reason, a remedy, and the path of its log."""
 
     def __init__(self, why: str, remedy: str = "", log: Path | None = None) -> None:
         super().__init__(why)
@@ -20,7 +20,7 @@ class Failed(Exception):
 
 @contextlib.contextmanager
 def exit_on_failure() -> Iterator[None]:
-    """Turns a failure, Ctrl-C or a defect of this program into a few lines and an exit code."""
+    """Turns a failure, Ctrl-C or a bug in this program into a short message and an exit code."""
     try:
         yield
     except Failed as failure:
@@ -30,15 +30,17 @@ def exit_on_failure() -> Iterator[None]:
         print("\ninterrupted; the same command continues where it stopped", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        # A reader such as `head` has closed our output; nothing is left to say to it.
+        # The reader of our output, such as `head`, has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
-    except Exception as error:  # noqa: BLE001 - a newcomer gets a sentence; the traceback goes where it can be sent from
-        explain(Failed(f"{type(error).__name__}: {error}", "please report it with this log", _kept()))
+    except Exception as error:  # noqa: BLE001 - users get a sentence; the traceback goes into a log that they can send
+        explain(
+            Failed(f"{type(error).__name__}: {error}", "please report it with this log", _save_traceback())
+        )
         sys.exit(1)
 
 
-def _kept() -> Path:
+def _save_traceback() -> Path:
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / "traceback.log"
     log.write_text(traceback.format_exc())
@@ -46,7 +48,7 @@ def _kept() -> Path:
 
 
 def explain(failure: Failed) -> None:
-    """Prints why, what to do and where the log is: on standard error, as a shell evaluates our output."""
+    """Prints reason, remedy and log to standard error, as a shell may evaluate standard output."""
     print(f"  why   {failure.why}", file=sys.stderr)
     if failure.remedy:
         print(f"  try   {failure.remedy}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Tasks that need one another, run side by side as far as that goes."""
+"""Runs tasks in parallel, in the order of their dependencies, and estimates the remaining time."""
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -9,11 +9,11 @@ from time import monotonic
 from onair_dev import commands
 from onair_dev.progress import Progress, Step, console
 
-AT_ONCE = 2
-"""More would slow each other down: compilers take all cores that there are."""
-GAIN = 1.4
-"""What two at a time gain over one after the other on two cores, measured."""
-WORTH_SAYING_S = 60.0
+PARALLEL_TASKS = 2
+"""More would slow each other down: compilers use all available cores."""
+SPEEDUP = 1.4
+"""Of two tasks in parallel over sequential ones, measured on two cores."""
+SHOW_ESTIMATE_FROM_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Task:
     run: Callable[[Step], None]
     needs: tuple[str, ...] = ()
     estimate_s: float = 0.0
-    """How long it takes alone on two cores; 0 where everything is there."""
+    """Duration when run alone on two cores; 0 if everything exists already."""
 
 
 def path_s(tasks: Sequence[Task], spent_s: Mapping[str, float]) -> dict[str, float]:
-    """For each task the time from its start to the end of the last that waits for it."""
+    """Returns each task's critical path: the time from its start to the end of its last dependent."""
     by_name = {task.name: task for task in tasks}
     known: dict[str, float] = {}
 
@@ -40,44 +40,49 @@ def path_s(tasks: Sequence[Task], spent_s: Mapping[str, float]) -> dict[str, flo
 
 
 def remaining_s(tasks: Sequence[Task], done: Collection[str], spent_s: Mapping[str, float]) -> float:
-    """About how long the tasks that are left will take.
+    """Estimates how long the remaining tasks will take.
 
     Args:
-        spent_s: how long those that run now have been running.
+        spent_s: elapsed time of the running tasks.
     """
     left = [task for task in tasks if task.name not in done]
     total = sum(max(0.0, task.estimate_s - spent_s.get(task.name, 0.0)) for task in left)
-    return max([total / GAIN, *path_s(left, spent_s).values()], default=0.0)
+    return max([total / SPEEDUP, *path_s(left, spent_s).values()], default=0.0)
 
 
-def ready(tasks: Sequence[Task], done: Collection[str], begun: Collection[str]) -> list[Task]:
-    """Tasks that can begin, the one first on which the longest work waits."""
+def ready(tasks: Sequence[Task], done: Collection[str], started: Collection[str]) -> list[Task]:
+    """Returns the tasks that can start, the one with the longest critical path first."""
     paths = path_s(tasks, {})
-    able = [t for t in tasks if t.name not in begun and all(need in done for need in t.needs)]
-    return sorted(able, key=lambda task: -paths[task.name])
+    startable = [t for t in tasks if t.name not in started and all(need in done for need in t.needs)]
+    return sorted(startable, key=lambda task: -paths[task.name])
 
 
 def minutes(duration_s: float) -> str:
-    """For people: `about 7 minutes`."""
+    """Formats a duration: `about 7 minutes`."""
     count = max(1, round(duration_s / 60))
     return f"about {count} minute{'s' if count > 1 else ''}"
 
 
 def run_all(command: str, tasks: Sequence[Task], of: int | None = None) -> None:
-    """Runs all tasks; prints a line for each as it ends, numbered of `of`, or of as many as there are.
+    """Runs all tasks and prints a line for each when it has finished.
+
+    Args:
+        of: total in the numbering of the lines, if more steps than these tasks follow.
 
     Raises:
-        Failed: a task failed. The others that ran were ended; the next call continues where they stopped.
+        Failed: a task failed. The other running ones were terminated; the next call continues from there.
     """
     total = remaining_s(tasks, (), {})
-    if total > WORTH_SAYING_S:
-        console.print(f"{command}: {minutes(total)} the first time; what is built is kept", markup=False)
+    if total > SHOW_ESTIMATE_FROM_S:
+        console.print(
+            f"{command}: {minutes(total)} the first time; later runs reuse the builds", markup=False
+        )
     run = _Run(tasks, of or len(tasks))
-    with Progress(run.left) as progress, ThreadPoolExecutor(AT_ONCE) as pool:
+    with Progress(run.left) as progress, ThreadPoolExecutor(PARALLEL_TASKS) as pool:
         try:
             run.all(progress, pool)
         except BaseException:
-            commands.end_all()
+            commands.terminate_all()
             raise
 
 
@@ -86,14 +91,14 @@ class _Run:
         self._tasks = tasks
         self._of = of
         self._done: list[str] = []
-        self._begun: dict[str, float] = {}
+        self._started: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def all(self, progress: Progress, pool: ThreadPoolExecutor) -> None:
         running: set[Future[None]] = set()
         while len(self._done) < len(self._tasks):
-            for task in ready(self._tasks, self._done, self._begun)[: AT_ONCE - len(running)]:
-                self._begun[task.name] = monotonic()
+            for task in ready(self._tasks, self._done, self._started)[: PARALLEL_TASKS - len(running)]:
+                self._started[task.name] = monotonic()
                 running.add(pool.submit(self._one, progress, task))
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             for each in ended:
@@ -110,12 +115,12 @@ class _Run:
                     self._done.append(task.name)
 
     def left(self) -> str:
-        """What is left, for the line under the steps that run."""
+        """Formats the remaining tasks and time, for the line below the running steps."""
         now = monotonic()
         with self._lock:
-            spent = {name: now - at for name, at in self._begun.items() if name not in self._done}
+            spent = {name: now - at for name, at in self._started.items() if name not in self._done}
             remaining = remaining_s(self._tasks, self._done, spent)
-        waiting = [task.name for task in self._tasks if task.name not in self._begun]
-        if not waiting or remaining < WORTH_SAYING_S:
+        waiting = [task.name for task in self._tasks if task.name not in self._started]
+        if not waiting or remaining < SHOW_ESTIMATE_FROM_S:
             return ""
         return f"left: {', '.join(waiting)} · {minutes(remaining)}"

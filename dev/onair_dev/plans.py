@@ -1,6 +1,6 @@
-"""Which tasks make a local environment, how they hang together, and about how long each takes cold.
+"""The tasks that set up the local environment, their dependencies, and their estimated cold durations.
 
-Pure but for `facts`, which looks at what is there.
+Pure, except `facts`, which inspects the cache and the engine.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ IMAGES = {
     "mediamtx": (30.0, ()),
     "redis": (8.0, ()),
 }
-"""Seconds, and what must come before: the images of the two Python programs share their first layers."""
+"""Seconds, and the images to build before: the images of the two Python programs share their first layers."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is there already."""
+    """The parts of the environment that exist already."""
 
     base: bool = True
     node_image: bool = True
@@ -33,12 +33,12 @@ class Facts:
     control_plane: bool = True
     servers: bool = True
     images: frozenset[str] = frozenset(images.NAMES)
-    """Built as they are to be now, or before: most layers of those are kept."""
+    """Images that are built, from current or earlier inputs; the layers of the latter are mostly reusable."""
     cluster: bool = True
 
 
 def facts() -> Facts:
-    """Looks at the cache and the engine, and asks for the public node image where none is there."""
+    """Inspects the cache and the engine, and checks whether the public node image can be pulled."""
     built = frozenset(name for name in images.NAMES if images.was_built(name))
     node = base_images.has_image(NODE_BUILT) or base_images.has_image(base_images.NODE_PUBLIC)
     return Facts(
@@ -60,7 +60,7 @@ def clients(known: Facts) -> list[Task]:
 
 
 def image_tasks(known: Facts) -> list[Task]:
-    """The base, and each of our images on top of it."""
+    """Returns tasks for the base image and for each of our images on top of it."""
     tasks = [Task("base image", base_images.base_task, (), 0 if known.base else 22)]
     for name, (cold_s, after) in IMAGES.items():
         estimate = 0 if name in known.images else cold_s
@@ -69,12 +69,12 @@ def image_tasks(known: Facts) -> list[Task]:
 
 
 def node_tasks(known: Facts) -> list[Task]:
-    """A node image for kind: pulled, or built of programs and a system."""
+    """Returns tasks for kind's node image: pulled, or built from programs and an operating system."""
     if known.node_pullable:
         return [Task("node image", base_images.node_image_task, (), 0 if known.node_image else 60)]
     programs_s, system_s, image_s = (0, 0, 0) if known.node_image else (270, 8, 25)
     return [
-        # After the clients, which are built with the same tools: compilers side by side gain nothing.
+        # After the clients, which need the same compilers: in parallel they would gain nothing.
         Task("node programs", cluster_tools.node_programs_task, ("clients",), programs_s),
         Task("node system", base_images.node_os_task, ("base image",), system_s),
         Task("node image", base_images.node_image_task, ("node programs", "node system"), image_s),
@@ -82,7 +82,7 @@ def node_tasks(known: Facts) -> list[Task]:
 
 
 def environment(known: Facts) -> list[Task]:
-    """Everything up to the installed chart."""
+    """Returns all tasks up to the installed chart."""
     built = tuple(f"image {name}" for name in IMAGES)
     cold = not known.cluster
     return [
@@ -97,7 +97,7 @@ def environment(known: Facts) -> list[Task]:
 
 
 def test_programs(known: Facts) -> list[Task]:
-    """What tests start besides the cluster: a control plane and the servers that shows are delivered to."""
+    """Returns tasks for the programs that tests start: a control plane and the servers of destinations."""
     after = ("node programs",) if not known.node_pullable else ("clients",)
     return [
         Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 150),
@@ -106,14 +106,14 @@ def test_programs(known: Facts) -> list[Task]:
 
 
 def of(what: str, known: Facts) -> list[Task]:
-    """The tasks of a command."""
+    """Returns the tasks of a command."""
     match what:
         case "images":
             return image_tasks(known)
         case "tools":
             return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
         case "integration" | "soak":
-            # MediaMTX comes with its image.
+            # MediaMTX is built together with its image.
             return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
         case "test" | "bench":
             return [*environment(known), *test_programs(known)]

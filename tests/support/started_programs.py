@@ -1,4 +1,4 @@
-"""Which programs code starts: read off its source, and noted as it runs."""
+"""Finds the programs that code starts: by parsing its source, and by recording them at run time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NAME = re.compile(r"[a-z][a-z0-9_.+-]*")
 
 
 def in_source(source: str) -> set[str]:
-    """Names of programs in the calls of a source that start or look for one.
+    """Returns the names of programs in calls that start or look up a program.
 
-    A command is a list or tuple that begins with a name, given in the call or by a variable of the file.
+    A command is a list or tuple whose first item is a name, in the call itself or in a variable of the file.
     """
     tree = ast.parse(source)
     lists = {
@@ -59,13 +59,13 @@ def _heads(node: ast.expr, lists: dict[str, ast.List | ast.Tuple], depth: int = 
 
 
 class StartedPrograms:
-    """Notes each program that this process starts, but for those that tests write themselves."""
+    """Records each program that this process starts, except those that tests write themselves."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        sys.addaudithook(self._heard)
+        sys.addaudithook(self._record)
 
-    def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
+    def _record(self, event: str, arguments: tuple[object, ...]) -> None:
         if event == "subprocess.Popen":
             program = Path(str(arguments[0]))
             if not program.is_relative_to(tempfile.gettempdir()):

@@ -1,1 +1,1 @@
-"""The container engine, our images, and the cluster that they run in."""
+"""Container images, the local registry, and the cluster that runs them."""

@@ -1,4 +1,4 @@
-"""Images that come from outside where they can be pulled, and from packages and modules where not."""
+"""Base images: pulled if possible, otherwise built from packages and modules."""
 
 import json
 import shutil
@@ -12,21 +12,20 @@ from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
 
 BASE = "debian:bookworm-slim"
 NODE_PUBLIC = "kindest/node:v1.34.0"
-OUTCOMES = CACHE / "pulls.json"
-ASK_AGAIN_S = 7 * 24 * 3600
+REFUSALS = CACHE / "pulls.json"
+RETRY_AFTER_S = 7 * 24 * 3600
 
 
 def has_image(name: str) -> bool:
-    """Whether the engine holds this image."""
+    """Whether the engine has this image."""
     return succeeds(["docker", "image", "inspect", "--format", "{{.Id}}", name])
 
 
 def can_pull(image: str) -> bool:
-    """Whether the engine has the image, or its registry answers. A refusal is remembered for a week."""
+    """Whether the engine has the image or its registry responds. A refusal is remembered for a week."""
     if has_image(image):
         return True
-    outcomes = _refusals()
-    if time.time() - outcomes.get(image, 0) < ASK_AGAIN_S:
+    if time.time() - _refusals().get(image, 0) < RETRY_AFTER_S:
         return False
     if succeeds(["docker", "manifest", "inspect", image], timeout_s=20):
         return True
@@ -35,10 +34,10 @@ def can_pull(image: str) -> bool:
 
 
 def pull(current: Step, image: str) -> bool:
-    """Whether the engine has the image or could pull it."""
+    """Pulls an image unless the engine has it; returns whether it is available."""
     if has_image(image):
         return True
-    current.doing = f"asking for {image}"
+    current.doing = f"looking for {image}"
     if not can_pull(image):
         return False
     name = image.replace("/", "-").replace(":", "-")
@@ -52,16 +51,16 @@ def pull(current: Step, image: str) -> bool:
 
 
 def _refusals() -> dict[str, float]:
-    known: dict[str, float] = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
+    known: dict[str, float] = json.loads(REFUSALS.read_text()) if REFUSALS.exists() else {}
     return known
 
 
 def _remember_refusal(image: str) -> None:
-    write(OUTCOMES, json.dumps({**_refusals(), image: time.time()}))
+    write(REFUSALS, json.dumps({**_refusals(), image: time.time()}))
 
 
 def write(path: Path, text: str) -> None:
-    """Replaces a file at once, so that an interruption leaves the old or the new one."""
+    """Replaces a file atomically: an interruption leaves the old or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")
     draft.write_text(text)
@@ -69,40 +68,40 @@ def write(path: Path, text: str) -> None:
 
 
 def base_task(current: Step) -> None:
-    """The base of our images."""
+    """Pulls or builds the base of our images."""
     if has_image(BASE):
-        current.outcome = "there"
+        current.outcome = "exists"
     elif not pull(current, BASE):
-        build(current, f"making {BASE} from packages", "base")
+        build(current, f"building {BASE} from packages", "base")
     current.detail = BASE
 
 
 def node_os_task(current: Step) -> None:
-    """The system of a node image, without Kubernetes."""
-    build(current, "making a node's system", "os")
+    """Builds the operating system of the node image, without Kubernetes."""
+    build(current, "building the node's operating system", "os")
     current.detail = "Debian, systemd, containerd"
 
 
 def node_image_task(current: Step) -> None:
-    """A node image for kind: the public one, or one made of what was built before."""
+    """Pulls kind's public node image, or builds one from the programs and system built before."""
     if pull(current, NODE_PUBLIC):
         current.detail = NODE_PUBLIC
         return
-    build(current, "making a node image", "system", "node")
+    build(current, "building a node image", "system", "node")
     current.detail = NODE_BUILT
 
 
 def node_image() -> str:
-    """The name of the node image that is there."""
+    """Returns the name of the available node image."""
     return NODE_PUBLIC if has_image(NODE_PUBLIC) else NODE_BUILT
 
 
 def build(current: Step, doing: str, *steps: str) -> None:
-    """Runs steps of images/kind-node/build; what exists is skipped."""
+    """Runs steps of images/kind-node/build; existing outputs are skipped."""
     if not shutil.which("mmdebstrap") and "base" in steps:
         raise Failed(
-            f"{BASE} cannot be pulled, and mmdebstrap, which would make it, was not found",
-            "let Docker reach a registry, or use a Debian machine as root",
+            f"{BASE} cannot be pulled, and mmdebstrap, which would build it, was not found",
+            "give Docker access to a registry, or use a Debian machine as root",
         )
     current.run(
         doing,

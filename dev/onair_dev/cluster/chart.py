@@ -1,4 +1,4 @@
-"""The Helm chart in the local cluster; installed again only when it, its values or an image changed."""
+"""Installs the Helm chart in the local cluster, if the chart, its values or an image have changed."""
 
 import hashlib
 import json
@@ -19,11 +19,11 @@ CHART = ROOT / "charts/onair"
 VALUES = ROOT / "dev/values.yaml"
 INSTANCE = "app.kubernetes.io/instance"
 READY_TIMEOUT_S = 180
-ANSWER_TIMEOUT_S = 30
+RESPONSE_TIMEOUT_S = 30
 
 
 def settings_for(images: list[Image]) -> list[str]:
-    """The options of helm that name our images."""
+    """Returns the options of helm that set our images."""
     options = []
     for image in images:
         repository, _, tag = registry.reference_for_pods(image).rpartition(":")
@@ -33,7 +33,7 @@ def settings_for(images: list[Image]) -> list[str]:
 
 
 def fingerprint(images: list[Image]) -> str:
-    """Changes with any file of the chart, its values or an image."""
+    """Hashes the files of the chart, its values and its images."""
     digest = hashlib.sha256(" ".join(settings_for(images)).encode())
     for file in files_of(["charts/onair", "dev/values.yaml"]):
         digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
@@ -41,26 +41,26 @@ def fingerprint(images: list[Image]) -> str:
 
 
 def release() -> dict[str, str]:
-    """What helm knows of the release: `status`, and as `description` the fingerprint that `install` gave."""
+    """Returns helm's record of the release: `status`, and the fingerprint by `install` as `description`."""
     status = output_of([program("helm"), "status", RELEASE, "-n", NAMESPACE, "-o", "json"], env=ENV).strip()
     info: dict[str, str] = json.loads(status)["info"] if status else {}
     return info
 
 
 def unlock(current: Step) -> None:
-    """Forgets an upgrade that was interrupted: helm would refuse every later one."""
+    """Deletes the record of an interrupted upgrade, with which helm rejects every later one."""
     if release().get("status", "").startswith("pending"):
-        current.doing = "forgetting an interrupted upgrade"
+        current.doing = "removing an interrupted upgrade"
         selector = f"owner=helm,name={RELEASE},status in (pending-install,pending-upgrade,pending-rollback)"
         kubectl("delete", "secret", "-n", NAMESPACE, "-l", selector)
 
 
 def install(current: Step, images: list[Image], description: str) -> None:
-    """Applies the resource definitions (helm never updates those) and the chart."""
+    """Applies the CRDs of the chart's folder `crds`, which helm never updates, and the chart."""
     unlock(current)
     if (CHART / "crds").is_dir():
         apply = [program("kubectl"), "apply", "--server-side", "--force-conflicts", "-f", str(CHART / "crds")]
-        current.run("applying the resource definitions", "crds", apply, env=ENV)
+        current.run("applying the CRDs", "crds", apply, env=ENV)
     command = [
         program("helm"),
         "upgrade",
@@ -86,7 +86,7 @@ def install(current: Step, images: list[Image], description: str) -> None:
 
 
 def report_pods() -> None:
-    """Writes down what kubectl says about pods that do not become ready."""
+    """Writes the state and logs of pods that do not become ready into build/logs/pods.log."""
     parts = [
         kubectl("get", "pods", "-A", "-o", "wide"),
         kubectl("describe", "pods", "-n", NAMESPACE, timeout_s=30),
@@ -109,20 +109,20 @@ def wait_ready(current: Step) -> int:
     return count
 
 
-def wait_for_answer(current: Step) -> None:
-    """Waits until the HTTP API can be reached from here."""
+def wait_for_response(current: Step) -> None:
+    """Waits until the HTTP API is reachable from this machine."""
     current.doing = f"waiting for {url()}"
-    deadline = time.monotonic() + ANSWER_TIMEOUT_S
-    while not answers():
+    deadline = time.monotonic() + RESPONSE_TIMEOUT_S
+    while not responds():
         if time.monotonic() > deadline:
             raise Failed(
-                f"nothing answers on {url()}", "the port may be taken: choose another with ONAIR_API_PORT"
+                f"no response from {url()}", "the port may be in use: choose another with ONAIR_API_PORT"
             )
         time.sleep(0.2)
 
 
-def answers() -> bool:
-    """Whether anything that speaks HTTP answers; which status does not matter."""
+def responds() -> bool:
+    """Whether an HTTP server responds, with any status."""
     try:
         urllib.request.urlopen(f"{url()}/healthz", timeout=2).close()
     except urllib.error.HTTPError:
@@ -133,7 +133,7 @@ def answers() -> bool:
 
 
 def chart_task(current: Step) -> None:
-    """Our programs in the cluster, ready."""
+    """Installs the chart if needed, and waits until it is ready."""
     if not (CHART / "Chart.yaml").exists():
         raise Failed("charts/onair/Chart.yaml is missing", "get a whole checkout")
     images = all_images()
@@ -144,5 +144,5 @@ def chart_task(current: Step) -> None:
     else:
         install(current, images, wanted)
     pods = wait_ready(current)
-    wait_for_answer(current)
+    wait_for_response(current)
     current.detail = f"onair installed, {pods} pods ready"

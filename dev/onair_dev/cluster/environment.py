@@ -1,4 +1,4 @@
-"""Prints what a shell needs to use the local environment: `eval "$(make env)"`."""
+"""Prints the variables with which a shell uses the local environment: `eval "$(make env)"`."""
 
 import base64
 import os
@@ -13,7 +13,7 @@ SECRET = "onair-demo-api-key"  # noqa: S105
 
 
 def variables() -> dict[str, str]:
-    """The address of the API, a key for it, and the cluster's kubeconfig."""
+    """Returns the URL of the API, an API key, and the path of the cluster's kubeconfig."""
     encoded = kubectl("get", "secret", SECRET, "-n", NAMESPACE, "-o", "jsonpath={.data.apiKey}").strip()
     if not encoded:
         raise Failed(f"Secret {SECRET} in {NAMESPACE} cannot be read", "run `make up`")

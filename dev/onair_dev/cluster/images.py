@@ -1,7 +1,7 @@
-"""Our images, each tagged with a hash of what it is made of, so that an unchanged one is never made again.
+"""Our images, each tagged with a hash of its inputs, so that an unchanged one is not rebuilt.
 
 The build context is exactly the listed inputs, as a tar archive without dates and owners: a file
-that is not listed cannot find its way into an image.
+that is not listed cannot get into an image.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ INPUTS = {
 
 @dataclass(frozen=True)
 class Image:
-    """One of our images as it is to be now."""
+    """One of our images, as its current inputs define it."""
 
     name: str
     tag: str
@@ -57,7 +57,7 @@ class Image:
 
 
 def files_of(inputs: list[str]) -> list[Path]:
-    """All files of the inputs in a stable order."""
+    """Returns all files of the inputs in a stable order."""
     found = []
     for each in inputs:
         path = ROOT / each
@@ -82,7 +82,7 @@ def image(name: str) -> Image:
 
 
 def build(current: Step, wanted: Image) -> None:
-    """Builds an image from its inputs with the classic builder, which every engine has."""
+    """Builds an image from its inputs with the classic builder, which every engine supports."""
     context = CACHE / f"context-{wanted.name}-{wanted.tag}.tar"
     context.parent.mkdir(parents=True, exist_ok=True)
     context.write_bytes(wanted.context)
@@ -98,15 +98,15 @@ def build(current: Step, wanted: Image) -> None:
             [*command, "--force-rm", "-t", wanted.reference, "-f", dockerfile, "-"],
             env={"DOCKER_BUILDKIT": "0", "BUILDKIT_PROGRESS": "plain"},
             stdin=context,
-            remedy="read the log; finished layers are kept, so trying again is cheap",
+            remedy="read the log; finished layers are cached, so a retry is quick",
         )
     finally:
         context.unlink()
-    forget_old(wanted.repository)
+    remove_old_tags(wanted.repository)
 
 
-def forget_old(repository: str) -> None:
-    """Removes all but the newest few tags that we gave; others' tags stay."""
+def remove_old_tags(repository: str) -> None:
+    """Removes all but the newest KEPT_TAGS of our tags; other tags stay."""
     listed = output_of(["docker", "image", "ls", "--format", "{{.Tag}}", repository])
     ours = [tag for tag in listed.split() if re.fullmatch(r"[0-9a-f]{12}", tag)]
     for tag in ours[KEPT_TAGS:]:
@@ -114,14 +114,14 @@ def forget_old(repository: str) -> None:
 
 
 def size_of(wanted: Image) -> str:
-    """The size of an image for people."""
+    """Formats the size of an image."""
     size = output_of(["docker", "image", "inspect", "--format", "{{.Size}}", wanted.reference])
     mb = int(size or 0) / 1e6
     return f"{mb / 1000:.1f} GB" if mb >= 1000 else f"{mb:.0f} MB"
 
 
 def ensure_image(current: Step, name: str) -> tuple[Image, bool]:
-    """Returns the image, and whether it had to be built."""
+    """Builds an image unless it exists; returns it, and whether it was built."""
     wanted = image(name)
     if has_image(wanted.reference):
         return wanted, False
@@ -130,7 +130,7 @@ def ensure_image(current: Step, name: str) -> tuple[Image, bool]:
 
 
 def image_task(name: str) -> Callable[[Step], None]:
-    """Builds an image if its inputs have changed."""
+    """Returns a task that builds an image if its inputs have changed."""
 
     def run(current: Step) -> None:
         wanted, built = ensure_image(current, name)
@@ -142,17 +142,17 @@ def image_task(name: str) -> Callable[[Step], None]:
 
 
 def all_images() -> list[Image]:
-    """Those that the chart names, as they are to be now."""
+    """Returns the images of the chart, as their current inputs define them."""
     return [image(name) for name in NAMES]
 
 
 def was_built(name: str) -> bool:
-    """Whether the engine holds this image, of today's inputs or of earlier ones."""
+    """Whether the engine has this image, from current or earlier inputs."""
     return bool(output_of(["docker", "image", "ls", "--quiet", f"onair/{name}"]).strip())
 
 
 def remove_all() -> None:
-    """Removes every image that this made."""
+    """Removes all images that were built here."""
     for name in output_of(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}"]).split():
         if name.startswith("onair/"):
             output_of(["docker", "image", "rm", name])

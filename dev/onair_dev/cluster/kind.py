@@ -1,4 +1,4 @@
-"""The local cluster: made once, found again, started again after a stop, made anew when it stays dead."""
+"""The local kind cluster: created once, restarted after a stop, and recreated if it does not recover."""
 
 import hashlib
 import json
@@ -18,14 +18,14 @@ from onair_dev.progress import Step
 from onair_dev.settings import BUILD, CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_BUILT, NODE_PORTS, NODES
 from onair_dev.tools.cluster_tools import program
 
-MARK = CACHE / f"{CLUSTER}.cluster"
+STAMP = CACHE / f"{CLUSTER}.cluster"
 REVIVE_S = 90
 INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
 CERTS_D = "/etc/containerd/certs.d"
 
 
 def config() -> str:
-    """What kind is told, as JSON (which is YAML)."""
+    """Returns kind's configuration as JSON, which is also YAML."""
     ports = [
         {"containerPort": inside, "hostPort": outside, "listenAddress": "127.0.0.1"}
         for inside, outside in NODE_PORTS.items()
@@ -43,21 +43,21 @@ def config() -> str:
 
 
 def fingerprint(node_image: str) -> str:
-    """Tells clusters of another shape or node image from the wanted one."""
+    """Hashes the configuration and the node image, to detect clusters that differ in them."""
     identity = output_of(["docker", "image", "inspect", "--format", "{{.Id}}", node_image])
     return hashlib.sha256(f"{config()}{identity}".encode()).hexdigest()[:12]
 
 
 def delete(current: Step, why: str) -> None:
     """Removes the cluster's containers; their images and the registry stay."""
-    MARK.unlink(missing_ok=True)
+    STAMP.unlink(missing_ok=True)
     KUBECONFIG.unlink(missing_ok=True)
     remove = ["docker", "rm", "--force", "--volumes", *node_names()]
     current.run(f"deleting the cluster ({why})", "cluster-delete", remove)
 
 
 def create(current: Step, node_image: str) -> None:
-    """Makes the cluster; the mark is written last, so that half a cluster is known as such."""
+    """Creates the cluster; the stamp is written last, so that an incomplete cluster is detected."""
     for name, least in INOTIFY.items():
         file = Path("/proc/sys", name.replace(".", "/"))
         if os.access(file, os.W_OK) and int(file.read_text()) < least:
@@ -78,24 +78,24 @@ def create(current: Step, node_image: str) -> None:
         "creating the cluster",
         "cluster",
         [*command, "--image", node_image, "--config", wanted, "--kubeconfig", KUBECONFIG, "--wait", "180s"],
-        remedy="make down, then again; a taken port can be changed, see `make help`",
+        remedy="make down, then retry; ports in use can be changed, see `make help`",
     )
-    write(MARK, json.dumps({"id": containers()[0]["id"], "fingerprint": fingerprint(node_image)}))
+    write(STAMP, json.dumps({"id": containers()[0]["id"], "fingerprint": fingerprint(node_image)}))
 
 
-def marked(nodes: list[dict[str, str]], node_image: str) -> bool:
-    """Whether these nodes are a whole cluster of the wanted shape."""
-    if len(nodes) != len(NODES) or not MARK.exists():
+def is_complete(nodes: list[dict[str, str]], node_image: str) -> bool:
+    """Whether these nodes are a complete cluster with the current configuration."""
+    if len(nodes) != len(NODES) or not STAMP.exists():
         return False
-    mark: dict[str, str] = json.loads(MARK.read_text())
-    return mark["id"] == nodes[0]["id"] and mark["fingerprint"] == fingerprint(node_image)
+    stamp: dict[str, str] = json.loads(STAMP.read_text())
+    return stamp["id"] == nodes[0]["id"] and stamp["fingerprint"] == fingerprint(node_image)
 
 
 def revive(current: Step) -> bool:
-    """Starts what is stopped; whether all nodes report within REVIVE_S."""
+    """Starts stopped nodes; returns whether all nodes report as ready within REVIVE_S."""
     stopped = [node["name"].lstrip("/") for node in containers() if node["state"] != "running"]
     if stopped:
-        current.doing = "starting the nodes again"
+        current.doing = "restarting the nodes"
         if not succeeds(["docker", "start", *stopped]):
             return False
     if not KUBECONFIG.exists():
@@ -112,9 +112,9 @@ def revive(current: Step) -> bool:
 
 
 def connect(current: Step, node_image: str) -> None:
-    """What a start of the containers forgets: routes between the nodes, and the way to the registry."""
+    """Restores what a restart of the nodes loses: routes between them, and the registry's configuration."""
     if node_image == NODE_BUILT:
-        current.run("routes between the nodes", "routes", [KIND_NODE / "routes", CLUSTER], env=ENV)
+        current.run("adding routes between the nodes", "routes", [KIND_NODE / "routes", CLUSTER], env=ENV)
     registry.ensure_registry(current)
     registry.connect_to("kind")
     folder = f"{CERTS_D}/{registry.HOST}"
@@ -122,11 +122,11 @@ def connect(current: Step, node_image: str) -> None:
     for node in node_names():
         script = f"mkdir -p '{folder}' && echo '{hosts}' > '{folder}/hosts.toml'"
         if not succeeds(["docker", "exec", node, "sh", "-c", script]):
-            raise Failed(f"node {node} cannot be told of the registry", "make down, then again")
+            raise Failed(f"the registry cannot be configured on node {node}", "make down, then retry")
 
 
 def pull_all(node: str, images: list[Image]) -> str:
-    """Pulls what a node does not have; returns what went wrong."""
+    """Pulls missing images onto a node; returns an error message, or an empty string."""
     ctr = ["docker", "exec", node, "ctr", "--namespace", "k8s.io", "images"]
     present = output_of([*ctr, "ls", "-q"]).split()
     for image in images:
@@ -138,25 +138,25 @@ def pull_all(node: str, images: list[Image]) -> str:
 
 
 def wait_for_system(current: Step) -> None:
-    """Waits until services have addresses and names: the last thing that comes after a start."""
+    """Waits for kube-proxy and DNS, which become ready last after a start."""
     current.doing = "waiting for kube-system"
     deadline = time.monotonic() + REVIVE_S
     while not pods_ready("kube-system"):
         if time.monotonic() > deadline:
-            raise Failed("the pods of kube-system do not become ready", "make down, then again")
+            raise Failed("the pods of kube-system do not become ready", "make down, then retry")
         time.sleep(0.5)
 
 
 def cluster_task(current: Step) -> None:
-    """A cluster that answers."""
+    """Creates or restarts the cluster, and waits until it is ready."""
     node_image = base_images.node_image()
     nodes = containers()
-    current.outcome = "there"
-    if nodes and not marked(nodes, node_image):
-        delete(current, "unfinished, or of another shape")
+    current.outcome = "exists"
+    if nodes and not is_complete(nodes, node_image):
+        delete(current, "incomplete, or configured differently")
         nodes = []
     elif nodes and not revive(current):
-        delete(current, f"it did not come back within {REVIVE_S} s")
+        delete(current, f"it did not recover within {REVIVE_S} s")
         nodes = []
     if not nodes:
         create(current, node_image)
@@ -168,7 +168,7 @@ def cluster_task(current: Step) -> None:
 
 
 def push_task(current: Step) -> None:
-    """Our images in the local registry."""
+    """Pushes our images to the local registry."""
     registry.ensure_registry(current)
     for wanted in images.all_images():
         registry.push(current, wanted)
@@ -176,21 +176,21 @@ def push_task(current: Step) -> None:
 
 
 def load_task(current: Step) -> None:
-    """Our images on the nodes where pods run, so that no pod waits for one."""
+    """Pulls our images onto the worker nodes, so that no pod waits for one."""
     current.doing = "pulling the images onto the nodes"
     workers = [name for name in node_names() if "control-plane" not in name]
     wanted = images.all_images()
     with ThreadPoolExecutor() as pool:
         for problem in pool.map(lambda node: pull_all(node, wanted), workers):
             if problem:
-                raise Failed(problem, f"try again; `docker logs {registry.CONTAINER}` may tell more")
+                raise Failed(problem, f"retry; `docker logs {registry.CONTAINER}` may show the cause")
     current.detail = f"onto {len(workers)} nodes"
 
 
 def down(current: Step) -> None:
     """Removes the cluster; images, tools and the registry's data stay."""
     if containers():
-        delete(current, "asked for")
+        delete(current, "requested")
         current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
     else:
         current.detail = f'no cluster "{CLUSTER}"'
@@ -198,7 +198,7 @@ def down(current: Step) -> None:
 
 
 def clean(current: Step) -> None:
-    """Removes the cluster, our images, the registry's data and what the build folder holds."""
+    """Removes the cluster, our images, the registry's data and the build folder."""
     down(current)
     images.remove_all()
     output_of(["docker", "volume", "rm", registry.VOLUME])

@@ -1,7 +1,7 @@
-"""What the nodes and pods of the local cluster report, by word of kubelets that run now.
+"""Queries whether the nodes and pods of the local cluster are ready, as reported by running kubelets.
 
-After a stop the API still holds what was true before it: a node Ready, a pod running. So a report
-counts only when it is newer than the last start of the node's container.
+After a stop the API still has the state from before it: a node Ready, a pod running. So a report
+counts only if it is newer than the last start of the node's container.
 """
 
 import datetime as dt
@@ -16,7 +16,7 @@ ENV = {"KUBECONFIG": str(KUBECONFIG), "KIND_NODE_OUT": str(KIND_NODE_OUT)}
 
 
 def containers() -> list[dict[str, str]]:
-    """Name, id, state and time of start of each node; the control plane first."""
+    """Returns name, id, state and start time of each node; the control plane first."""
     mine = f"label=io.x-k8s.kind.cluster={CLUSTER}"
     names = output_of(["docker", "ps", "--all", "--filter", mine, "--format", "{{.Names}}"]).split()
     if not names:
@@ -27,19 +27,19 @@ def containers() -> list[dict[str, str]]:
 
 
 def node_names() -> list[str]:
-    """The names of the node containers."""
+    """Returns the names of the node containers."""
     return [node["name"].lstrip("/") for node in containers()]
 
 
 def kubectl(*arguments: str, timeout_s: float = 10) -> str:
-    """What kubectl prints for this cluster, empty on any failure."""
+    """Returns the output of kubectl for this cluster, empty on any failure."""
     return output_of([program("kubectl"), *arguments], timeout_s=timeout_s, env=ENV)
 
 
 def nodes_report() -> bool:
-    """Whether the API answers, and each node is Ready by word of a kubelet that runs since the last start.
+    """Whether the API responds, and each node is Ready as reported by its kubelet since its last start.
 
-    A node that was cut off stays Ready in the API for a while; its Lease tells.
+    A disconnected node stays Ready in the API for a while; its Lease shows that it is stale.
     """
     template = '{range .items[*]}{.metadata.name} {.spec.renewTime}{"\\n"}{end}'
     leases = kubectl("get", "leases", "-n", "kube-node-lease", "-o", f"jsonpath={template}")
@@ -53,12 +53,12 @@ def nodes_report() -> bool:
 
 
 def parse_time(text: str) -> dt.datetime:
-    """An RFC 3339 time with any number of decimals, as Docker and Kubernetes write it."""
+    """Parses an RFC 3339 time with any number of decimals, as Docker and Kubernetes write it."""
     return dt.datetime.fromisoformat(text[:19]).replace(tzinfo=dt.UTC)
 
 
 def pods_ready(namespace: str) -> int:
-    """The number of pods of a namespace when all are ready, in containers younger than their node; else 0."""
+    """Counts the pods of a namespace; returns 0 unless all are ready since their node's last start."""
     started = {node["name"].lstrip("/"): parse_time(node["started"]) for node in containers()}
     listed = kubectl("get", "pods", "-n", namespace, "-o", "json").strip()
     pods = json.loads(listed)["items"] if listed else []
@@ -68,7 +68,7 @@ def pods_ready(namespace: str) -> int:
 
 
 def is_settled(pod: dict[str, Any], started: dict[str, dt.datetime]) -> bool:
-    """Whether all containers of one pod are ready and younger than the start of its node."""
+    """Whether all containers of a pod are ready, and were started after the last start of its node."""
     node = started.get(pod["spec"].get("nodeName", ""))
     containers = pod["status"].get("containerStatuses", [])
     running = [container["state"].get("running") for container in containers if container["ready"]]

@@ -1,4 +1,4 @@
-"""A registry of this machine's own: pods pull `localhost:<port>/onair/...`, pushes skip what is there."""
+"""A local container registry: pods pull `localhost:<port>/onair/...`, pushes skip existing images."""
 
 import time
 import urllib.error
@@ -18,8 +18,8 @@ START_TIMEOUT_S = 30
 
 
 def ensure_registry(current: Step) -> None:
-    """Starts the registry, or a new one when its image or port changed; the data is in a volume."""
-    if answers():
+    """Starts the registry; recreates it if its image or port has changed. The data is in a volume."""
+    if responds():
         return
     wanted, _ = ensure_image(current, "registry")
     inspected = "{{.Config.Image}} {{(index (index .HostConfig.PortBindings `5000/tcp`) 0).HostPort}}"
@@ -29,7 +29,7 @@ def ensure_registry(current: Step) -> None:
         publish = f"127.0.0.1:{REGISTRY_PORT}:5000"
         create = ["docker", "create", "--name", CONTAINER, "--publish", publish]
         current.run(
-            "making the registry",
+            "creating the registry",
             "registry",
             [*create, "--volume", f"{VOLUME}:/var/lib/registry", wanted.reference],
         )
@@ -37,25 +37,25 @@ def ensure_registry(current: Step) -> None:
         "starting the registry",
         "registry",
         ["docker", "start", CONTAINER],
-        remedy=f"if port {REGISTRY_PORT} is taken, choose another with ONAIR_REGISTRY_PORT",
+        remedy=f"if port {REGISTRY_PORT} is in use, choose another with ONAIR_REGISTRY_PORT",
     )
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not answers():
+    while not responds():
         if time.monotonic() > deadline:
-            raise Failed(f"no registry answers on {HOST}", f"docker logs {CONTAINER}")
+            raise Failed(f"no registry responds on {HOST}", f"docker logs {CONTAINER}")
         time.sleep(0.1)
 
 
 def connect_to(network: str) -> None:
-    """Puts the registry onto the network of the nodes, where its name is its container's."""
+    """Connects the registry to the nodes' network, where its host name is its container's name."""
     if network not in output_of(
         ["docker", "inspect", "--format", "{{.NetworkSettings.Networks}}", CONTAINER]
     ):
         output_of(["docker", "network", "connect", network, CONTAINER])
 
 
-def answers() -> bool:
-    """Whether a registry answers on our port."""
+def responds() -> bool:
+    """Whether a registry responds on our port."""
     return head("/v2/", "*/*")
 
 
@@ -72,16 +72,16 @@ def head(path: str, accept: str) -> bool:
 
 
 def reference_for_pods(image: Image) -> str:
-    """The name under which pods use an image."""
+    """Returns the name by which pods refer to an image."""
     return f"{HOST}/{image.reference}"
 
 
 def push(current: Step, image: Image) -> None:
-    """Uploads an image unless the registry has its tag."""
+    """Pushes an image unless the registry has its tag."""
     if head(f"/v2/{image.repository}/manifests/{image.tag}", MANIFEST):
         return
     target = reference_for_pods(image)
     if not succeeds(["docker", "tag", image.reference, target]):
-        raise Failed(f"{image.reference} is not there", "run `make images`")
+        raise Failed(f"{image.reference} does not exist", "run `make images`")
     current.run(f"pushing {image.name}", f"push-{image.name}", ["docker", "push", target])
     output_of(["docker", "image", "rm", "--no-prune", target])

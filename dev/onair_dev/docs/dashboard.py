@@ -1,4 +1,4 @@
-"""A Grafana dashboard as Grafana reads it: variables, panels, their queries, values with units."""
+"""Evaluates a Grafana dashboard as Grafana does: variables, panels with their queries, values with units."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ UNITS: dict[str, list[tuple[float, str]]] = {
 """Factor and suffix of each scale of a unit, the smallest first."""
 
 THRESHOLDS = {"steps": [{"color": "green", "value": None}, {"color": "red", "value": 80}]}
-"""What Grafana takes where a panel has none."""
+"""Grafana's defaults for a panel without thresholds."""
 RATE_INTERVALS = 4
-"""Intervals of scrapes that Grafana's `$__rate_interval` spans."""
+"""Number of scrape intervals in Grafana's `$__rate_interval`."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A series under the name that its legend gives it."""
+    """A series with its name in the legend."""
 
     name: str
     series: Series
@@ -40,8 +40,8 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """A panel with the data of its queries."""
+class PanelData:
+    """A panel with the results of its queries."""
 
     panel: Mapping[str, Any]
     lines: list[Line]
@@ -59,13 +59,13 @@ class Answered:
         return dict(self.panel["fieldConfig"]["defaults"])
 
     def color(self, value: float) -> str:
-        """The name of the color that the panel's thresholds give a value."""
+        """Returns the name of a value's color by the panel's thresholds."""
         steps = self.defaults.get("thresholds", THRESHOLDS)["steps"]
         reached = [step["color"] for step in steps if step["value"] is None or value >= step["value"]]
         return str(reached[-1])
 
     def scale(self, highest: float) -> tuple[float, str]:
-        """Factor and suffix in which values up to this one are best read."""
+        """Returns the factor and suffix with which values up to this one are displayed."""
         unit = self.defaults["unit"]
         if unit not in UNITS:
             raise Failed(
@@ -83,7 +83,7 @@ class Answered:
 
 
 class Dashboard:
-    """A dashboard that asks a Prometheus about the time of some scrapes, once there are rates."""
+    """A dashboard that queries a Prometheus about the time of some scrapes, from when rates are available."""
 
     def __init__(self, file: Path, prometheus: Prometheus, scrapes: Scrapes) -> None:
         self._model = json.loads(file.read_text())
@@ -92,21 +92,23 @@ class Dashboard:
         self.began_s, self.ended_s = scrapes.began_s + rate_s, scrapes.ended_s
         self.title = str(self._model["title"])
         self.shown: dict[str, str] = {}
-        """Label of each variable and what is chosen."""
+        """Label of each variable and its selected value."""
         self._variables = {"__interval": f"{self.step_s}s", "__rate_interval": f"{rate_s}s"}
         for variable in self._model["templating"]["list"]:
             if variable["type"] == "query":
-                self._choose(variable)
+                self._select(variable)
 
-    def _choose(self, variable: Mapping[str, Any]) -> None:
-        """All where that is offered, else the first value there is."""
+    def _select(self, variable: Mapping[str, Any]) -> None:
+        """Selects All if offered, otherwise the first value."""
         name, query = variable["name"], self._fill(variable["definition"])
-        asked = re.fullmatch(r"label_values\((?P<selector>.+), (?P<label>\w+)\)", query)
-        if asked is None:
-            raise Failed(f"dashboard: variable {name}: {query} is not of a known form")
-        values = self._prometheus.label_values(asked["label"], asked["selector"], self.began_s, self.ended_s)
+        lookup = re.fullmatch(r"label_values\((?P<selector>.+), (?P<label>\w+)\)", query)
+        if lookup is None:
+            raise Failed(f"dashboard: variable {name}: {query} is not a supported query")
+        values = self._prometheus.label_values(
+            lookup["label"], lookup["selector"], self.began_s, self.ended_s
+        )
         if not values:
-            raise Failed(f"dashboard: variable {name}: nothing answers {query}")
+            raise Failed(f"dashboard: variable {name}: {query} has no result")
         every = variable.get("includeAll", False)
         self.shown[variable["label"]] = "All" if every else values[0]
         self._variables[name] = variable["allValue"] if every else values[0]
@@ -114,23 +116,23 @@ class Dashboard:
     def _fill(self, query: str) -> str:
         return re.sub(r"\$(\w+)", lambda found: self._variables[found[1]], query)
 
-    def answered(self) -> list[Answered]:
-        """All panels with their data.
+    def panels(self) -> list[PanelData]:
+        """Queries the data of all panels.
 
         Raises:
-            Failed: a query has none.
+            Failed: a query has no result.
         """
-        return [self._answered(panel) for panel in self._model["panels"]]
+        return [self._query(panel) for panel in self._model["panels"]]
 
-    def _answered(self, panel: Mapping[str, Any]) -> Answered:
+    def _query(self, panel: Mapping[str, Any]) -> PanelData:
         lines = []
         for target in panel["targets"]:
             query = self._fill(target["expr"])
             found = self._prometheus.query_range(query, self.began_s, self.ended_s, self.step_s)
             if not found:
-                raise Failed(f"dashboard: {panel['title']}: nothing answers {query}", "mend the query")
+                raise Failed(f"dashboard: {panel['title']}: {query} has no result", "fix the query")
             lines += [Line(named(target["legendFormat"], series), series) for series in found]
-        return Answered(panel, lines)
+        return PanelData(panel, lines)
 
 
 def named(legend: str, series: Series) -> str:

@@ -1,4 +1,4 @@
-"""Draws the dashboard for the documentation, from what Prometheus answers its queries about the last soak."""
+"""Draws the dashboard for the documentation, from the results of its queries about the last soak."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.ticker import MaxNLocator
 
-from onair_dev.docs.dashboard import RATE_INTERVALS, Answered, Dashboard, Line
+from onair_dev.docs.dashboard import RATE_INTERVALS, Dashboard, Line, PanelData
 from onair_dev.docs.prometheus import Scrapes, prometheus_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Progress
@@ -28,7 +28,7 @@ SCRAPES = ROOT / "build/soak/metrics"
 PICTURE = ROOT / "docs/pictures/dashboard.png"
 MAX_BYTES = 250_000
 DISCOVERED = {"namespace": "shows", "onair_dev_project": "show", "pod": "show-run-1"}
-"""What the PodMonitor adds; the soak's encoder does not know it."""
+"""Labels that the PodMonitor adds, which the soak's scrapes do not have."""
 
 WIDTH, COLUMNS = 1600, 24
 HEADER, MARGIN, GAP, ROW = 60, 16, 8, 38
@@ -42,21 +42,21 @@ TIME_STEPS_S = (5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800)
 
 
 def points(pixels: float) -> float:
-    """Matplotlib measures text and lines in points."""
+    """Converts pixels to points, in which matplotlib measures text and lines."""
     return pixels * 72 / DPI
 
 
 class Sheet:
-    """The picture; places are pixels from its upper left corner."""
+    """The picture; coordinates are pixels from its upper left corner."""
 
-    def __init__(self, panels: list[Answered]) -> None:
+    def __init__(self, panels: list[PanelData]) -> None:
         rows = max(each.panel["gridPos"]["y"] + each.panel["gridPos"]["h"] for each in panels)
         self.height = HEADER + rows * ROW + MARGIN - GAP
         self.figure = Figure((WIDTH / DPI, self.height / DPI), dpi=DPI, facecolor=GROUND)
         self.canvas = FigureCanvasAgg(self.figure)
 
     def text(self, x: float, y: float, words: str, size: float = 13, **style: Any) -> float:
-        """Writes on the line at y; gives the x at which the text ends."""
+        """Writes a text on the baseline y; returns the x of its end."""
         drawn = self.figure.text(
             x / WIDTH,
             1 - y / self.height,
@@ -67,8 +67,8 @@ class Sheet:
         return float(drawn.get_window_extent(cast(Any, self.canvas).get_renderer()).x1)
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
-        place = (x / WIDTH, 1 - (y + height) / self.height, width / WIDTH, height / self.height)
-        axes = self.figure.add_axes(place, facecolor="none")
+        area = (x / WIDTH, 1 - (y + height) / self.height, width / WIDTH, height / self.height)
+        axes = self.figure.add_axes(area, facecolor="none")
         for spine in axes.spines.values():
             spine.set_visible(False)
         return axes
@@ -95,9 +95,9 @@ class Sheet:
 
 
 class Drawing:
-    """Panels on a sheet, all of one time."""
+    """The panels of a dashboard on a sheet, all over the same time range."""
 
-    def __init__(self, dashboard: Dashboard, panels: list[Answered]) -> None:
+    def __init__(self, dashboard: Dashboard, panels: list[PanelData]) -> None:
         self.began_s, self.ended_s, self.step_s = dashboard.began_s, dashboard.ended_s, dashboard.step_s
         self.sheet = Sheet(panels)
         self._header(dashboard)
@@ -114,7 +114,7 @@ class Drawing:
         day = dt.datetime.fromtimestamp(self.began_s, dt.UTC).date()
         self.sheet.text(WIDTH - MARGIN, line, f"{day}  {began} to {ended} UTC", color=DIM, ha="right")
 
-    def _panel(self, panel: Answered) -> None:
+    def _panel(self, panel: PanelData) -> None:
         grid = panel.panel["gridPos"]
         column = (WIDTH - 2 * MARGIN + GAP) / COLUMNS
         x, y = MARGIN + grid["x"] * column, HEADER + grid["y"] * ROW
@@ -128,8 +128,8 @@ class Drawing:
         else:
             self._time_series(panel, x, y + 32, width, height - 32)
 
-    def _stat(self, panel: Answered, line: Line, x: float, y: float, width: float, height: float) -> None:
-        """The last value, over the area of all."""
+    def _stat(self, panel: PanelData, line: Line, x: float, y: float, width: float, height: float) -> None:
+        """Draws the last value above the area of all values."""
         color = NAMED[panel.color(line.last)]
         area = self.sheet.axes(x + 1, y + height * 0.66, width - 2, height * 0.34 - 1)
         times, values = self._steps(line)
@@ -144,7 +144,7 @@ class Drawing:
         text = panel.text(line.last)
         self.sheet.text(middle, y + height * 0.55, text, 38, color=color, ha="center", weight="medium")
 
-    def _time_series(self, panel: Answered, x: float, y: float, width: float, height: float) -> None:
+    def _time_series(self, panel: PanelData, x: float, y: float, width: float, height: float) -> None:
         axes = self.sheet.axes(x + 74, y + 6, width - 92, height - 62)
         style = panel.defaults["custom"]
         where = "steps-post" if style.get("lineInterpolation") == "stepAfter" else "default"
@@ -163,7 +163,7 @@ class Drawing:
         self._time_axis(axes)
         self._legend(panel, x + 12, y + height - 14)
 
-    def _values_axis(self, panel: Answered, axes: Axes) -> None:
+    def _values_axis(self, panel: PanelData, axes: Axes) -> None:
         highest = max(max(line.series.values.values()) for line in panel.lines)
         top = panel.defaults.get("max") or (None if highest else 1)
         factor, _ = panel.scale(highest)
@@ -183,13 +183,13 @@ class Drawing:
         axes.set_xlim(began, ended)
         axes.set_xticks(ticks, [clock(tick)[: 8 if step_s < 60 else 5] for tick in ticks])
 
-    def _legend(self, panel: Answered, x: float, y: float) -> None:
+    def _legend(self, panel: PanelData, x: float, y: float) -> None:
         for color, line in zip(itertools.cycle(SERIES), panel.lines, strict=False):
             x = self.sheet.text(x, y, "━", 12, color=color, weight="bold", family="DejaVu Sans") + 6
             x = self.sheet.text(x, y, line.name, 12) + 16
 
     def _steps(self, line: Line) -> tuple[list[float], list[float]]:
-        """Times and values, not a number where there is none, so that a line breaks there."""
+        """Returns times and values, NaN for missing ones, so that the line has a gap there."""
         count = math.floor((self.ended_s - self.began_s) / self.step_s) + 1
         times = [self.began_s + number * self.step_s for number in range(count)]
         known = {round(at, 3): value for at, value in line.series.values.items()}
@@ -201,23 +201,23 @@ def clock(at_s: float) -> str:
 
 
 def use_font() -> None:
-    """Grafana's own where this machine has it."""
+    """Selects the first of FONTS that is installed; the first is Grafana's."""
     there = set(font_manager.get_font_names())
     mpl.rcParams["font.family"] = [name for name in FONTS if name in there][:1]
 
 
 def save(picture: bytes, path: Path) -> None:
     if len(picture) > MAX_BYTES:
-        raise Failed(f"the picture has {len(picture)} bytes, more than {MAX_BYTES}")
+        raise Failed(f"the picture has {len(picture)} bytes; the maximum is {MAX_BYTES}")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(picture)
 
 
 def draw() -> None:
-    """Asks Prometheus, then draws.
+    """Queries Prometheus and draws the picture.
 
     Raises:
-        Failed: there are too few scrapes, Prometheus does not come up, or the picture is too large.
+        Failed: there are too few scrapes, Prometheus does not start, or the picture is too large.
     """
     scrapes = Scrapes.of(SCRAPES, DISCOVERED)
     if len(scrapes.files) <= 2 * RATE_INTERVALS:
@@ -225,7 +225,7 @@ def draw() -> None:
     with Progress() as progress:
         with progress.step("queries") as current, prometheus_of(current, scrapes) as prometheus:
             dashboard = Dashboard(DASHBOARD, prometheus, scrapes)
-            panels = dashboard.answered()
+            panels = dashboard.panels()
             lines = sum(len(panel.lines) for panel in panels)
             current.detail = f"{len(panels)} panels, {lines} series of {len(scrapes.files)} scrapes"
         with progress.step("picture") as current:

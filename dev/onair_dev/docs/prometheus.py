@@ -1,4 +1,4 @@
-"""A Prometheus for the length of a block, filled with scrapes that were kept as files."""
+"""A temporary Prometheus, backfilled with scrapes that were saved as files."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from onair_dev.progress import Step
 from onair_dev.settings import LOGS
 
 START_S = 20.0
-ANSWER_S = 10.0
-EVER = "100y"
-"""Scrapes may be older than what Prometheus keeps by itself."""
+RESPONSE_TIMEOUT_S = 10.0
+RETENTION = "100y"
+"""Scrapes may be older than Prometheus' default retention."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One series of an answer, a value for each step that has one."""
+    """A series of a query's result, with a value for each step that has one."""
 
     labels: Mapping[str, str]
     values: Mapping[float, float]
@@ -47,7 +47,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Scrapes(Collector):
-    """Kept scrapes, `<unix ms>.txt` each, with the labels that service discovery would add."""
+    """Saved scrapes, `<unix ms>.txt` each, with the labels that service discovery would add."""
 
     files: list[Path]
     labels: Mapping[str, str]
@@ -66,12 +66,12 @@ class Scrapes(Collector):
 
     @property
     def interval_s(self) -> int:
-        """How often was asked."""
+        """The median interval of the scrapes, seconds."""
         times = [at_s(file) for file in self.files]
         return round(statistics.median(late - early for early, late in itertools.pairwise(times)))
 
     def collect(self) -> Iterator[Metric]:
-        """Each metric with the samples of all scrapes."""
+        """Yields each metric with the samples of all scrapes."""
         metrics: dict[str, Metric] = {}
         for file in self.files:
             for family in text_string_to_metric_families(file.read_text()):
@@ -95,40 +95,40 @@ def at_s(file: Path) -> float:
 
 
 class Prometheus:
-    """The HTTP interface of a running Prometheus."""
+    """Client of a running Prometheus' HTTP API."""
 
     def __init__(self, port: int) -> None:
         self._base = f"http://127.0.0.1:{port}"
 
     def is_ready(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self._base}/-/ready", timeout=ANSWER_S) as answer:
-                return bool(answer.status == 200)
+            with urllib.request.urlopen(f"{self._base}/-/ready", timeout=RESPONSE_TIMEOUT_S) as response:
+                return bool(response.status == 200)
         except (OSError, http.client.HTTPException):
             return False
 
-    def ask(self, path: str, **parameters: object) -> Any:
-        """The data of an answer.
+    def get(self, path: str, **parameters: object) -> Any:
+        """Returns the data of a response.
 
         Raises:
-            Failed: it found the query wrong, and says why.
+            Failed: Prometheus rejected the query; the message is its reason.
         """
         url = f"{self._base}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         try:
-            with urllib.request.urlopen(url, timeout=ANSWER_S) as answer:
-                return json.load(answer)["data"]
-        except urllib.error.HTTPError as refused:
-            raise Failed(f"Prometheus: {json.load(refused)['error']}: {parameters}") from refused
+            with urllib.request.urlopen(url, timeout=RESPONSE_TIMEOUT_S) as response:
+                return json.load(response)["data"]
+        except urllib.error.HTTPError as error:
+            raise Failed(f"Prometheus: {json.load(error)['error']}: {parameters}") from error
 
     def label_values(self, label: str, selector: str, began_s: float, ended_s: float) -> list[str]:
         path = f"label/{label}/values"
-        return list(self.ask(path, **{"match[]": selector, "start": began_s, "end": ended_s}))
+        return list(self.get(path, **{"match[]": selector, "start": began_s, "end": ended_s}))
 
     def query_range(self, query: str, began_s: float, ended_s: float, step_s: float) -> list[Series]:
-        """Without the steps that are not a number, and the series that have nothing else."""
-        answer = self.ask("query_range", query=query, start=began_s, end=ended_s, step=step_s)
+        """Returns the series of a range query, without NaN values and without series of only those."""
+        data = self.get("query_range", query=query, start=began_s, end=ended_s, step=step_s)
         found = []
-        for each in answer["result"]:
+        for each in data["result"]:
             values = {float(at): float(value) for at, value in each["values"]}
             if numbers := {at: value for at, value in values.items() if not math.isnan(value)}:
                 found.append(Series(each["metric"], numbers))
@@ -136,7 +136,7 @@ class Prometheus:
 
 
 def programs() -> dict[str, str]:
-    """Paths of Prometheus and of its tool."""
+    """Returns the paths of prometheus and promtool."""
     paths = {name: shutil.which(name) for name in ("prometheus", "promtool")}
     for name, path in paths.items():
         if path is None:
@@ -152,10 +152,10 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def prometheus_of(current: Step, scrapes: Scrapes) -> Iterator[Prometheus]:
-    """Backfills a Prometheus and serves it on a free port of the loopback.
+    """Runs a backfilled Prometheus on a free port of the loopback address.
 
     Raises:
-        Failed: it is not installed, or did not take the scrapes, or did not come up.
+        Failed: it is not installed, rejected the scrapes, or did not start.
     """
     paths = programs()
     with tempfile.TemporaryDirectory() as name:
@@ -174,7 +174,7 @@ def prometheus_of(current: Step, scrapes: Scrapes) -> Iterator[Prometheus]:
         current.run("backfilling Prometheus", "promtool", backfill)
         port, log = free_port(), LOGS / "prometheus.log"
         command = [paths["prometheus"], f"--config.file={config}", f"--storage.tsdb.path={blocks}"]
-        command += [f"--storage.tsdb.retention.time={EVER}", f"--web.listen-address=127.0.0.1:{port}"]
+        command += [f"--storage.tsdb.retention.time={RETENTION}", f"--web.listen-address=127.0.0.1:{port}"]
         with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
                 yield wait_ready(Prometheus(port), process, log)
@@ -186,6 +186,6 @@ def wait_ready(prometheus: Prometheus, process: subprocess.Popen[bytes], log: Pa
     deadline = time.monotonic() + START_S
     while not prometheus.is_ready():
         if process.poll() is not None or time.monotonic() > deadline:
-            raise Failed(f"Prometheus does not come up: {last_line(log)}", log=log)
+            raise Failed(f"Prometheus does not start: {last_line(log)}", log=log)
         time.sleep(0.05)
     return prometheus

@@ -1,1 +1,1 @@
-"""Programs that no package manager brings: built once from their modules, kept in the cache."""
+"""Programs that no package manager provides: built once from their modules into the cache."""

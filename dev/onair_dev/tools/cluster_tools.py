@@ -1,4 +1,4 @@
-"""kind, helm, kubectl and the control plane's programs: this machine's, or built from their modules."""
+"""kind, helm, kubectl and the programs of the control plane: those installed here, or built from modules."""
 
 import functools
 import re
@@ -19,36 +19,36 @@ NODE = (
 
 
 def build(current: Step, names: tuple[str, ...]) -> None:
-    """Builds programs; those that are in the cache already stay.
+    """Builds programs, except those that are in the cache already.
 
     Raises:
-        Failed: a build did not succeed.
+        Failed: a build failed.
     """
     current.run(
         f"building {', '.join(names)}",
         f"tools-{names[0]}",
         [KIND_NODE / "build", "programs"],
         env={"KIND_NODE_OUT": str(KIND_NODE_OUT), "PROGRAMS": " ".join(names)},
-        remedy="read the log; a build continues where it stopped",
+        remedy="read the log; a retry continues the build",
     )
 
 
 def absent(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the programs that are neither in the cache nor on this machine."""
+    """Returns those of the programs that are neither in the cache nor installed."""
     return tuple(name for name in names if not programs.find(name))
 
 
 def unbuilt(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the programs that are not in the cache."""
+    """Returns those of the programs that are not in the cache."""
     return tuple(name for name in names if not (programs.BUILT / name).exists())
 
 
 @functools.cache
 def program(name: str) -> str:
-    """The path of a program that was found or built before.
+    """Returns the path of a program that is installed or was built before.
 
     Raises:
-        Failed: there is none.
+        Failed: the program was not found.
     """
     path = programs.find(name)
     if path is None:
@@ -57,14 +57,14 @@ def program(name: str) -> str:
 
 
 def version_of(name: str) -> str:
-    """Such as `1.34`, for people."""
+    """Returns a program's major and minor version, such as `1.34`, or `?`."""
     text = output_of([program(name), *programs.BY_NAME[name].version])
     found = re.search(r"v?(\d+\.\d+)", text)
     return found[1] if found else "?"
 
 
 def clients_task(current: Step) -> None:
-    """What a local cluster is handled with."""
+    """Finds or builds kind, helm and kubectl."""
     if missing := absent(CLIENTS):
         build(current, missing)
     else:
@@ -73,7 +73,7 @@ def clients_task(current: Step) -> None:
 
 
 def control_plane_task(current: Step) -> None:
-    """What integration tests start: etcd and the API server."""
+    """Finds or builds etcd and kube-apiserver, which integration tests start."""
     if missing := absent(CONTROL_PLANE):
         build(current, missing)
     else:
@@ -82,7 +82,7 @@ def control_plane_task(current: Step) -> None:
 
 
 def node_programs_task(current: Step) -> None:
-    """What a node image is made of."""
+    """Builds the programs of the node image."""
     if missing := unbuilt(NODE):
         build(current, missing)
     else:

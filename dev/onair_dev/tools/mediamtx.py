@@ -1,4 +1,4 @@
-"""MediaMTX as a program: out of its public image where that can be pulled, else built from its module."""
+"""The MediaMTX program: copied from its public image if that can be pulled, otherwise built."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ COPY = "onair-mediamtx-copy"
 
 
 def path_of(tag: str) -> Path:
-    """Where the program is that was made of the inputs with this tag."""
+    """Returns the path of the program for the inputs with this tag."""
     return CACHE / "mediamtx" / tag / "mediamtx"
 
 
 def ensure_program(current: Step, tag: str) -> Path:
-    """The program for the inputs with this tag; copied out of its image or built when it is not there."""
+    """Returns the program for the inputs with this tag; copies it from its image or builds it if missing."""
     program = path_of(tag)
     if program.exists():
         return program
@@ -30,7 +30,7 @@ def ensure_program(current: Step, tag: str) -> Path:
                 f"code=$?; docker rm {COPY}; exit $code",
             ]
         )
-        current.run("copying MediaMTX out of its image", "mediamtx", ["bash", "-c", script])
+        current.run("copying MediaMTX from its image", "mediamtx", ["bash", "-c", script])
     else:
         current.run(
             "building MediaMTX",

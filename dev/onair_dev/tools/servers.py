@@ -1,4 +1,4 @@
-"""The servers that tests deliver to, as programs in the cache, built from their modules."""
+"""The servers that tests deliver to: built from their modules into the cache."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ BUILT = CACHE / "servers"
 
 
 def version_of(name: str) -> str:
-    """As its module pins it."""
+    """Returns the version that the server's go.mod pins."""
     module = PACKAGES[name].partition("/cmd/")[0]
     for line in (MODULES / name / "go.mod").read_text().splitlines():
         words = line.split()
@@ -26,17 +26,17 @@ def version_of(name: str) -> str:
 
 
 def path_of(name: str) -> Path:
-    """Where the program is, once it was built."""
+    """Returns the path of the built program."""
     return BUILT / version_of(name) / name
 
 
 def absent() -> list[str]:
-    """Servers that are not in the cache."""
+    """Returns the servers that are not in the cache."""
     return [name for name in PACKAGES if not path_of(name).exists()]
 
 
 def ensure(current: Step, name: str) -> Path:
-    """The program; built when it is not in the cache."""
+    """Returns the path of a server; builds it if it is not in the cache."""
     program = path_of(name)
     if program.exists():
         return program
@@ -57,14 +57,14 @@ def ensure(current: Step, name: str) -> Path:
         f"building {name}",
         name,
         ["env", "-C", MODULES / name, "CGO_ENABLED=0", *build],
-        remedy="read the log; a build continues where it stopped",
+        remedy="read the log; a retry continues the build",
     )
     draft.rename(program)
     return program
 
 
 def servers_task(current: Step) -> None:
-    """All of them."""
+    """Builds all missing servers."""
     if not absent():
         current.outcome = "built before"
     for name in PACKAGES:
