@@ -36,10 +36,10 @@ def table(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
-        print(f"\n\n{'figure':<44} {'median':>12}   {'spread':<18} bound")
+        print(f"\n\n{'figure':<64} {'median':>12}   {'spread':<18} bound")
         for each in FIGURES:
             samples = each["samples"]
             spread = f"{min(samples):.3f} – {max(samples):.3f}" if len(samples) > 1 else ""
             verdict = {None: "", True: "met", False: "MISSED"}[bench_results.met(each)]
             median = f"{each['median']:.3f} {each['unit']}"
-            print(f"{each['name']:<44} {median:>12}   {spread:<18} {bench_results.bound_of(each)} {verdict}")
+            print(f"{each['name']:<64} {median:>12}   {spread:<18} {bench_results.bound_of(each)} {verdict}")
