@@ -28,6 +28,7 @@ def main() -> None:
     prepare.add_argument("part", choices=["demo", "test", "integration", "soak", "bench"])
     commands.add_parser("demo").add_argument("--keep", action="store_true", help="leave the show on the air")
     run = commands.add_parser("run", help="run a command with our programs and the cluster's variables")
+    run.add_argument("--cluster", action="store_true", help="add the variables of the local cluster")
     run.add_argument("words", nargs=argparse.REMAINDER)
     for name in ("env", "down", "clean", "picture"):
         commands.add_parser(name)
@@ -58,7 +59,7 @@ def perform(options: argparse.Namespace) -> None:
 
             demo(keep=options.keep)
         case "run":
-            with_environment(options.words)
+            become(options.words, in_cluster=options.cluster)
         case "env":
             from onair_dev.cluster.environment import export
 
@@ -108,14 +109,17 @@ def exclusive() -> Iterator[None]:
         yield
 
 
-def with_environment(words: list[str]) -> None:
-    """Replaces this process by a command; a leading `--cluster` adds the cluster's variables."""
-    if words[:1] == ["--cluster"]:
+def become(command: list[str], *, in_cluster: bool) -> None:
+    """Replaces this process by a command.
+
+    Args:
+        in_cluster: with the variables of the local cluster.
+    """
+    if in_cluster:
         from onair_dev.cluster.environment import variables
 
-        words = words[1:]
         os.environ.update(variables())
-    os.execvp(words[0], words)  # noqa: S606 - a command of the Makefile
+    os.execvp(command[0], command)  # noqa: S606 - a command of the Makefile
 
 
 if __name__ == "__main__":
