@@ -14,6 +14,7 @@ import pytest
 import yaml
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
+from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import (
     CHART,
     NAMESPACE,
@@ -139,12 +140,15 @@ def test_an_uninstall_keeps_shows_and_a_new_install_adopts_them(
 
 
 def test_an_uninstall_removes_the_crds_if_configured(installed: ControlPlane, cluster: httpx.Client) -> None:
+    def crds() -> list[str]:
+        items = cluster.get(CRDS).json()["items"]
+        return [each["metadata"]["name"] for each in items if each["spec"]["group"] == "onair.dev"]
+
     install(installed, CHART, "--set", "crds.keep=false")
+    # A CRD deleted while its storage initializes is finalized only at the API server's next resync: minutes.
+    wait_until(lambda: all(is_served(cluster, name) for name in crds()), "CRDs served")
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
 
-    def are_gone() -> bool:
-        return not [c for c in cluster.get(CRDS).json()["items"] if c["spec"]["group"] == "onair.dev"]
-
     # Deleting the CRDs also deletes thousands of objects left behind by other tests of the run.
-    wait_until(are_gone, "CRDs deleted", 240)
+    wait_until(lambda: not crds(), "CRDs deleted", 240)
     assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"
