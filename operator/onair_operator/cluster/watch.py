@@ -84,17 +84,20 @@ class Watch:
         return corrections
 
     async def refresh(self, kind: str, name: str) -> None:
-        """Fetches one object, as after a conflict. One that cannot be fetched stays as it is known."""
+        """Fetches one object, as after a conflict. One that cannot be fetched stays as it is known.
+
+        Its change is reported here, as the watch's own event of it will be no news.
+        """
         api = WATCHED[kind]
         known = self._store.entry(kind, name)
         try:
             document = await self._client.get(api, self._namespace if api.namespaced else None, name)
         except ApiError as error:
-            gone = self._store.remove(kind, name, known.uid) if error.not_found and known else None
-            if gone:  # the watch's own report of it will be no news
-                self._changed(gone)
-            return
-        self._store.update(kind, document)
+            change = self._store.remove(kind, name, known.uid) if error.not_found and known else None
+        else:
+            change = self._store.update(kind, document)
+        if change:
+            self._changed(change)
 
     async def run(self, interval_s: float, stop: asyncio.Event) -> None:
         """Keeps kopf's watches running until `stop` is set; a dead watch or operator is restarted."""

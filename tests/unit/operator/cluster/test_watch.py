@@ -85,6 +85,15 @@ async def test_an_object_is_read_again_after_a_conflict(setting: Setting) -> Non
     assert entry.document == newer
 
 
+async def test_a_newer_version_found_after_a_conflict_is_reported_once(setting: Setting) -> None:
+    setting.watch.event("Project", "ADDED", show())
+    setting.api.projects["show"] = newer = show()
+    setting.changes.clear()
+    await setting.watch.refresh("Project", "show")
+    setting.watch.event("Project", "MODIFIED", newer)
+    assert setting.changed == [("show", True)]
+
+
 async def test_an_object_that_turns_out_to_be_gone_is_reported(setting: Setting) -> None:
     setting.watch.event("Destination", "ADDED", destination_document("main", "show"))
     setting.changes.clear()
