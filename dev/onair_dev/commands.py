@@ -45,7 +45,11 @@ def run_logged(
 
     Raises:
         Failed: the command could not be started, or its exit code is not 0.
+        Cancelled: another step failed, before or while it ran.
     """
+    cancelled = Cancelled(f"{doing}: cancelled, as another step failed")
+    if _CANCELLED.is_set():
+        raise cancelled
     LOGS.mkdir(parents=True, exist_ok=True)
     log = log_of(log_name)
     with contextlib.ExitStack() as files:
@@ -64,6 +68,8 @@ def run_logged(
         except OSError as error:
             raise Failed(f"{doing}: {error}", remedy, log) from error
         _RUNNING.add(process)
+        if _CANCELLED.is_set():  # since it was started
+            _terminate(process)
         try:
             code = process.wait()
         finally:
@@ -71,7 +77,7 @@ def run_logged(
             if process.poll() is None:
                 _terminate(process)
     if code != 0 and _CANCELLED.is_set():
-        raise Cancelled(f"{doing}: cancelled, as another step failed")
+        raise cancelled
     if code != 0:
         raise Failed(f"{doing}: exit code {code}: {last_line(log)}", remedy, log)
 
@@ -86,6 +92,11 @@ def terminate_all() -> None:
     _CANCELLED.set()
     for process in list(_RUNNING):
         _terminate(process)
+
+
+def allow_new() -> None:
+    """Lets commands run again, once all tasks that were cancelled have ended."""
+    _CANCELLED.clear()
 
 
 def _terminate(process: subprocess.Popen[bytes]) -> None:

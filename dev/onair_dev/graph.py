@@ -78,12 +78,15 @@ def run_all(command: str, tasks: Sequence[Task], of: int | None = None) -> None:
             f"{command}: {minutes(total)} the first time; later runs reuse the builds", markup=False
         )
     run = _Run(tasks, of or len(tasks))
-    with Progress(run.left) as progress, ThreadPoolExecutor(PARALLEL_TASKS) as pool:
-        try:
-            run.all(progress, pool)
-        except BaseException:
-            commands.terminate_all()
-            raise
+    try:
+        with Progress(run.left) as progress, ThreadPoolExecutor(PARALLEL_TASKS) as pool:
+            try:
+                run.all(progress, pool)
+            except BaseException:
+                commands.terminate_all()
+                raise
+    finally:
+        commands.allow_new()
 
 
 class _Run:
@@ -96,7 +99,7 @@ class _Run:
 
     def all(self, progress: Progress, pool: ThreadPoolExecutor) -> None:
         running: set[Future[None]] = set()
-        while len(self._done) < len(self._tasks):
+        while running or len(self._done) < len(self._tasks):
             for task in ready(self._tasks, self._done, self._started)[: PARALLEL_TASKS - len(running)]:
                 self._started[task.name] = monotonic()
                 running.add(pool.submit(self._one, progress, task))
@@ -106,13 +109,11 @@ class _Run:
 
     def _one(self, progress: Progress, task: Task) -> None:
         with progress.step(task.name) as current:
-            try:
-                task.run(current)
-            finally:
-                with self._lock:
-                    width = len(str(self._of))
-                    current.label = f"[{len(self._done) + 1:>{width}}/{self._of}]"
-                    self._done.append(task.name)
+            task.run(current)
+            with self._lock:
+                width = len(str(self._of))
+                current.label = f"[{len(self._done) + 1:>{width}}/{self._of}]"
+                self._done.append(task.name)
 
     def left(self) -> str:
         """Formats the remaining tasks and time, for the line below the running steps."""

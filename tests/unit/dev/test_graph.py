@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 
 import pytest
 
+from onair_dev import graph
+from onair_dev.commands import Cancelled
 from onair_dev.failures import Failed
 from onair_dev.graph import Task, minutes, ready, remaining_s, run_all
-from onair_dev.progress import Step
+from onair_dev.progress import Progress, Step
 
 
 def nothing(_: Step) -> None: ...
@@ -73,3 +77,64 @@ def test_a_failure_is_told_and_nothing_else_begins() -> None:
     with pytest.raises(Failed, match="no such module"):
         run_all("make up", tasks)
     assert begun == []
+
+
+def test_a_failure_counts_while_its_line_is_still_being_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that needs the failed task begins, and the last task's failure is no success."""
+    begun: list[str] = []
+    failing, ended = threading.Event(), threading.Event()
+
+    class SlowProgress(Progress):
+        @contextlib.contextmanager
+        def step(self, name: str, label: str = "     ") -> Iterator[Step]:
+            try:
+                with super().step(name, label) as current:
+                    yield current
+            except Failed:
+                failing.set()
+                ended.wait(1)
+                raise
+
+    def fail(_: Step) -> None:
+        raise Failed("no such module")
+
+    def succeed_meanwhile(_: Step) -> None:
+        failing.wait(10)
+
+    monkeypatch.setattr(graph, "Progress", SlowProgress)
+    tasks = [
+        Task("tools", fail),
+        Task("image", succeed_meanwhile),
+        Task("cluster", lambda _: begun.append("cluster"), ("tools",)),
+    ]
+    with pytest.raises(Failed, match="no such module"):
+        run_all("make up", tasks)
+    with pytest.raises(Failed, match="no such module"):
+        run_all("make up", tasks[:2])
+    assert begun == []
+
+
+def test_a_cancelled_task_starts_no_further_command() -> None:
+    outcomes: list[str] = []
+    started = threading.Event()
+
+    def two_commands(current: Step) -> None:
+        started.set()
+        try:
+            current.run("waiting", "test-graph-first", ["sleep", "60"])
+        except Cancelled:
+            outcomes.append("first cancelled")
+        try:
+            current.run("going on", "test-graph-second", ["true"])
+        except Cancelled:
+            outcomes.append("second cancelled")
+            raise
+
+    def fail(_: Step) -> None:
+        started.wait(10)
+        raise Failed("no such module")
+
+    with pytest.raises(Failed, match="no such module"):
+        run_all("make up", [Task("image", two_commands), Task("tools", fail)])
+    assert outcomes == ["first cancelled", "second cancelled"]
+    run_all("make up", [Task("again", lambda current: current.run("again", "test-graph-again", ["true"]))])
