@@ -33,6 +33,12 @@ def exit_on_failure() -> Iterator[None]:
         # The reader of our output, such as `head`, has closed it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
+    except OSError as error:
+        # The machine's fault more often than ours: a full disk, a folder that belongs to another user.
+        explain(
+            Failed(f"{error.strerror or error}: {error.filename or 'unknown file'}", log=_save_traceback())
+        )
+        sys.exit(1)
     except Exception as error:  # noqa: BLE001 - users get a sentence; the traceback goes into a log that they can send
         explain(
             Failed(f"{type(error).__name__}: {error}", "please report it with this log", _save_traceback())
@@ -40,10 +46,14 @@ def exit_on_failure() -> Iterator[None]:
         sys.exit(1)
 
 
-def _save_traceback() -> Path:
-    LOGS.mkdir(parents=True, exist_ok=True)
+def _save_traceback() -> Path | None:
+    """Returns the log; None where it cannot be written, as on a full disk."""
     log = LOGS / "traceback.log"
-    log.write_text(traceback.format_exc())
+    try:
+        LOGS.mkdir(parents=True, exist_ok=True)
+        log.write_text(traceback.format_exc())
+    except OSError:
+        return None
     return log
 
 
