@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import fcntl
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from onair_dev import plans, programs
+from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
 from onair_dev.graph import run_all
 from onair_dev.progress import Progress
-from onair_dev.settings import CACHE, CLUSTER, url
+from onair_dev.settings import CLUSTER, url
 
 PARTS = {"up": "the local cluster", "images": "our images", "tools": "programs for the cluster and for tests"}
 
@@ -89,24 +87,11 @@ def perform(options: argparse.Namespace) -> None:
 
 def build(what: str) -> None:
     """Runs the tasks of one command; only one such command runs on a machine at a time."""
-    with exclusive():
+    with exclusive(CLUSTER, "builds this cluster"):
         known = plans.facts()
         tasks = plans.of(what, known)
         of = len(tasks) + 2 if what == "demo" else len(tasks)
         run_all(f"make {what}", tasks, of)
-
-
-@contextlib.contextmanager
-def exclusive() -> Iterator[None]:
-    """Holds a lock, after waiting for any other `make` that builds the same cluster."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / f"{CLUSTER}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("another `make` builds this cluster; waiting for it", flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def become(command: list[str], *, in_cluster: bool) -> None:

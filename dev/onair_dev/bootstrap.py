@@ -11,6 +11,7 @@ def main() -> None:
         sys.exit("  why   Python 3.11 or newer is needed\n  try   make PYTHON=/path/to/python3")
     # Not at the top: an older Python cannot parse these modules and would print a traceback.
     from onair_dev import preflight, venv
+    from onair_dev.exclusive import exclusive
     from onair_dev.failures import exit_on_failure
 
     command = sys.argv[1]
@@ -18,7 +19,7 @@ def main() -> None:
     def say(doing: str) -> None:
         print(f"      {doing}", file=sys.stderr, flush=True)
 
-    with exit_on_failure():
+    with exit_on_failure(), exclusive("bootstrap", "prepares this machine"):
         if command == "venv":
             preflight.check_platform()
             preflight.ensure_venv_module(say)

@@ -1,0 +1,48 @@
+"""Two commands of `make` at the same time."""
+
+from __future__ import annotations
+
+import fcntl
+import threading
+from pathlib import Path
+
+import pytest
+
+from onair_dev import exclusive as module
+from onair_dev.exclusive import exclusive
+
+
+def test_a_second_make_waits_for_the_first_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "CACHE", tmp_path)
+    order: list[str] = []
+
+    def second() -> None:
+        with exclusive("bootstrap", "prepares this machine"):
+            order.append("second")
+
+    waits = threading.Event()
+    lock = fcntl.flock
+
+    def flock(file: object, operation: int) -> None:
+        if operation == fcntl.LOCK_EX:
+            waits.set()
+        lock(file, operation)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(module.fcntl, "flock", flock)
+    other = threading.Thread(target=second)
+    with exclusive("bootstrap", "prepares this machine"):
+        other.start()
+        assert waits.wait(10)
+        order.append("first")
+    other.join(10)
+    assert order == ["first", "second"]
+    assert capfd.readouterr().err == "another `make` prepares this machine; waiting for it\n"
+
+
+def test_the_lock_of_a_dead_process_is_no_obstacle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module, "CACHE", tmp_path)
+    (tmp_path / "bootstrap.lock").touch()
+    with exclusive("bootstrap", "prepares this machine"):
+        pass
