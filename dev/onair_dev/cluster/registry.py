@@ -1,5 +1,6 @@
 """A local container registry: pods pull `localhost:<port>/onair/...`, pushes skip existing images."""
 
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -15,12 +16,18 @@ VOLUME = "onair-registry"
 HOST = f"localhost:{REGISTRY_PORT}"
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 START_TIMEOUT_S = 30
+_STARTING = threading.Lock()
+"""Images are pushed while the cluster is created: both tasks need the registry."""
 
 
 def ensure_registry(current: Step) -> None:
     """Starts the registry; recreates it if its image or port has changed. The data is in a volume."""
-    if responds():
-        return
+    with _STARTING:
+        if not responds():
+            _start(current)
+
+
+def _start(current: Step) -> None:
     wanted, _ = ensure_image(current, "registry")
     inspected = "{{.Config.Image}} {{(index (index .HostConfig.PortBindings `5000/tcp`) 0).HostPort}}"
     existing = output_of(["docker", "inspect", "--format", inspected, CONTAINER])

@@ -92,7 +92,7 @@ def test_a_failure_counts_while_its_line_is_still_being_printed(monkeypatch: pyt
                     yield current
             except Failed:
                 failing.set()
-                ended.wait(1)
+                ended.wait(0.2)
                 raise
 
     def fail(_: Step) -> None:
