@@ -130,7 +130,7 @@ def _projects_of_secret(store: Store, change: Change) -> Iterable[str]:
 
 def _projects_with_pods(store: Store, change: Change) -> Iterable[str]:
     """Of a node that came or went; every other change is its kubelet's heartbeat."""
-    if change.before and change.after:
+    if change.before and change.gone is None:
         return ()
     return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]
 
@@ -198,8 +198,8 @@ class ReconcileLoop:
 
     def changed(self, change: Change) -> None:
         """Asks for a look at all that a change of the store bears on, and drops encoders without a pod."""
-        if self._world and change.entry.kind == POD and change.after is None:
-            self._world.fleet.drop(change.entry.uid)
+        if self._world and change.gone and change.gone.kind == POD:
+            self._world.fleet.drop(change.gone.uid)
         for key in keys_of(self._store, change):
             self._queue.add(key)
 

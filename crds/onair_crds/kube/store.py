@@ -90,6 +90,12 @@ class Change(NamedTuple):
             raise ValueError("a change of nothing")
         return entry
 
+    @property
+    def gone(self) -> Entry | None:
+        """The object that is no more: deleted, or replaced by another of its name."""
+        before, after = self
+        return None if before and after and before.uid == after.uid else before
+
 
 def creation_order(metadata: Document) -> tuple[str, str]:
     """Sorts objects oldest first; RFC 3339 UTC sorts as text once all have a fraction."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 from tests.support.documents import credentials_document, destination_document, document
 
 from onair_crds.kube.store import Store
 from onair_crds.shapes import Document
+from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.store import KINDS
-from onair_operator.reconcile import keys_of
+from onair_operator.cluster.world import World
+from onair_operator.reconcile import ReconcileLoop, keys_of
+from onair_operator.settings import OperatorSettings
 
 
 @pytest.fixture
@@ -79,4 +86,27 @@ def test_secrets_are_looked_at_when_what_they_were_made_for_is_gone(store: Store
 def test_a_node_bears_on_shows_when_it_comes_or_goes_and_not_at_every_heartbeat(store: Store) -> None:
     assert looked_at(store, "Node", document("node-a")) == {"Project/show"}
     assert looked_at(store, "Node", document("node-a")) == set()
+    again = document("node-a", uid="uid-of-another")
+    assert looked_at(store, "Node", again) == {"Project/show"}
+    assert looked_at(store, "Node", document("node-a", uid="uid-of-another")) == set()
+    store.update("Node", document("node-a"))
     assert looked_at_when_gone(store, "Node", "node-a") == {"Project/show"}
+
+
+@pytest.mark.parametrize("uid", [None, "uid-of-another"])
+async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_dropped(
+    store: Store, uid: str | None
+) -> None:
+    dropped: list[str] = []
+    fleet = SimpleNamespace(drop=dropped.append)
+    nodes = SimpleNamespace(dead=frozenset(), refresh=None)
+    loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
+    world = World(store, cast(Any, fleet), cast(Any, nodes), cast(Any, None))
+    running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
+    await asyncio.sleep(0)
+    name = "show-run-1"
+    change = store.update("Pod", document(name, uid=uid)) if uid else store.remove("Pod", name, f"uid-{name}")
+    assert change
+    loop.changed(change)
+    running.cancel()
+    assert dropped == [f"uid-{name}"]
