@@ -36,13 +36,25 @@ class RtcOutput(Output):
         server = server_of(rtc.url)
         client = await RoomClient.start(rtc)
         try:
-            message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
-            if isinstance(message, Gone):
-                raise SessionError(message.why, permanent=message.permanent)
-        except TimeoutError:
-            await client.close()
-            raise SessionError(f"no answer from {server}") from None
+            await self._join(client, server)
         except BaseException:
-            await client.close()
+            try:
+                if self.destination.stop.is_set():
+                    # It may be let in just now: a participant that does not leave stays in the room
+                    await client.finish()
+            finally:
+                await client.close()
             raise
         return RtcSession(self.destination, client, self._rejoining, server)
+
+    async def _join(self, client: RoomClient, server: str) -> None:
+        """
+        Raises:
+            SessionError: the room could not be joined.
+        """
+        try:
+            message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
+        except TimeoutError:
+            raise SessionError(f"no answer from {server}") from None
+        if isinstance(message, Gone):
+            raise SessionError(message.why, permanent=message.permanent)
