@@ -55,7 +55,7 @@ class Upload:
         except NotReadable:
             self._presentation.resume_unread()
         else:
-            await asyncio.to_thread(self._presentation.resume, text)
+            await _to_its_end(asyncio.to_thread(self._presentation.resume, text))
         self._resumed = True
 
     async def run(self) -> None:
@@ -166,3 +166,12 @@ class Upload:
         counters, spool = self._destination.counters, self._recorder.spool
         counters.queued_bytes = spool.bytes
         counters.dropped = spool.dropped_packets
+
+
+async def _to_its_end(thread: Coroutine[Any, Any, None]) -> None:
+    """Waits for a thread also when cancelled: it runs on, and must not do so beside the next attempt."""
+    task = asyncio.ensure_future(thread)
+    try:
+        await asyncio.shield(task)
+    finally:
+        await task

@@ -1,0 +1,60 @@
+"""How an upload continues what another encoder has stored."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from onair_encoder.publish.hls.upload import Upload
+
+BEFORE_WE_LOOK_AGAIN = 5
+
+
+class Parsing:
+    """A presentation whose parsing takes until `go_on` is set."""
+
+    index = "index.m3u8"
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.parsed = 0
+
+    def resume(self, _: str) -> None:
+        self.begun.set()
+        assert self.go_on.wait(10)
+        self.parsed += 1
+
+
+class Store:
+    async def get(self, _: str) -> str:
+        return "#EXTM3U"
+
+
+class Lock:
+    async def acquire(self) -> None:
+        return
+
+
+async def test_a_stop_while_a_playlist_is_parsed_waits_for_it_so_that_the_next_attempt_parses_alone() -> None:
+    presentation: Any = Parsing()
+    nothing: Any = None
+    store: Any = Store()
+    lock: Any = Lock()
+    upload = Upload(nothing, nothing, presentation, store, lock, asyncio.Event())
+
+    opening = asyncio.create_task(upload.resume())
+    await asyncio.to_thread(presentation.begun.wait, 10)
+    opening.cancel()
+    for _ in range(BEFORE_WE_LOOK_AGAIN):
+        await asyncio.sleep(0)
+    assert not opening.done()
+    presentation.go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert presentation.parsed == 1
+
+    await upload.resume()
+    assert presentation.parsed == 2
