@@ -80,9 +80,10 @@ class RtmpConnection:
         """
         try:
             connection = cls(address, streams, ack_window)
-        except BaseException:
+        except OSError as error:
+            # The server has closed the connection already
             streams[1].transport.abort()
-            raise
+            raise network_error(error, address.host, address.server) from error
         try:
             await connection._begin()
         except BaseException:
