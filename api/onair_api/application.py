@@ -19,7 +19,7 @@ from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
+from onair_api.cache.watched_kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
 from onair_api.event.service import Events
 from onair_api.http import openapi, pages, responses, routes
 from onair_api.http.compression import Compression

@@ -22,7 +22,8 @@ from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import Key, WorkQueue
-from onair_operator.cluster.store import (
+from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.watched_kinds import (
     BY_COLLECTION,
     BY_DESTINATION,
     BY_PROJECT,
@@ -38,7 +39,6 @@ from onair_operator.cluster.store import (
     SOURCE,
     WATCHED,
 )
-from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.world import World
 from onair_operator.collection.observe import observe as observe_collection
 from onair_operator.collection.plan import make_plan as plan_collection

@@ -15,13 +15,13 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
 from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
-from onair_operator.cluster.recorder import Recorder
-from onair_operator.cluster.store import KINDS, PROJECT
 from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.watched_kinds import KINDS, PROJECT
 from onair_operator.cluster.world import World
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.identity import OperatorKey
@@ -94,7 +94,7 @@ class _Runtime:
         client, queue, settings = self._client, self._queue, self._settings
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)))
         world = World(self._store, fleet, NodeLeases(client), RtcProviders(settings.rtc))
-        recorder = Recorder(client, settings.show_namespace, self._identity)
+        recorder = EventRecorder(client, settings.show_namespace, self._identity)
         applier = Applier(client, world, queue, self._reconcile.changed, recorder, key, settings)
         try:
             await self._reconcile.run(world, applier, self._watch)

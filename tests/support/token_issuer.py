@@ -12,7 +12,7 @@ from onair_api.auth.identity import ALL_SCOPES, Identity
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import SIGNING_KEY
+from onair_api.cache.watched_kinds import SIGNING_KEY
 from onair_api.settings import Settings, TokenSettings
 from onair_crds.resources.enums import Role
 

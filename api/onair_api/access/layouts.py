@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_api.access.ownership import owned_project
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
+from onair_api.cache.watched_kinds import COLLECTION, LAYOUT, PROJECT
 from onair_api.errors import NotFound, PermissionDenied
 from onair_crds.kube.store import Entry
 

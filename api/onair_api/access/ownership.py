@@ -9,7 +9,7 @@ from __future__ import annotations
 from onair_api.access.audiences import Owner
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.errors import NotFound
 from onair_crds.kube.store import Entry
 

@@ -9,7 +9,7 @@ from onair_api.access.ownership import owner_in
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import COLLECTION, LAYOUT, PROJECT
+from onair_api.cache.watched_kinds import COLLECTION, LAYOUT, PROJECT
 from onair_api.errors import InvalidArgument, NotFound, Violation
 from onair_crds.kube.store import Entry
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import structlog
 
 from onair_api.auth.identity import ALL_SCOPES
-from onair_api.cache.kinds import API_KEY
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import API_KEY
 from onair_api.errors import Unauthenticated
 from onair_crds.kube.store import Entry
 

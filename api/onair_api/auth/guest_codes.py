@@ -17,7 +17,7 @@ from onair_api.auth.expiry import Sweeper, expires_annotation, expiry_of
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import GUEST_CODE, PROJECT
+from onair_api.cache.watched_kinds import GUEST_CODE, PROJECT
 from onair_api.errors import NotFound
 from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
 from onair_crds.contract.owners import owner_reference

@@ -15,7 +15,7 @@ import structlog
 
 from onair_api.auth.expiry import expires_annotation
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import REVOKED_TOKEN
+from onair_api.cache.watched_kinds import REVOKED_TOKEN
 from onair_crds.contract.labels import REVOKED_TOKEN_TYPE
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document

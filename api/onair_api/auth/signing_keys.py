@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import SIGNING_KEY
+from onair_api.cache.watched_kinds import SIGNING_KEY
 from onair_api.errors import Unavailable
 from onair_crds.contract.labels import SIGNING_KEY_TYPE
 from onair_crds.kube.apis import SECRETS

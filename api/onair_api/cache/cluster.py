@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from onair_api.cache.kinds import BY_KIND, WATCHED
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import BY_KIND, WATCHED
 from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS, WATCH_EVENTS, WATCH_RESTARTS
 from onair_api.settings import Settings
 from onair_crds.kube.apis import Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.reflector import Listener, Reflector, Target
+from onair_crds.kube.reflector import Listener, Reflector, WatchTarget
 from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
@@ -52,7 +52,7 @@ class Cluster:
             Reflector(
                 client,
                 self.view,
-                Target(each.kind, each.api, self.namespace(each.kind), each.query),
+                WatchTarget(each.kind, each.api, self.namespace(each.kind), each.query),
                 settings.cache,
                 WatchMetrics(),
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onair_api.cache.kinds import KINDS, PARENT
+from onair_api.cache.watched_kinds import KINDS, PARENT
 from onair_crds.kube.store import Entry, Store
 from onair_crds.shapes import Document
 

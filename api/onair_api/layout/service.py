@@ -7,7 +7,7 @@ import uuid
 from onair_api.access.layouts import owned_layout, project_of, visible_projects
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import LAYOUT
+from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.record import with_request_metadata
 from onair_api.layout.layer.request import RoundingDecoder

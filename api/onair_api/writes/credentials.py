@@ -14,7 +14,7 @@ import binascii
 import structlog
 
 from onair_api.cache.cluster import NAME, Cluster
-from onair_api.cache.kinds import CREDENTIALS
+from onair_api.cache.watched_kinds import CREDENTIALS
 from onair_api.wire.message import Kind, Message
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL

@@ -23,7 +23,7 @@ SHORTEST_WATCH_S = 0.5
 
 
 @dataclass(frozen=True)
-class Target:
+class WatchTarget:
     """What is listed and watched: a kind of the store, where it lives, and which of its objects."""
 
     kind: str
@@ -73,7 +73,7 @@ class Listing(NamedTuple):
     changes: list[Change]
 
 
-async def relist(client: KubeClient, store: Store, target: Target) -> Listing:
+async def relist(client: KubeClient, store: Store, target: WatchTarget) -> Listing:
     """Lists a kind and makes the store equal to it.
 
     Raises:
@@ -89,7 +89,7 @@ class Reflector:
     """One list and watch. `run` never returns; `synced` and `age_s` say how far the store can be trusted."""
 
     def __init__(
-        self, client: KubeClient, store: Store, target: Target, timing: Timing, metrics: Metrics
+        self, client: KubeClient, store: Store, target: WatchTarget, timing: Timing, metrics: Metrics
     ) -> None:
         self.listener: Listener | None = None
         self.kind = target.kind

@@ -17,9 +17,9 @@ from onair_crds.resources.base import Resource
 from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
+from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.queue import Key, WorkQueue
-from onair_operator.cluster.recorder import Recorder
-from onair_operator.cluster.store import POD, PROJECT, SECRET
+from onair_operator.cluster.watched_kinds import POD, PROJECT, SECRET
 from onair_operator.cluster.world import World
 from onair_operator.encoder.client import EncoderUnreachable, ProgramRefused
 from onair_operator.encoder.cost import cost_of
@@ -27,7 +27,7 @@ from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.claim import Claim, claimed_identity, claimed_pod
-from onair_operator.specs.identity import identity_secret
+from onair_operator.specs.identity_secret import identity_secret
 from onair_operator.specs.pod import pod_template
 
 log = structlog.get_logger()
@@ -44,7 +44,7 @@ class Applier:
         world: World,
         queue: WorkQueue,
         changed: Callable[[Change], None],
-        recorder: Recorder,
+        recorder: EventRecorder,
         key: OperatorKey,
         settings: OperatorSettings,
     ) -> None:

@@ -13,11 +13,11 @@ from prometheus_client import Counter
 from onair_crds.kube.apis import CUSTOM, Api
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.reflector import Target, relist
+from onair_crds.kube.reflector import WatchTarget, relist
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import GROUP, VERSION
 from onair_crds.shapes import Document
-from onair_operator.cluster.store import WATCHED
+from onair_operator.cluster.watched_kinds import WATCHED
 
 log = structlog.get_logger()
 
@@ -76,7 +76,7 @@ class Watch:
         corrections = 0
         for kind, api in WATCHED.items():
             namespace = self._namespace if api.namespaced else None
-            listing = await relist(self._client, self._store, Target(kind, api, namespace))
+            listing = await relist(self._client, self._store, WatchTarget(kind, api, namespace))
             for change in listing.changes:
                 self._changed(change)
             corrections += len(listing.changes)

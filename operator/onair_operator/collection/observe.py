@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onair_crds.resources.collection import Collection
-from onair_operator.cluster.store import COLLECTION
+from onair_operator.cluster.watched_kinds import COLLECTION
 from onair_operator.cluster.world import World
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onair_crds.resources.destination import Destination
-from onair_operator.cluster.store import DESTINATION, PROJECT
+from onair_operator.cluster.watched_kinds import DESTINATION, PROJECT
 from onair_operator.cluster.world import World
 
 

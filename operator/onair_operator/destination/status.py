@@ -15,7 +15,7 @@ from onair_operator.specs.ready import Verdict, with_ready
 
 
 @dataclass(frozen=True)
-class Delivery:
+class DeliveryState:
     """The state of one destination in the project's broadcast."""
 
     on_air: bool
@@ -28,7 +28,7 @@ class Delivery:
 def destination_status(
     destination: Destination,
     program: ProgramDestination | Refusal,
-    delivery: Delivery,
+    delivery: DeliveryState,
     now: dt.datetime,
 ) -> DestinationStatus:
     """The next status; the present one where nothing new is known, as after a restart of the operator."""

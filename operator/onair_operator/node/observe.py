@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from onair_crds.contract.labels import PROJECT_LABEL
-from onair_operator.cluster.store import POD
+from onair_operator.cluster.watched_kinds import POD
 from onair_operator.cluster.world import World
 
 SILENT_AFTER_S = 5.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from onair_operator.cluster.actions import Action, MarkNode, Requeue
 from onair_operator.cluster.queue import Key
-from onair_operator.cluster.store import PROJECT
+from onair_operator.cluster.watched_kinds import PROJECT
 from onair_operator.node.observe import ObservedNode
 from onair_operator.settings import OperatorSettings
 

@@ -9,7 +9,7 @@ from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import Project
-from onair_operator.cluster.store import (
+from onair_operator.cluster.watched_kinds import (
     BY_DESTINATION,
     BY_PROJECT,
     COLLECTION,

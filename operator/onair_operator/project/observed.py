@@ -9,7 +9,7 @@ from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import BroadcastStatus, Project
-from onair_operator.destination.status import Delivery
+from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.room.providers import RtcProvider
 from onair_operator.secret.observed import SecretView
@@ -63,16 +63,16 @@ class ObservedProject:
             return None
         return view
 
-    def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> Delivery:
+    def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> DeliveryState:
         """The state of one destination in this broadcast."""
         if broadcast is None or not broadcast.phase.active:
-            return Delivery(on_air=False)
+            return DeliveryState(on_air=False)
         encoder = self.encoder_of(broadcast)
         states = []
         if encoder and encoder.status and encoder.status.broadcast == broadcast.id:
             states = encoder.status.destinations
         pod = self.claimed_pod(broadcast)
-        return Delivery(
+        return DeliveryState(
             on_air=True,
             state=next((state for state in states if state.id == destination), None),
             encoder_gone=pod is None or pod.gone,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onair_crds.contract.labels import DESTINATION_LABEL, SOURCE_LABEL
-from onair_operator.cluster.store import DESTINATION, SECRET, SOURCE
+from onair_operator.cluster.watched_kinds import DESTINATION, SECRET, SOURCE
 from onair_operator.cluster.world import World
 from onair_operator.secret.observed import SecretView
 

@@ -6,7 +6,7 @@ import datetime as dt
 
 from onair_operator.cluster.actions import Action, DeleteSecret, Requeue
 from onair_operator.cluster.queue import Key
-from onair_operator.cluster.store import SECRET
+from onair_operator.cluster.watched_kinds import SECRET
 from onair_operator.secret.observe import ObservedSecret
 from onair_operator.settings import OperatorSettings
 

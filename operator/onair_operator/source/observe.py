@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
-from onair_operator.cluster.store import COLLECTION, SOURCE
+from onair_operator.cluster.watched_kinds import COLLECTION, SOURCE
 from onair_operator.cluster.world import World
 
 

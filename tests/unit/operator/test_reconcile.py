@@ -12,7 +12,7 @@ from tests.support.documents import credentials_document, destination_document, 
 from onair_crds.kube.store import Store
 from onair_crds.shapes import Document
 from onair_operator.cluster.queue import WorkQueue
-from onair_operator.cluster.store import KINDS
+from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.reconcile import ReconcileLoop, keys_of
 from onair_operator.settings import OperatorSettings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
 from onair_api.access.target import Target
-from onair_api.event.changes.change import Change
+from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position, dumps
 from onair_crds.shapes import JsonObject
 
@@ -29,7 +29,7 @@ class Announcement:
     projects: tuple[str, ...] = ()
     """Projects whose guests see it although it belongs to their collection."""
 
-    def event(self, change: Change, part: int, owner: Owner | None, prefix: str) -> Event:
+    def event(self, change: ResourceChange, part: int, owner: Owner | None, prefix: str) -> Event:
         """
         Args:
             part: counts the announcements of the change.

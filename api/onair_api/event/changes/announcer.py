@@ -13,12 +13,12 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
-from onair_api.event.changes.change import Change
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.changes.layout import layout_announcements
 from onair_api.event.changes.live import live_announcements
 from onair_api.event.changes.parents import PARENT, Parents
+from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.buffer import ReplayBuffer
 from onair_api.live.project.record import ProjectRecords
@@ -55,7 +55,7 @@ class ChangeAnnouncer:
         self._listed: set[str] = set()
         self._unused_notes: OrderedDict[str, str] = OrderedDict()
         """Nonces of notes whose change announced nothing, by the object's uid."""
-        self._queues: dict[str, deque[Change]] = {kind: deque() for kind in KINDS}
+        self._queues: dict[str, deque[ResourceChange]] = {kind: deque() for kind in KINDS}
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._progress = asyncio.Event()
         """Set when an object was announced that may be a parent."""
@@ -115,7 +115,9 @@ class ChangeAnnouncer:
         entry = after or before
         if entry is None:
             return
-        change = Change(entry.kind, before, after, position, note, time.monotonic() + PARENT_TIMEOUT_S)
+        change = ResourceChange(
+            entry.kind, before, after, position, note, time.monotonic() + PARENT_TIMEOUT_S
+        )
         queue = self._queues[entry.kind]
         if not queue and not self._parent_missing(change) and not self._may_have_details(change):
             self._announce(change, None)
@@ -125,19 +127,19 @@ class ChangeAnnouncer:
         if worker is None or worker.done():
             self._workers[entry.kind] = asyncio.get_running_loop().create_task(self._work_off(queue))
 
-    def _parent_missing(self, change: Change) -> bool:
+    def _parent_missing(self, change: ResourceChange) -> bool:
         if change.before is not None or change.kind not in PARENT:
             return False
         kind, field = PARENT[change.kind]
         return change.entry.spec.get(field) not in self._announced[kind]
 
-    def _may_have_details(self, change: Change) -> bool:
+    def _may_have_details(self, change: ResourceChange) -> bool:
         note = change.note
         return (
             note is not None and change.kind == LAYOUT and note.may_have_details and self._details.available
         )
 
-    async def _work_off(self, queue: deque[Change]) -> None:
+    async def _work_off(self, queue: deque[ResourceChange]) -> None:
         """Announces what waits, in order."""
         while queue:
             change = queue[0]
@@ -153,7 +155,7 @@ class ChangeAnnouncer:
             self._announce(change, details)
             queue.popleft()
 
-    def _announce(self, change: Change, details: JsonObject | None) -> None:
+    def _announce(self, change: ResourceChange, details: JsonObject | None) -> None:
         """Delivers the events of a change.
 
         Args:
@@ -175,7 +177,7 @@ class ChangeAnnouncer:
             self._deliver(event)
         self._buffer.advance(change.kind, change.position)
 
-    def _with_unused_note(self, change: Change) -> Change:
+    def _with_unused_note(self, change: ResourceChange) -> ResourceChange:
         """A deletion's note is written just before it, by a change that announces nothing else."""
         note, before = note_of(change.before), change.before
         if change.note or not note or not before or self._unused_notes.get(before.uid) != note.nonce:
@@ -183,7 +185,7 @@ class ChangeAnnouncer:
         ends = change.after is None or (change.after.deleting and not before.deleting)
         return replace(change, note=note) if ends else change
 
-    def _remember(self, change: Change, *, announced: bool) -> None:
+    def _remember(self, change: ResourceChange, *, announced: bool) -> None:
         names = self._announced[change.kind]
         if change.after is None:
             if change.entry.name not in self._seen[change.kind]:

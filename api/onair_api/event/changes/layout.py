@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from onair_api.access.target import Target
-from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import PROJECT
 from onair_api.event.changes.announcement import BATCH, CREATE, DELETE, UPDATE, Announcement
-from onair_api.event.changes.change import Change
+from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.layout.layer.record import layer_record, layers_of
 from onair_api.layout.record import layout_record
 from onair_crds.kube.store import Entry
@@ -14,7 +14,7 @@ from onair_crds.shapes import JsonObject
 
 
 def layout_announcements(
-    change: Change, target: Target, view: View, details: JsonObject | None
+    change: ResourceChange, target: Target, view: View, details: JsonObject | None
 ) -> list[Announcement]:
     """
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.access.target import Target
-from onair_api.cache.kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Announcement
 from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.broadcast.run import present_run

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from onair_api.access.audiences import Owner
 from onair_api.access.ownership import owner_in
 from onair_api.access.target import Target
-from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_crds.kube.store import Entry
 
 DELETED_KEPT = 20_000

@@ -6,7 +6,7 @@ from onair_api.access.layouts import owned_layout
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import NotFound
-from onair_api.layout.event_details import EventDetailsStore
+from onair_api.layout.event_details_store import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.record import layer_fields, layers_of
 from onair_api.layout.layer.request import LayerRequest, create_request, delete_request, update_request

@@ -13,9 +13,9 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from onair_api.auth.identity import Identity
-from onair_api.cache.kinds import LAYOUT
+from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.errors import RpcError
-from onair_api.layout.event_details import EventDetailsStore
+from onair_api.layout.event_details_store import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.record import batch_response, event_record, layers_of, result
 from onair_api.layout.layer.stored import is_scene

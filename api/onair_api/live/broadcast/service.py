@@ -10,7 +10,7 @@ import structlog
 from onair_api.access.ownership import owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import PROJECT
+from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from onair_api.auth.guest_codes import GuestCodes
-from onair_api.cache.kinds import DESTINATION, SOURCE
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import DESTINATION, SOURCE
 from onair_api.live.destination.record import destination_record, public_destination
 from onair_api.live.source.record import SourceRecords
 from onair_api.wire.encode import encode_message

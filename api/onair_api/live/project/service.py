@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_api.access.ownership import owned_collection, owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import DESTINATION, LAYOUT, PROJECT
+from onair_api.cache.watched_kinds import DESTINATION, LAYOUT, PROJECT
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords

@@ -7,7 +7,7 @@ import copy
 from onair_api.access.ownership import owned_project, source_of
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import PROJECT
+from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import FailedPrecondition, NotFound, Violation
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import ProjectRecords

@@ -9,7 +9,7 @@ from onair_api.access.ownership import owned_collection, source_of
 from onair_api.auth.callers import Caller
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import PROJECT, SOURCE
+from onair_api.cache.watched_kinds import PROJECT, SOURCE
 from onair_api.errors import FailedPrecondition, NotFound, PermissionDenied
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords

@@ -6,8 +6,8 @@ import pytest
 from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.tokens import assert_error
 
-from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import PROJECT
 
 RUNNING = {"spec": {"broadcast": {"state": "Running", "id": "other"}}}
 

@@ -14,7 +14,7 @@ import pytest
 from onair_crds.kube import client as kube_client
 from onair_crds.kube.apis import CUSTOM
 from onair_crds.kube.client import KubeClient
-from onair_crds.kube.reflector import Reflector, Target, relist
+from onair_crds.kube.reflector import Reflector, WatchTarget, relist
 from onair_crds.kube.store import Store
 from onair_crds.resources.collection import Collection
 
@@ -49,8 +49,8 @@ async def client(crds: None, kubeconfig: Path) -> AsyncIterator[KubeClient]:
 
 
 @pytest.fixture
-def target(namespace: str) -> Target:
-    return Target(COLLECTION, CUSTOM[COLLECTION], namespace)
+def target(namespace: str) -> WatchTarget:
+    return WatchTarget(COLLECTION, CUSTOM[COLLECTION], namespace)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def store() -> Store:
     return Store({COLLECTION: {}})
 
 
-async def create(client: KubeClient, target: Target, name: str) -> None:
+async def create(client: KubeClient, target: WatchTarget, name: str) -> None:
     await client.create(target.api, target.namespace, Collection.document(name, SPEC))
 
 
@@ -79,7 +79,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_a_list_of_several_pages_is_taken_whole(
-    client: KubeClient, target: Target, store: Store, monkeypatch: pytest.MonkeyPatch
+    client: KubeClient, target: WatchTarget, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kube_client, "PAGE", 2)
     for number in range(5):
@@ -90,7 +90,9 @@ async def test_a_list_of_several_pages_is_taken_whole(
     assert (await relist(client, store, target)).changes == []
 
 
-async def test_a_reflector_follows_what_changes(client: KubeClient, target: Target, store: Store) -> None:
+async def test_a_reflector_follows_what_changes(
+    client: KubeClient, target: WatchTarget, store: Store
+) -> None:
     reflector = Reflector(client, store, target, Timing(), Metrics())
     async with running(reflector):
         await asyncio.wait_for(reflector.synced.wait(), 10)
@@ -102,7 +104,7 @@ async def test_a_reflector_follows_what_changes(client: KubeClient, target: Targ
 
 
 async def test_a_watch_that_is_too_old_lists_again_and_drops_what_is_gone(
-    client: KubeClient, target: Target, store: Store
+    client: KubeClient, target: WatchTarget, store: Store
 ) -> None:
     await create(client, target, "there")
     store.update(COLLECTION, {"metadata": {"name": "ghost", "uid": "ghost", "resourceVersion": "1"}})
@@ -117,7 +119,7 @@ async def test_a_watch_that_is_too_old_lists_again_and_drops_what_is_gone(
 
 
 async def test_a_watch_that_falls_silent_is_given_up(
-    client: KubeClient, target: Target, store: Store
+    client: KubeClient, target: WatchTarget, store: Store
 ) -> None:
     """Nothing is sent on a quiet watch for a minute; a shorter timeout shows what a dead peer causes."""
     metrics = Metrics()

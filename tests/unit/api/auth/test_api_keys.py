@@ -10,7 +10,7 @@ from tests.support.token_issuer import secret
 from onair_api.auth.api_keys import ApiKeys, Backend
 from onair_api.auth.identity import ALL_SCOPES
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.kinds import API_KEY
+from onair_api.cache.watched_kinds import API_KEY
 from onair_api.errors import Unauthenticated
 from onair_api.settings import Settings
 

@@ -6,7 +6,7 @@ import jwt
 import pytest
 from tests.support.token_issuer import ANNA, DAY_MS, PRIVATE_KEYS, TokenIssuer, secret
 
-from onair_api.cache.kinds import SIGNING_KEY
+from onair_api.cache.watched_kinds import SIGNING_KEY
 from onair_api.errors import Unauthenticated
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import REGISTRY
 
 from onair_api.cache.cluster import WatchMetrics
-from onair_api.cache.kinds import PROJECT
+from onair_api.cache.watched_kinds import PROJECT
 
 
 def count(name: str, **labels: str) -> float:

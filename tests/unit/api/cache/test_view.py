@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.cache.kinds import PROJECT
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import PROJECT
 
 
 def project(name: str, version: int, **metadata: Any) -> dict[str, Any]:

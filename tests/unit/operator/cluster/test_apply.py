@@ -18,7 +18,7 @@ from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster.actions import Adopt, DeleteSecret, Event, Requeue, SetFinalizer, WriteStatus
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import Key, WorkQueue
-from onair_operator.cluster.store import KINDS
+from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.encoder.identity import OperatorKey
 from onair_operator.specs.ready import Verdict, with_ready

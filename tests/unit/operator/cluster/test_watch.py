@@ -11,8 +11,8 @@ from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
-from onair_operator.cluster.store import KINDS
 from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.watched_kinds import KINDS
 
 
 class ApiServer:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from tests.support.documents import credentials_document, destination_document, document
 
 from onair_crds.kube.store import Store
-from onair_operator.cluster.store import KINDS
+from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.secret.observe import observe
 

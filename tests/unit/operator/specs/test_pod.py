@@ -17,7 +17,7 @@ from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.settings import EncoderSettings, OperatorSettings
 from onair_operator.specs.claim import Claim, claimed_identity, claimed_pod
-from onair_operator.specs.identity import identity_secret
+from onair_operator.specs.identity_secret import identity_secret
 from onair_operator.specs.pod import pod_template
 
 GOLDEN = Path(__file__).parent / "golden"

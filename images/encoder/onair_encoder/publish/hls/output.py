@@ -12,10 +12,10 @@ from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
-from onair_encoder.publish.hls.recorder import Recorder
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.segmenter import Segmenter
 from onair_encoder.publish.hls.spool import spool_of
+from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.output import Output, Session
 from onair_encoder.publish.session_error import SessionError
@@ -79,14 +79,14 @@ class _Storing:
         )
         self._store = ObjectStore(destination, storage)
         self._lock = PrefixLock(storage, finish_s + 1)
-        self._recorder = Recorder(
+        self._spool_writer = SpoolWriter(
             destination.fan_out,
             Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC)),
             spool_of(destination.wanted.id, most_s=self._presentation.spool_s),
         )
         closing = asyncio.Event()
         self.upload = Upload(
-            destination, self._recorder, self._presentation, self._store, self._lock, closing
+            destination, self._spool_writer, self._presentation, self._store, self._lock, closing
         )
         self._timer = asyncio.create_task(_set_in_time(closing, destination.stop, finish_s - CLOSING_S))
 
@@ -97,13 +97,13 @@ class _Storing:
         self._storage = storage
         self._store.update(storage)
         self._presentation.update(storage)
-        self._recorder.segmenter.target_ms = storage.segment_duration_ms
-        self._recorder.spool.most_s = self._presentation.spool_s
+        self._spool_writer.segmenter.target_ms = storage.segment_duration_ms
+        self._spool_writer.spool.most_s = self._presentation.spool_s
         return True
 
     async def close(self) -> None:
         self._timer.cancel()
-        self._recorder.close()
+        self._spool_writer.close()
         self._lock.release()
         with contextlib.suppress(Exception):
             await asyncio.shield(self._store.close())

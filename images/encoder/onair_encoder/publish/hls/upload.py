@@ -12,7 +12,7 @@ from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
-from onair_encoder.publish.hls.recorder import Recorder
+from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.storage_error import NotReadable
 from onair_encoder.publish.session_error import SessionError
 
@@ -23,7 +23,7 @@ class Upload:
     def __init__(
         self,
         destination: Destination,
-        recorder: Recorder,
+        spool_writer: SpoolWriter,
         presentation: Presentation,
         store: ObjectStore,
         lock: PrefixLock,
@@ -34,7 +34,7 @@ class Upload:
             closing: set when the time to end is nearly over: what is not stored then is dropped.
         """
         self._destination = destination
-        self._recorder = recorder
+        self._spool_writer = spool_writer
         self._presentation = presentation
         self._store = store
         self._lock = lock
@@ -68,7 +68,7 @@ class Upload:
                     return
                 if self._destination.stop.is_set():
                     return
-                ready = asyncio.create_task(self._recorder.ready.wait())
+                ready = asyncio.create_task(self._spool_writer.ready.wait())
                 await asyncio.wait({stopped, ready}, return_when=asyncio.FIRST_COMPLETED)
                 ready.cancel()
         finally:
@@ -79,8 +79,8 @@ class Upload:
 
     async def conclude(self) -> None:
         """Stores the rest and closes the playlist; retries until it is cancelled."""
-        self._recorder.stop()
-        await self._recorder.flush()
+        self._spool_writer.stop()
+        await self._spool_writer.flush()
         playlist = self._presentation.playlist
         while not playlist.ended:
             try:
@@ -97,7 +97,7 @@ class Upload:
 
     async def _end_early(self) -> None:
         """The recording is complete while the show goes on."""
-        self._recorder.stop()
+        self._spool_writer.stop()
         self._presentation.playlist.ended = True
         await self._store_playlist(last=True)
         seconds = self._presentation.storage.max_duration_ms / 1000
@@ -105,8 +105,8 @@ class Upload:
         await self._destination.stop.wait()
 
     async def _store_waiting(self) -> None:
-        spool, presentation = self._recorder.spool, self._presentation
-        self._recorder.ready.clear()
+        spool, presentation = self._spool_writer.spool, self._presentation
+        self._spool_writer.ready.clear()
         while (waiting := spool.first) and not presentation.complete and not self._closing.is_set():
             self._count()
             try:
@@ -163,7 +163,7 @@ class Upload:
             log("hls.not-deleted", id=self._destination.wanted.id, error=str(error))
 
     def _count(self) -> None:
-        counters, spool = self._destination.counters, self._recorder.spool
+        counters, spool = self._destination.counters, self._spool_writer.spool
         counters.queued_bytes = spool.bytes
         counters.dropped = spool.dropped_packets
 

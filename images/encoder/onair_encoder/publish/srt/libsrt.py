@@ -30,7 +30,7 @@ class SrtError(Exception):
         self.error, self.reject = error, reject
 
 
-class Progress:
+class SendStatistics:
     """State of the packets that were given to a socket."""
 
     def __init__(self, statistics: bytes) -> None:
@@ -96,12 +96,12 @@ class SrtSocket:
         """The peer ended the session, or sent nothing for too long."""
         return bool(self._srt.srt_getsockstate(self._socket) > CONNECTED)
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> SendStatistics | None:
         """None when the session is over."""
         statistics = ctypes.create_string_buffer(_STATISTICS_BYTES)
         if self._srt.srt_bistats(self._socket, statistics, 0, 1) < 0:
             return None
-        return Progress(statistics.raw)
+        return SendStatistics(statistics.raw)
 
     def shut(self) -> None:
         """Ends the session at the peer too."""

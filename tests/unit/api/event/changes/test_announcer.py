@@ -9,8 +9,8 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onair_api.cache.kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT
 from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT
 from onair_api.event.changes.announcer import KINDS, ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.event import Event

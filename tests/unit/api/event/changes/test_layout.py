@@ -6,8 +6,8 @@ from typing import Any
 
 from onair_api.access.target import Target
 from onair_api.cache.view import Entry, View
-from onair_api.event.changes.change import Change
 from onair_api.event.changes.layout import layout_announcements
+from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Position
 from onair_api.writes.request_note import StoredNote
 from onair_crds.shapes import JsonObject
@@ -33,7 +33,7 @@ def announced(
     note: StoredNote | None = None,
     details: JsonObject | None = None,
 ) -> list[tuple[str, str, JsonObject]]:
-    change = Change("Layout", before, after, Position(2), note, deadline=0.0)
+    change = ResourceChange("Layout", before, after, Position(2), note, deadline=0.0)
     found = layout_announcements(change, TARGET, View(), details)
     assert all(each.target == TARGET for each in found)
     return [(each.type, each.sub_type, each.record) for each in found]

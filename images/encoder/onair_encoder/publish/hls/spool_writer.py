@@ -10,7 +10,7 @@ from onair_encoder.publish.hls.segmenter import Cut, Segmenter
 from onair_encoder.publish.hls.spool import Spool
 
 
-class Recorder:
+class SpoolWriter:
     def __init__(self, fan_out: FanOut, segmenter: Segmenter, spool: Spool) -> None:
         self.spool = spool
         self.segmenter = segmenter

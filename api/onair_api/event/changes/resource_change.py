@@ -10,7 +10,7 @@ from onair_crds.kube.store import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResourceChange:
     kind: str
     before: Entry | None
     """The version seen before; None where there was no such object."""

@@ -19,7 +19,7 @@ from onair_operator.cluster.actions import Event
 log = structlog.get_logger()
 
 
-class Recorder:
+class EventRecorder:
     def __init__(self, client: KubeClient, namespace: str, instance: str) -> None:
         self._client = client
         self._namespace = namespace
