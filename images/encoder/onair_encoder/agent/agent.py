@@ -15,7 +15,8 @@ from onair_crds.contract.program import (
 from onair_crds.resources.enums import BroadcastError
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.agent import program_file
-from onair_encoder.agent.status import BitrateMeter, Changes
+from onair_encoder.agent.bitrate import BitrateMeter
+from onair_encoder.agent.changes import Changes
 from onair_encoder.browser.client import BrowserClient
 from onair_encoder.encode.client import ProgressClient, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command

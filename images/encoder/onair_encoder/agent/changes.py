@@ -1,10 +1,9 @@
-"""What the agent reports of itself: a version that grows with each transition, and the bitrate."""
+"""Transitions of the agent: a version that grows with each, and the wait for the next."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 
 HEARTBEAT_S = 2.0
 
@@ -34,17 +33,3 @@ class Changes:
             async with asyncio.timeout(HEARTBEAT_S), self._condition:
                 await self._condition.wait_for(lambda: self._version != version)
         return self._version
-
-
-class BitrateMeter:
-    """Bits per second of a count of bytes, over at least a second."""
-
-    def __init__(self) -> None:
-        self._at, self._bytes, self._bps = time.monotonic(), 0, 0
-
-    def bps(self, total_bytes: int) -> int:
-        elapsed_s = time.monotonic() - self._at
-        if elapsed_s >= 1.0:
-            self._bps = round((total_bytes - self._bytes) * 8 / elapsed_s)
-            self._at, self._bytes = time.monotonic(), total_bytes
-        return self._bps
