@@ -140,7 +140,7 @@ class Declaration(Generic[C]):
     """RPC name and operationId."""
     http: Http
     access: Access[C]
-    """Who may call it, and what their requests count for."""
+    """Which callers may use it, and what their requests count for."""
     messages: Messages
     docs: Docs
     errors: Errors = Errors()
@@ -149,7 +149,7 @@ class Declaration(Generic[C]):
     def error_codes(self) -> frozenset[Code]:
         """Codes of the errors that it documents.
 
-        Whoever names ids can miss what they name; whoever sends a message can be given a wrong one.
+        A caller that names ids may name none that exists; one that sends a message may send a wrong one.
         """
         if self.errors.only is not None:
             return frozenset(self.errors.only)

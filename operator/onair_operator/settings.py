@@ -34,9 +34,9 @@ class CostSettings(OperatorPart):
     """Requests of an encoder pod: base + perShare × (pixels/s relative to 1280×720@30) × step^complexity."""
 
     base_millicores: int = 200
-    """What browser and agent take for video of any size."""
+    """Taken by browser and agent for video of any size."""
     share_millicores: int = 550
-    """What 1280×720@30 takes on top (measured: 0.55 core in all)."""
+    """Taken by 1280×720@30 on top (measured: 0.55 core in all)."""
     complexity_step: float = 1.25
     """Factor for each step of rendering.complexity."""
     browser_memory_mib: int = 640

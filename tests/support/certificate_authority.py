@@ -14,7 +14,7 @@ HOST = "127.0.0.1"
 
 
 class CertificateAuthority:
-    """A certificate authority for the lifetime of one control plane."""
+    """A CA for the lifetime of one control plane."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

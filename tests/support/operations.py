@@ -89,7 +89,7 @@ CALLS = {
 """In an order in which all can succeed. A status of 0 is any that is neither 401 nor 403."""
 
 STREAMED = {"StreamEvents"}
-"""Tells a refusal on the stream, not by a status: tests of the stream have it."""
+"""Reports a refusal on the stream, not by a status: tests of the stream have it."""
 
 
 class World:

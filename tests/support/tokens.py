@@ -60,7 +60,7 @@ def private_key(cluster: Cluster) -> tuple[str, str]:
 
 
 def forged(user: User, key: Any, algorithm: str = "RS256", **changes: Any) -> User:
-    """The user with claims changed and signed anew."""
+    """The user with claims changed and signed again."""
     claims = {**claims_of(user.token), **changes}
     kid = jwt.get_unverified_header(user.token)["kid"]
     return User(user.facade, jwt.encode(claims, key, algorithm=algorithm, headers={"kid": kid}))

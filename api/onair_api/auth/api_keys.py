@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class Backend:
-    """Whom an API key belongs to: a service, and the scopes that it may hand on."""
+    """The service that an API key belongs to, and the scopes that it may hand on."""
 
     service_id: str
     scopes: tuple[str, ...]

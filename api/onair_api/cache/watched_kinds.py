@@ -1,4 +1,4 @@
-"""What the facade watches: which kind, where, and by what its objects are looked up."""
+"""The kinds that the facade watches: in which namespaces, and by what their objects are looked up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Watched:
     kind: str
     api: Api
     parent: Callable[[Document], IndexKey]
-    """What the object belongs to; `View.children` finds it by this."""
+    """The object's parent; `View.children` finds it by this."""
     in_release_namespace: bool = False
     query: dict[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Where to find things in and of an encoder pod: control interface, identity, environment, folders."""
+"""Names that an encoder pod and its clients share: control interface, identity, environment, folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTROL_AUDIENCE = "onair-encoder"
 PROGRAM_SCOPE = "program"
 """`scope` of a token that may use all of the control interface."""
 SERVER_NAME = "onair-encoder"
-"""The name in every pod's certificate: what tells pods apart is that each certificate is pinned."""
+"""The name in every pod's certificate: pods are distinguished by pinning each certificate."""
 
 CERTIFICATE = "tls.crt"
 PRIVATE_KEY = "tls.key"

@@ -1,4 +1,4 @@
-"""Where each kind lives in the Kubernetes API."""
+"""Paths of each kind in the Kubernetes API."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SHORTEST_WATCH_S = 0.5
 
 @dataclass(frozen=True)
 class WatchTarget:
-    """What is listed and watched: a kind of the store, where it lives, and which of its objects."""
+    """A kind of the store that is listed and watched: its API, and which of its objects."""
 
     kind: str
     api: Api

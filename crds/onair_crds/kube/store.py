@@ -77,7 +77,7 @@ class Entry:
 
 
 class Change(NamedTuple):
-    """What an update did to one object; `before` or `after` is None where there was or is none."""
+    """The effect of an update on one object; `before` or `after` is None where there was or is none."""
 
     before: Entry | None
     after: Entry | None

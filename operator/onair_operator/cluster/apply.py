@@ -145,7 +145,7 @@ class Applier:
         except ApiError as error:
             if not error.already_exists:
                 raise
-            # Created before a crash, by us: its name tells run and epoch.
+            # Created before a crash, by us: its name has run and epoch.
             created = await self._client.get(api, self._namespace, name)
             labels = created["metadata"].get("labels") or {}
             if labels.get(PROJECT_LABEL) != document["metadata"]["labels"][PROJECT_LABEL]:

@@ -39,7 +39,7 @@ class ProgramRefused(Exception):
 
 
 def digest(program: Program) -> str:
-    """Tells programmes apart whatever their revision."""
+    """Distinguishes programmes whatever their revision."""
     return hashlib.sha256(program.model_copy(update={"revision": 0}).wire().encode()).hexdigest()
 
 

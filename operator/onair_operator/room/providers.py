@@ -31,7 +31,7 @@ class RtcProvider:
 
 
 class RtcProviders:
-    """Reads keys anew when they were rotated: the kubelet swaps the files of a mounted Secret."""
+    """Reads keys again when they were rotated: the kubelet swaps the files of a mounted Secret."""
 
     def __init__(self, settings: RtcSettings) -> None:
         self._settings = settings

@@ -1,4 +1,4 @@
-"""A certificate authority, and certificates that it signs."""
+"""A CA of an installation, which signs the certificates of servers that destinations deliver to."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def av_distance_ms(
 ) -> float | None:
     """Audio minus video, precise to some milliseconds; positive where audio is late, None where unknown.
 
-    A flash is seen with the next picture, so that it says when to a frame at best; what pictures tell of the
+    A flash is seen with the next frame, so that it is precise to a frame at best; what frames show of the
     clock they were painted by is good for the mean of them all.
 
     Args:

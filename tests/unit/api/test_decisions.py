@@ -60,7 +60,7 @@ NOT_SHOWN: dict[str, tuple[str, ...]] = {
     ),
     "status code of each condition": ("test_each_answer_has_one_meaning", "test_situations"),
     "error body": ("test_every_wrong_field_is_named", "test_no_message_repeats_a_value"),
-    "where the broadcast's error is told": ("test_a_broadcast_by_its_phases",),
+    "where the broadcast's error is reported": ("test_a_broadcast_by_its_phases",),
     "rate limits": (
         "test_a_token_that_calls_too_often_is_told_when_to_come_back",
         "test_a_service_has_a_limit_for_all_its_tokens",

@@ -91,7 +91,7 @@ class HttpSender:
         self._wake.set()
 
     async def chunk(self) -> bytes:
-        """What to write next; empty when the stream ends."""
+        """The bytes to write next; empty when the stream ends."""
         while not self._backlog and not self._ended:
             self._wake.clear()
             await self._wake.wait()

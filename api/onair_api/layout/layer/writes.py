@@ -141,7 +141,7 @@ class LayerWrites:
 
         try:
             await self._writer.update(LAYOUT, layout_id, change, lambda: replace(note, has_details=kept))
-        except Exception as error:  # noqa: BLE001 - whoever waits for the response handles it
+        except Exception as error:  # noqa: BLE001 - those who wait for the response handle it
             for each in group:
                 _fail(each, error)
             return

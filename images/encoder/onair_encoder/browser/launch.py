@@ -46,7 +46,7 @@ class Launched(NamedTuple):
     process: asyncio.subprocess.Process
     read_fd: int
     write_fd: int
-    """Our ends of the pipe: its answers, and its commands."""
+    """Our ends of the pipe: its responses, and its commands."""
 
 
 async def launch(profile: str) -> Launched:

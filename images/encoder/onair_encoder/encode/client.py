@@ -13,7 +13,7 @@ FOLLOW_RETRY_S = 0.5
 
 
 async def want_pipeline(command: list[str] | None) -> None:
-    """Tells PID 1 which command is to run.
+    """Requests PID 1 to run this command, and no other; None: nothing.
 
     Raises:
         OSError: PID 1 is unavailable.

@@ -15,7 +15,7 @@ from onair_encoder.process.wait import wait_for_path
 
 INPUTS_POLL_S = 0.25
 MOST_UNREAD_BYTES = 65536
-"""What may wait for a follower before it is sent no more."""
+"""A follower that lets more wait is sent nothing until it has read."""
 
 
 class Pipeline:

@@ -1,4 +1,4 @@
-"""What a stream's `onMetaData` says of its video (Adobe FLV 10.1, annex E.5)."""
+"""Decodes a stream's `onMetaData` as far as it describes the video (Adobe FLV 10.1, annex E.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PID 1 waits for: SIGTERM, and sockets of other containers."""
+"""Waits for SIGTERM, and for sockets of other containers."""
 
 from __future__ import annotations
 

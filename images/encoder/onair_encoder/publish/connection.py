@@ -1,4 +1,4 @@
-"""What a session of packets needs of a connection, of whatever protocol."""
+"""The connection that a session of packets uses, of whatever protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Connection(PacketSink, Protocol):
     """An open connection to a server that takes packets as they come."""
 
     key_name: str
-    """What its users call the secret that admits a publisher."""
+    """Its users' word for the secret that admits a publisher."""
     grain_ms: float
     """How old its report of progress may be."""
     settle_s: float

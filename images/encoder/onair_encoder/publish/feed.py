@@ -9,7 +9,7 @@ from onair_encoder.media.metadata import FrameSize, frame_size
 
 
 class PacketSink(Protocol):
-    """What a feed writes to."""
+    """Takes the packets of a feed."""
 
     one_size: bool
     """The peer takes one frame size for as long as the session lasts."""

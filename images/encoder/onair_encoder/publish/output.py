@@ -1,4 +1,4 @@
-"""What a kind of destination provides: sessions, and what they have in common as long as it is wanted."""
+"""The interface of a kind of destination: opens sessions, and holds what outlives them."""
 
 from __future__ import annotations
 

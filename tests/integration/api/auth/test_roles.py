@@ -33,7 +33,7 @@ def test_the_matrix_has_every_operation() -> None:
 
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.PLATFORM])
 def test_the_matrix(role: Role, sign_in: Callable[..., User], served: set[str]) -> None:
-    """Who is not allowed is told so and changes nothing: whoever comes later in the list still can."""
+    """A caller without the role is refused and changes nothing: those later in the list still can."""
     name = f"user-{secrets.token_hex(4)}"
     world = World(sign_in(name), served)
     if role in (Role.HOST, Role.IMPERSONATE):

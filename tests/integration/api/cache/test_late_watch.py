@@ -1,4 +1,4 @@
-"""What a replica decides when another started a show that its own watch has not told of yet."""
+"""A replica decides rightly when another started a show that its own watch has not shown yet."""
 
 from __future__ import annotations
 

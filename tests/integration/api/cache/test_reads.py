@@ -65,7 +65,7 @@ def quiet(owner: User, cluster: Cluster) -> bool:
 
 
 def test_projects_and_destinations_come_oldest_first(sign_in: Callable[..., User]) -> None:
-    """Also those of one second, which Kubernetes tells apart by their names alone."""
+    """Also those of one second, which Kubernetes distinguishes by their names alone."""
     user = sign_in()
     collection = user.collection()
     shows = [user.project(collection) for _ in range(8)]

@@ -280,7 +280,7 @@ def test_unavailable(
     promised: dict[str, set[int]],
     sign_in: Callable[..., User],
 ) -> None:
-    """Neither the API server nor Redis is there. What the facade knows it still tells."""
+    """Neither the API server nor Redis is there. The facade still responds with what it knows."""
     lost = copy.copy(world)
     lost.ids = dict.fromkeys(world.ids, "unknown")
     guest = invite(world.show)

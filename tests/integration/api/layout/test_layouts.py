@@ -238,7 +238,7 @@ def test_layouts_of_others_do_not_exist(show: Show, sign_in: Callable[..., User]
         answer = bob.call(method, made.path + path, {} if method != "GET" else None)
         assert_error(answer, 404, 5)
         missing = bob.call(method, f"{ROOT}/nothing{path}", {} if method != "GET" else None)
-        assert missing.content == answer.content, "an id that exists cannot be told from one that does not"
+        assert missing.content == answer.content, "an id that exists looks like one that does not"
     assert bob.ok("GET", ROOT) == []
     assert bob.ok("GET", f"{ROOT}?projectId={show.id}") == []
 

@@ -221,7 +221,7 @@ def test_a_passphrase_in_an_url_is_a_secret(show: Show, cluster: Cluster, member
     assert cluster.get("destinations", created["destinationId"])["metadata"]["resourceVersion"] == version
     show.user.ok("PATCH", path, {"updateMask": "enabled", "enabled": False})
     assert address_of(cluster, created)[member] == stored
-    # A new url says anew whether there is one.
+    # A new url decides again whether there is one.
     body = {"address": {member: {"url": "srt://b.example:1"}}}
     assert show.user.ok("PATCH", path, body)["destination"]["address"] == {
         member: {"url": "srt://b.example:1", **key}

@@ -40,7 +40,7 @@ def test_video_is_changed_while_live(pair: PodPair, page: str, far_end: RtmpCont
     # Another size does, at once and without being reported as disconnected
     changes = {"width": 480, "height": 270, "profile": "main"}
     pair.put(smaller.model_copy(update={"video": smaller.video.model_copy(update=changes)}))
-    pair.wait_for(lambda: far_end.publisher("changing") not in (None, connection), "connected anew")
+    pair.wait_for(lambda: far_end.publisher("changing") not in (None, connection), "reconnected")
     pair.wait_for(lambda: far_end.received("changing") > 0, "received")
     found = video_figures(url)
     assert (found.width, found.height, found.profile) == (480, 270, "Main")

@@ -1,4 +1,4 @@
-"""Where a bucket is: by path at an endpoint, or as a host of AWS. Pure."""
+"""The address of a bucket: a path at an endpoint, or a host of AWS. Pure."""
 
 from __future__ import annotations
 

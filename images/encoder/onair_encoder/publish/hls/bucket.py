@@ -17,7 +17,7 @@ class Bucket:
     def __init__(self, storage: ProgramStorage, timeout_s: Callable[[], float]) -> None:
         """
         Args:
-            timeout_s: how long a request may make no progress, asked anew for each.
+            timeout_s: how long a request may make no progress, looked up for each.
         """
         self._storage = storage
         self._requests = BucketRequests(storage, timeout_s)

@@ -110,7 +110,7 @@ class _Storing:
 
 
 async def _set_in_time(closing: asyncio.Event, stop: asyncio.Event, after_s: float) -> None:
-    """What cannot be stored by then is dropped, so that the playlist is closed all the same."""
+    """Drops what cannot be stored by then, so that the playlist is closed all the same."""
     await stop.wait()
     await asyncio.sleep(after_s)
     closing.set()

@@ -41,7 +41,7 @@ class Playlist:
         self.discontinuity_sequence = 0
         self.segments: deque[Segment] = deque()
         self._entries: deque[str] = deque()
-        """Their lines, kept: a long recording has thousands."""
+        """Their lines, formatted once: a long recording has thousands."""
         self.total_s = 0.0
         """Of all that were added."""
         self.ended = False

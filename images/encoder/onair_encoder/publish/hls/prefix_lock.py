@@ -1,4 +1,4 @@
-"""Who writes where: two that write under one prefix would overwrite each other's segments."""
+"""Locks a prefix of a bucket: two that write under one would overwrite each other's segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a player is offered: segments with their names, and the playlist that lists them."""
+"""The presentation that a player is offered: segments with their names, and their playlist."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class BucketRequests:
     def __init__(self, storage: ProgramStorage, timeout_s: Callable[[], float]) -> None:
         """
         Args:
-            timeout_s: how long a request may make no progress, asked anew for each.
+            timeout_s: how long a request may make no progress, looked up for each.
         """
         self._address = BucketAddress.of(storage)
         self._signer = Signer(storage)

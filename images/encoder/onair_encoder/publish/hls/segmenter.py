@@ -105,7 +105,7 @@ class Segmenter:
         return cut
 
     def flush(self) -> Cut | None:
-        """The segment that was begun, as far as it is."""
+        """The segment that was begun, as long as it is now; None where none was."""
         if self._first_ms is None or not self._data:
             return None
         return self._end(self._last_ms + NOMINAL_FRAME_MS)

@@ -65,7 +65,7 @@ class Spool:
         self._waiting: deque[Waiting] = deque()
         self._number = 0
         self._broken = False
-        """What comes next does not continue what came before it."""
+        """The next segment does not continue the one before."""
         shutil.rmtree(folder, ignore_errors=True)
 
     def __len__(self) -> int:

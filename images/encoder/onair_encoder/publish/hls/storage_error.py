@@ -1,4 +1,4 @@
-"""What a storage's error codes mean, in words that a producer understands. Pure."""
+"""Translates a storage's error codes into words that a producer understands. Pure."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class LiveKitRoom(Room):
         self._audio: rtc.AudioSource | None = None
         self._announced_bps = 0
         self._frames_of: dict[int, int] = {}
-        """Sent by each stream of the session: of one that was published anew nothing more is reported."""
+        """Sent by each stream of the session: nothing more is reported of one that was published again."""
 
     async def join(self) -> None:
         options = rtc.RoomOptions(auto_subscribe=False, connect_timeout=CONNECT_TIMEOUT_S)

@@ -36,7 +36,7 @@ class Playout:
         self._due: asyncio.PriorityQueue[tuple[int, int, Frame | bytes]] = asyncio.PriorityQueue()
         self._count = itertools.count()
         self.frames = 0
-        """That were due."""
+        """Count of those that were due."""
         self.flowing = False
         """Whether frames are known to have left."""
 

@@ -44,7 +44,7 @@ class Room(ABC):
 
     @abstractmethod
     async def publish(self, video: VideoFormat) -> None:
-        """Announces video and audio; the video anew where they are announced already.
+        """Announces video and audio; the video again where they are announced already.
 
         Raises:
             SessionError: it may not, or got no response.

@@ -12,7 +12,7 @@ MAX_UNSENT_BYTES = 4 * 2**20
 
 
 class RoomPipe(Protocol):
-    """What it writes to."""
+    """Takes the messages of a feed."""
 
     @property
     def unsent(self) -> int:

@@ -15,9 +15,9 @@ from onair_encoder.publish.session_error import SessionError
 LEAST_TIMEOUT_S = 1.0
 """A server's responses come some ten times a second, and at times fewer."""
 PUBLISH_S = 6.0
-"""While video is published, first or anew, nothing is sent, and so nothing is acknowledged."""
+"""While video is published, at first or again, nothing is sent, and so nothing is acknowledged."""
 HELD_S = 4.0
-"""It takes 3 s at most to publish video of another bitrate anew, and 1 s to see that it flows."""
+"""It takes 3 s at most to republish video at another bitrate, and 1 s to see that it flows."""
 AUDIO_ONLY_TIMEOUT_S = 3.0
 """Without video responses are few."""
 

@@ -49,7 +49,7 @@ class VideoFlow:
 
 
 class Rejoining:
-    """When to join anew, as the library may hold the video back on a network that has recovered.
+    """When to rejoin, as the library may hold the video back on a network that has recovered.
 
     Its estimate of the bandwidth grows with what it sends, and without video that is too
     little. Where the network is still slow each new session disturbs the audio, so the

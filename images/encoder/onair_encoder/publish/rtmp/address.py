@@ -1,4 +1,4 @@
-"""Where to publish by RTMP: what a url and a key say, and the TCP or TLS connection to there."""
+"""The address to publish to by RTMP, from a url and a key, and the TCP or TLS connection to it."""
 
 from __future__ import annotations
 

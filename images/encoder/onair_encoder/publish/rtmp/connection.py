@@ -21,10 +21,10 @@ _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5
 _ACK_WINDOW = 2_500_000
 MAX_UNSENT_BYTES = 8 * 2**20
 MAX_BEHIND_MS = 10_000
-"""What may wait in this process before frames are dropped: bytes, and the time that they span."""
+"""Frames are dropped once more waits in this process: bytes, and the time that they span."""
 WRITE_BUFFER_BYTES = 64 * 2**20
 _KERNEL_BYTES = 256 * 1024
-"""What waits beyond this waits in this process, where it can be dropped, rather than in the kernel."""
+"""More than this waits in this process, where it can be dropped, rather than in the kernel."""
 _TCP_NOTSENT_LOWAT = 25
 _SLACK_BYTES = 2 * HANDSHAKE_BYTES + 1 + 1024
 """Some servers count the handshake among the bytes that they acknowledge, some do not."""

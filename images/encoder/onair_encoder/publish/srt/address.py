@@ -1,4 +1,4 @@
-"""Where an SRT listener is, and what the url's query asks of the session. Pure."""
+"""Parses the url of an SRT listener, and the options of the session in its query. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resource-change events: of every family, whoever made the change, the same on both replicas."""
+"""Resource-change events: of every family, by whichever client changed it, the same on both replicas."""
 
 from __future__ import annotations
 

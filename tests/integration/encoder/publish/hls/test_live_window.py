@@ -1,4 +1,4 @@
-"""A live window slides, and is resumed by whoever follows."""
+"""A live window slides, and is resumed by the encoder that follows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_a_window_slides_and_old_segments_are_deleted(tmp_path: Path) -> N
         assert closed.endswith("#EXT-X-ENDLIST\n")
         await asyncio.to_thread(probe, folder / "index.m3u8")
 
-        # Another run begins anew, and removes what the last one left
+        # Another run starts from zero, and deletes what the last one left
         second = hls_publisher(live, fan_out, run="second")
         await until_connected(second)
         assert "#EXT-X-MEDIA-SEQUENCE:0\n" in text_of(folder / "index.m3u8")

@@ -121,7 +121,7 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
         assert layout.spec["layers"][0]["x"] == 29
         assert len(layout.writes) <= 2
         assert layout.writes[-1].metadata == {"n": 29}
-        assert await writes.write("lay", update("b", x=1)), "the queue begins anew"
+        assert await writes.write("lay", update("b", x=1)), "the queue starts again"
 
     run(test)
 

@@ -1,4 +1,4 @@
-"""The run that a client is told of, and what start and stop write. One row a situation."""
+"""The run that a client is shown, and what start and stop write. One row a situation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTHING, RUNNING_X, STOPPED_X = wanted(None), wanted("Running", "x"), wanted("St
 NEW = {"state": "Running", "id": "new"}
 
 CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Part]] = [
-    # situation, spec, status, (id, phase) told, (id, broadcast) after a start, broadcast after a stop
+    # situation, spec, status, (id, phase) shown, (id, broadcast) after a start, broadcast after a stop
     ("never started", NOTHING, {}, (None, "NotRunning"), ("new", NEW), {}),
     ("default spec", wanted("Stopped"), {}, (None, "NotRunning"), ("new", NEW), {"state": "Stopped"}),
     ("just started", RUNNING_X, {}, ("x", "Waiting"), ("x", RUNNING_X["broadcast"]), STOPPED_X["broadcast"]),
@@ -110,13 +110,13 @@ CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Par
 
 
 @pytest.mark.parametrize(
-    ("spec", "status", "told", "started", "stopped"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+    ("spec", "status", "shown", "started", "stopped"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
 def test_situations(
-    spec: Part, status: Part, told: tuple[str | None, str], started: tuple[str, Part], stopped: Part
+    spec: Part, status: Part, shown: tuple[str | None, str], started: tuple[str, Part], stopped: Part
 ) -> None:
     run = present_run(spec, status)
-    assert (run.id, run.phase) == (told[0], BroadcastPhase(told[1]))
+    assert (run.id, run.phase) == (shown[0], BroadcastPhase(shown[1]))
     assert wanted_start(spec, status, "new") == started
     assert wanted_stop(spec, status) == stopped
 
