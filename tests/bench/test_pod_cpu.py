@@ -7,13 +7,13 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from tests.support.cluster import PROBE, SHOWS, LocalCluster, address
 from tests.support.receiver import Receiver
 from tests.support.shows import FacadeClient
 
 from onair_crds.contract.program import Program, ProgramVideo
+from onair_crds.shapes import Document
 from onair_encoder.browser.launch import FLAGS, PROGRAM
 from onair_encoder.encode.command import ffmpeg_command
 
@@ -65,7 +65,7 @@ def cores_of(*pods: tuple[str, str]) -> list[float]:
     ]
 
 
-def requested_millicores(pod: dict[str, Any]) -> int:
+def requested_millicores(pod: Document) -> int:
     """Sums the CPU requests of a pod's containers."""
     requests = [each["resources"]["requests"]["cpu"] for each in pod["spec"]["containers"]]
     return sum(int(each[:-1]) if each.endswith("m") else int(each) * 1000 for each in requests)

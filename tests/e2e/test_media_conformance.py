@@ -6,7 +6,6 @@ import json
 import statistics
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support.cluster import address
@@ -14,9 +13,11 @@ from tests.support.media import probe
 from tests.support.receiver import RTMP, Receiver
 from tests.support.shows import LiveShow
 
+from onair_crds.shapes import JsonObject
+
 BUILD = Path(__file__).parents[2] / "build/e2e"
 
-CASES: list[tuple[str, int, int, dict[str, Any]]] = [
+CASES: list[tuple[str, int, int, JsonObject]] = [
     ("720p30", 1280, 720, {}),
     (
         "360p30-baseline",
@@ -43,7 +44,7 @@ def test_received_media_conforms_to_the_project(
     name: str,
     width: int,
     height: int,
-    project: dict[str, Any],
+    project: JsonObject,
 ) -> None:
     show = make_show(width=width, height=height, **project)
     show.add_destination(**address(path))

@@ -7,12 +7,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import pytest
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, address
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import LiveShow
+
+from onair_crds.shapes import Document
 
 LOCATIONS = {
     "us-east-1": {"latitude": 39.0, "longitude": -77.5},
@@ -22,8 +23,8 @@ NODE_FAILURE_GAP_S = 45
 """The node counts as dead 12.5 s after its last renewal; the rest is a cold start on a busy machine."""
 
 
-def node(cluster: LocalCluster, name: str) -> dict[str, Any]:
-    document: dict[str, Any] = cluster.get("node", name)
+def node(cluster: LocalCluster, name: str) -> Document:
+    document: Document = cluster.get("node", name)
     return document
 
 
@@ -32,11 +33,11 @@ def is_node_ready(cluster: LocalCluster, name: str) -> bool:
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
 
 
-def system_pods(cluster: LocalCluster) -> list[dict[str, Any]]:
+def system_pods(cluster: LocalCluster) -> list[Document]:
     return cluster.list("pod", "app.kubernetes.io/instance=onair", SYSTEM)
 
 
-def dns_pods(cluster: LocalCluster) -> list[dict[str, Any]]:
+def dns_pods(cluster: LocalCluster) -> list[Document]:
     return cluster.list("pod", "k8s-app=kube-dns", "kube-system")
 
 

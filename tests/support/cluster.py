@@ -12,6 +12,8 @@ from typing import Any
 from pytest_kind import KindCluster
 from tests.support.receiver import IN_CLUSTER_RTMP
 
+from onair_crds.shapes import Document
+
 SHOWS = "shows"
 SYSTEM = "onair-system"
 PAGES = "http://onair-demo.onair-system.svc"
@@ -24,13 +26,13 @@ class LocalCluster(KindCluster):
     def shows(self, *arguments: str) -> str:
         return self.kubectl("-n", SHOWS, *arguments)
 
-    def get(self, kind: str, name: str, namespace: str = SHOWS) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self.kubectl("-n", namespace, "get", kind, name, "-o", "json"))
+    def get(self, kind: str, name: str, namespace: str = SHOWS) -> Document:
+        document: Document = json.loads(self.kubectl("-n", namespace, "get", kind, name, "-o", "json"))
         return document
 
-    def list(self, kind: str, selector: str = "", namespace: str = SHOWS) -> list[dict[str, Any]]:
+    def list(self, kind: str, selector: str = "", namespace: str = SHOWS) -> list[Document]:
         text = self.kubectl("-n", namespace, "get", kind, "-l", selector, "-o", "json")
-        items: list[dict[str, Any]] = json.loads(text)["items"]
+        items: list[Document] = json.loads(text)["items"]
         return items
 
     def watch_pods(self, namespace: str, selector: str) -> subprocess.Popen[str]:

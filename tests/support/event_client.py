@@ -13,10 +13,12 @@ from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
 import httpx
-from tests.support.facade import DEADLINE_S, Facade, Json, User
+from tests.support.facade import DEADLINE_S, Facade, User
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
+
+from onair_crds.shapes import JsonObject
 
 PUBLISH = "/event/v2/publish"
 
@@ -30,11 +32,11 @@ def publishes(user: User, name: str = "e") -> bool:
 
 
 class Stream(Protocol):
-    def next(self, deadline_s: float = DEADLINE_S) -> Json:
+    def next(self, deadline_s: float = DEADLINE_S) -> JsonObject:
         """The next message."""
 
 
-def events_of(stream: Stream, count: int) -> list[Json]:
+def events_of(stream: Stream, count: int) -> list[JsonObject]:
     """The next `count` events, as their messages' `result`; other messages fail the test."""
     found = []
     for _ in range(count):
@@ -81,13 +83,13 @@ class WebSocket:
     def send(self, **message: Any) -> None:
         self.socket.send(json.dumps(message))
 
-    def next(self, deadline_s: float = DEADLINE_S) -> Json:
+    def next(self, deadline_s: float = DEADLINE_S) -> JsonObject:
         try:
             return json.loads(self.socket.recv(deadline_s))  # type: ignore[no-any-return]
         except TimeoutError:
             raise AssertionError(f"no message within {deadline_s:g} s") from None
 
-    def ask(self, **message: Any) -> Json:
+    def ask(self, **message: Any) -> JsonObject:
         """The reply to one request, when nothing else is due."""
         self.send(**message)
         return self.next()["result"]  # type: ignore[no-any-return]
@@ -136,7 +138,7 @@ class HttpStream:
             self._context.__exit__(None, None, None)
             self._client.close()
 
-    def next(self, deadline_s: float = DEADLINE_S) -> Json:
+    def next(self, deadline_s: float = DEADLINE_S) -> JsonObject:
         try:
             line = self._messages.get(timeout=deadline_s)
         except queue.Empty:
@@ -196,7 +198,7 @@ class RawStream:
     def close(self) -> None:
         self._socket.close()
 
-    def read_until(self, wanted: Callable[[Json], bool]) -> list[Json]:
+    def read_until(self, wanted: Callable[[JsonObject], bool]) -> list[JsonObject]:
         """Messages up to the first that is wanted."""
         messages = []
         while True:
@@ -207,7 +209,7 @@ class RawStream:
             if wanted(message):
                 return messages
 
-    def _message(self) -> Json | None:
+    def _message(self) -> JsonObject | None:
         """One frame of the server; None for a ping."""
         opcode = self._take(1)[0] & 0x0F
         size = self._take(1)[0]

@@ -22,8 +22,7 @@ from onair_api.settings import CacheSettings, ListenSettings, Settings
 from onair_crds.kube.client import KubeClient
 from onair_crds.resources.base import API_VERSION
 from onair_crds.runtime import event_loop
-
-Json = dict[str, Any]
+from onair_crds.shapes import Document, JsonObject
 
 DEADLINE_S = 20.0
 POLL_S = 0.01
@@ -139,20 +138,20 @@ class Cluster:
         root = f"/apis/{API_VERSION}/namespaces/{self.shows}/{plural}"
         return "/".join(part for part in (root, name, subresource) if part)
 
-    def get(self, plural: str, name: str) -> Json:
+    def get(self, plural: str, name: str) -> Document:
         return self.admin.get(self.path(plural, name)).raise_for_status().json()  # type: ignore[no-any-return]
 
     def exists(self, plural: str, name: str) -> bool:
         return self.admin.get(self.path(plural, name)).is_success
 
-    def list(self, plural: str) -> list[Json]:
+    def list(self, plural: str) -> list[Document]:
         return self.admin.get(self.path(plural)).raise_for_status().json()["items"]  # type: ignore[no-any-return]
 
-    def apply(self, kind: str, plural: str, name: str, spec: Json) -> Json:
+    def apply(self, kind: str, plural: str, name: str, spec: Document) -> Document:
         document = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
         return self.admin.post(self.path(plural), json=document).raise_for_status().json()  # type: ignore[no-any-return]
 
-    def patch(self, plural: str, name: str, patch: Json, subresource: str = "") -> Json:
+    def patch(self, plural: str, name: str, patch: Document, subresource: str = "") -> Document:
         headers = {"Content-Type": "application/merge-patch+json"}
         answer = self.admin.patch(
             self.path(plural, name, subresource), content=json.dumps(patch), headers=headers
@@ -160,15 +159,17 @@ class Cluster:
         assert answer.is_success, answer.text
         return answer.json()  # type: ignore[no-any-return]
 
-    def set_broadcast(self, project: str, broadcast: Json | None, **more: Any) -> None:
+    def set_broadcast(self, project: str, broadcast: Document | None, **more: Any) -> None:
         """Writes status.broadcast, as the operator does."""
         self.patch("projects", project, {"status": {"broadcast": broadcast, **more}}, "status")
 
-    def secrets(self, namespace: str | None = None) -> list[Json]:
+    def secrets(self, namespace: str | None = None) -> list[Document]:
         path = f"/api/v1/namespaces/{namespace or self.shows}/secrets"
         return self.admin.get(path).raise_for_status().json()["items"]  # type: ignore[no-any-return]
 
-    def add_secret(self, namespace: str, name: str, type_: str, data: dict[str, str], **more: Any) -> Json:
+    def add_secret(
+        self, namespace: str, name: str, type_: str, data: dict[str, str], **more: Any
+    ) -> Document:
         document = {
             "metadata": {"name": name},
             "type": type_,
@@ -205,7 +206,7 @@ class User:
         url = path if path.startswith(("/live/", "/layout/", "/event/")) else f"/live/v2{path}"
         return self.facade.http.request(method, url, content=content, headers=headers, **options)
 
-    def ok(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
+    def ok(self, method: str, path: str, body: Any = None, **options: Any) -> JsonObject:
         """The answer of a call that must succeed."""
         answer = self.call(method, path, body, **options)
         assert answer.status_code == 200, answer.text
@@ -227,10 +228,10 @@ class Show:
         self.user, self.collection, self.id = user, collection, project
         self.path = f"/collection/{collection}/project/{project}"
 
-    def get(self, query: str = "") -> Json:
+    def get(self, query: str = "") -> JsonObject:
         return self.user.ok("GET", self.path + query)
 
-    def patch(self, **body: Any) -> Json:
+    def patch(self, **body: Any) -> JsonObject:
         return self.user.ok("PATCH", self.path, body)
 
     def start(self) -> str:
@@ -239,9 +240,9 @@ class Show:
     def stop(self) -> None:
         assert self.user.ok("POST", f"{self.path}/broadcast/stop") == {}
 
-    def status(self) -> Json:
+    def status(self) -> JsonObject:
         return self.user.ok("GET", f"{self.path}/broadcast/status")["status"]  # type: ignore[no-any-return]
 
-    def destination(self, **body: Any) -> Json:
+    def destination(self, **body: Any) -> JsonObject:
         body.setdefault("address", {"rtmpPush": {"url": "rtmp://media.example/live", "key": "k-1"}})
         return self.user.ok("POST", f"{self.path}/destination", body)["destination"]  # type: ignore[no-any-return]

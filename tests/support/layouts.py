@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
-from tests.support.facade import Facade, Json, Show, User
+from tests.support.facade import Facade, Show, User
+
+from onair_crds.shapes import JsonObject
 
 ROOT = "/layout/v2/layouts"
 
@@ -13,7 +15,7 @@ ROOT = "/layout/v2/layouts"
 class Canvas:
     """One layout: its id and what tests do with it."""
 
-    def __init__(self, user: User, record: Json) -> None:
+    def __init__(self, user: User, record: JsonObject) -> None:
         self.user, self.record = user, record
         self.id: str = record["id"]
         self.path = f"{ROOT}/{self.id}"
@@ -25,15 +27,15 @@ class Canvas:
     def call(self, method: str, path: str = "", body: Any = None, **options: Any) -> httpx.Response:
         return self.user.call(method, self.path + path, body, **options)
 
-    def get(self) -> Json:
+    def get(self) -> JsonObject:
         return self.user.ok("GET", self.path)
 
-    def layers(self) -> list[Json]:
+    def layers(self) -> list[JsonObject]:
         layers: Any = self.user.ok("GET", f"{self.path}/layers")
         assert isinstance(layers, list)
         return layers
 
-    def layer(self, layer_id: str) -> Json:
+    def layer(self, layer_id: str) -> JsonObject:
         return self.user.ok("GET", f"{self.path}/layers/{layer_id}")
 
     def children(self, layer_id: str) -> list[str]:
@@ -42,16 +44,16 @@ class Canvas:
     def root(self) -> str:
         return str(next(each["id"] for each in self.layers() if each["type"] == "root"))
 
-    def add(self, type_: str = "square", **body: Any) -> Json:
+    def add(self, type_: str = "square", **body: Any) -> JsonObject:
         return self.user.ok("POST", f"{self.path}/layers", {"type": type_, **body})
 
-    def patch(self, layer_id: str, **body: Any) -> Json:
+    def patch(self, layer_id: str, **body: Any) -> JsonObject:
         return self.user.ok("PATCH", f"{self.path}/layers/{layer_id}", body)
 
-    def delete(self, layer_id: str, body: Any = None) -> Json:
+    def delete(self, layer_id: str, body: Any = None) -> JsonObject:
         return self.user.ok("DELETE", f"{self.path}/layers/{layer_id}", body)
 
-    def batch(self, *items: Json, **body: Any) -> Json:
+    def batch(self, *items: JsonObject, **body: Any) -> JsonObject:
         return self.user.ok("POST", f"{self.path}/layers/batch", {"layers": list(items), **body})
 
 

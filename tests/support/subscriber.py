@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
-from tests.support.facade import DEADLINE_S, Cluster, Json, Show, User
+from tests.support.facade import DEADLINE_S, Cluster, Show, User
+
+from onair_crds.shapes import JsonObject
 
 PREFIX = "apistream:live:EVENT_TYPE_PROJECT:*"
 SHOWS = 12
@@ -15,7 +17,7 @@ SHOWS = 12
 class Subscriber:
     """Keeps projects up to date by their events."""
 
-    def __init__(self, stream: WebSocket, known: dict[str, Json]) -> None:
+    def __init__(self, stream: WebSocket, known: dict[str, JsonObject]) -> None:
         self._stream = stream
         self.projects = dict(known)
 
@@ -26,7 +28,7 @@ class Subscriber:
             assert left_s > 0, what
             self._take(self._stream.next(left_s)["result"]["event"]["payload"]["project"])
 
-    def _take(self, payload: Json) -> None:
+    def _take(self, payload: JsonObject) -> None:
         ((kind, body),) = payload.items()
         if kind == "delete":
             self.projects.pop(body["projectId"])

@@ -15,6 +15,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import SIGNING_KEY
 from onair_api.settings import Settings, TokenSettings
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import Document
 
 ANNA = Identity("studio", "anna", "Anna", Role.HOST, ALL_SCOPES)
 
@@ -41,7 +42,7 @@ def pem(key: rsa.RSAPrivateKey) -> bytes:
 PRIVATE_KEYS = [rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2)]
 
 
-def secret(name: str, version: int, data: dict[str, bytes]) -> dict[str, Any]:
+def secret(name: str, version: int, data: dict[str, bytes]) -> Document:
     created = f"2026-01-01T00:00:{version:02}Z"
     metadata = {"name": name, "uid": name, "resourceVersion": str(version), "creationTimestamp": created}
     return {"metadata": metadata, "data": {k: base64.b64encode(v).decode() for k, v in data.items()}}

@@ -10,18 +10,18 @@ import httpx
 import jwt
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 
-Json = dict[str, Any]
+from onair_crds.shapes import Claims, JsonObject
 
 TOKEN = "/live/v2/authentication/token"
 
 
-def claims_of(token: str) -> Json:
+def claims_of(token: str) -> Claims:
     payload = token.split(".")[1]
-    claims: Json = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    claims: Claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     return claims
 
 
-def invitation(show: Show, role: str = "GUEST", **body: Any) -> Json:
+def invitation(show: Show, role: str = "GUEST", **body: Any) -> JsonObject:
     """A body of CreateGuestAccessToken, direct unless said otherwise."""
     if not {"direct", "exchange", "token"} & set(body):
         body["direct"] = {"displayName": "Ben"}

@@ -12,6 +12,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.project import Project
+from onair_crds.shapes import Document
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.observed import NodeView, ObservedProject
@@ -44,7 +45,7 @@ def collection(**metadata: Any) -> Collection:
 
 
 def project(
-    state: str = "Running", id: str | None = None, status: dict[str, Any] | None = None, **extra: Any
+    state: str = "Running", id: str | None = None, status: Document | None = None, **extra: Any
 ) -> Project:
     metadata = {
         "name": "show",
@@ -64,7 +65,7 @@ def project(
     return Project.model_validate({"metadata": metadata, "spec": spec, "status": status or {}})
 
 
-def run(phase: str, id: str = "run", epoch: int = 1, **extra: Any) -> dict[str, Any]:
+def run(phase: str, id: str = "run", epoch: int = 1, **extra: Any) -> Document:
     """A status.broadcast in the given phase."""
     return {
         "id": id,
@@ -76,7 +77,7 @@ def run(phase: str, id: str = "run", epoch: int = 1, **extra: Any) -> dict[str, 
     }
 
 
-def on_air(**extra: Any) -> dict[str, Any]:
+def on_air(**extra: Any) -> Document:
     return run(
         "Running",
         **{
@@ -90,7 +91,7 @@ def on_air(**extra: Any) -> dict[str, Any]:
     )
 
 
-def held(**metadata: Any) -> dict[str, Any]:
+def held(**metadata: Any) -> Document:
     return {"finalizers": [BROADCAST_FINALIZER], **metadata}
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from onair_api.errors import BAD_REQUEST, Code, InvalidArgument, Violation
 from onair_api.kubernetes_errors import description, field_path, rpc_error
 from onair_crds.kube.errors import ApiError, ApiUnavailable
+from onair_crds.shapes import Document
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_each_answer_has_one_meaning(error: ApiError, code: Code, status: int) -
 
 
 def test_causes_become_field_violations() -> None:
-    causes: list[dict[str, Any]] = [
+    causes: list[Document] = [
         {
             "field": "spec.composition.external.url",
             "message": 'Invalid value: "string": must be an http or https URL',

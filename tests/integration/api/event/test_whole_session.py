@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Cluster, Facade, Json, User
+from tests.support.facade import Cluster, Facade, User
+
+from onair_crds.shapes import JsonObject
 
 
-def received(stream: WebSocket, count: int) -> list[Json]:
+def received(stream: WebSocket, count: int) -> list[JsonObject]:
     return [result["event"] for result in events_of(stream, count)]
 
 
@@ -52,7 +54,7 @@ def test_both_see_what_http_and_kubectl_change_in_order_and_under_the_same_ids(
         seen += received(a, 5)
         also += received(b, 5)
 
-        def of(events: list[Json], part: str) -> list[Json]:
+        def of(events: list[JsonObject], part: str) -> list[JsonObject]:
             return [e for e in events if part in e["name"]]
 
         for events in (seen, also):

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, Json, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.installation import grant, new_cluster
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, Call, World
 from tests.support.redis_server import RedisServer
@@ -18,6 +18,7 @@ from tests.support.tokens import assert_error, forged, invite, private_key, refr
 
 from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings
 from onair_api.writes import writer
+from onair_crds.shapes import JsonObject
 
 STREAM = Call("GET", "/event/v2/stream")
 UNKNOWN = {"target": {"projectId": "unknown"}, "name": "e", "payload": {}}
@@ -45,7 +46,7 @@ def own(start_facade: StartFacade, redis: RedisServer) -> Iterator[Facade]:
 @pytest.fixture(scope="module")
 def promised(own: Facade) -> dict[str, set[int]]:
     """The statuses of errors that each operation documents."""
-    paths: Json = own.http.get("/openapi.json").json()["paths"]
+    paths: JsonObject = own.http.get("/openapi.json").json()["paths"]
     return {
         operation["operationId"]: {int(status) for status in operation["responses"]} - {200}
         for path in paths.values()
@@ -183,7 +184,7 @@ def test_aborted(
 
 def changing(operation: str, call: Call) -> Call:
     """A call that has something to write."""
-    bodies: dict[str, Json] = {
+    bodies: dict[str, JsonObject] = {
         "UpdateCollection": {"metadata": "new"},
         "UpdateProject": {"metadata": "new"},
         "UpdateDestination": {"metadata": "new"},

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.layouts import ROOT, layout, scene
 from tests.support.tokens import assert_error, violations_of
 
-Json = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 
 @pytest.fixture
@@ -141,7 +140,7 @@ def test_a_swipe_has_defaults(show: Show) -> None:
         ({"requestMetadata": "x"}, {"requestMetadata"}),
     ],
 )
-def test_a_wrong_layout_is_refused(show: Show, body: Json, named: set[str]) -> None:
+def test_a_wrong_layout_is_refused(show: Show, body: JsonObject, named: set[str]) -> None:
     assert set(violations_of(show.user.call("POST", ROOT, {"projectId": show.id, **body}))) == named
     assert show.user.ok("GET", ROOT) == []
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tests.support.facade import Cluster, Show, User, wait_for
 
+from onair_crds.shapes import JsonObject
+
 PREFIX = "PROJECT_BROADCAST_PHASE_"
 
 
@@ -45,7 +47,7 @@ def test_a_start_is_seen_at_once_and_a_second_one_changes_nothing(show: Show, cl
 
 def test_the_status_follows_the_operator(show: Show, cluster: Cluster) -> None:
     run = show.start()
-    record: dict[str, Any] = {
+    record: JsonObject = {
         "id": run,
         "phase": "Running",
         "start": "2026-01-02T03:04:05Z",
@@ -144,7 +146,7 @@ def test_a_show_that_kubectl_started_is_known_and_stopped(show: Show, cluster: C
     ],
 )
 def test_an_update_says_whether_the_running_show_changed(
-    show: Show, cluster: Cluster, body: dict[str, Any], updated: bool
+    show: Show, cluster: Cluster, body: JsonObject, updated: bool
 ) -> None:
     run = show.start()
     cluster.set_broadcast(show.id, {"id": run, "phase": "Running"})

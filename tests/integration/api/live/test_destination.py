@@ -10,11 +10,11 @@ import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.tokens import invite
 
-Json = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 KEY = "stream-key-5f2b91"
-RTMP: Json = {"rtmpPush": {"url": "rtmp://media.example/live", "key": KEY}}
-STORAGE: Json = {
+RTMP: JsonObject = {"rtmpPush": {"url": "rtmp://media.example/live", "key": KEY}}
+STORAGE: JsonObject = {
     "objectStorage": {
         "region": "eu-central-1",
         "bucket": "shows",
@@ -40,18 +40,18 @@ def show(anna: User) -> Show:
     return anna.project()
 
 
-def address_of(cluster: Cluster, destination: Json) -> Json:
+def address_of(cluster: Cluster, destination: JsonObject) -> JsonObject:
     """The stored address."""
     return cluster.get("destinations", destination["destinationId"])["spec"]["address"]  # type: ignore[no-any-return]
 
 
-def secret_of(cluster: Cluster, destination: Json) -> Json:
+def secret_of(cluster: Cluster, destination: JsonObject) -> JsonObject:
     """The Secret that an RTMP destination names."""
     name = address_of(cluster, destination)["rtmpPush"]["keySecretRef"]["name"]
     return next(s for s in cluster.secrets() if s["metadata"]["name"] == name)
 
 
-def secrets_of(cluster: Cluster, destination: Json) -> list[Json]:
+def secrets_of(cluster: Cluster, destination: JsonObject) -> list[JsonObject]:
     label = destination["destinationId"]
     return [
         s
@@ -71,7 +71,7 @@ def secrets_of(cluster: Cluster, destination: Json) -> list[Json]:
         {"address": STORAGE},
     ],
 )
-def test_every_kind_of_destination_comes_back_as_it_was_sent(show: Show, body: Json) -> None:
+def test_every_kind_of_destination_comes_back_as_it_was_sent(show: Show, body: JsonObject) -> None:
     created = show.destination(**body)
     assert created == {
         "collectionId": show.collection,
@@ -133,7 +133,7 @@ def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, cluster
     ],
 )
 def test_a_wrong_destination_leaves_nothing_behind(
-    show: Show, cluster: Cluster, body: Json, fields: set[str]
+    show: Show, cluster: Cluster, body: JsonObject, fields: set[str]
 ) -> None:
     before = {s["metadata"]["name"] for s in cluster.secrets()}
     answer = show.user.call("POST", f"{show.path}/destination", body)
@@ -179,7 +179,7 @@ def test_address_and_key_change_together(show: Show, cluster: Cluster) -> None:
         ({"address": {"srtPush": {"url": "srt://b.example:1"}}}, {"srtPush": {"url": "srt://b.example:1"}}),
     ],
 )
-def test_a_key_stays_unless_the_mask_names_it(show: Show, body: Json, address: Json) -> None:
+def test_a_key_stays_unless_the_mask_names_it(show: Show, body: JsonObject, address: JsonObject) -> None:
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
     assert show.user.ok("PATCH", path, body)["destination"]["address"] == address

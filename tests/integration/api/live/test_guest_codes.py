@@ -24,6 +24,7 @@ from tests.support.tokens import (
 )
 
 from onair_api.settings import TokenSettings
+from onair_crds.shapes import JsonObject
 
 CODES = "/authentication/token/guest-code"
 PAGE = "https://studio.example.org/join?room=1#top"
@@ -34,7 +35,7 @@ def show(anna: User) -> Show:
     return anna.project()
 
 
-def make_code(user: User, show: Show, role: str = "GUEST", **body: Any) -> dict[str, Any]:
+def make_code(user: User, show: Show, role: str = "GUEST", **body: Any) -> JsonObject:
     body = {"url": PAGE, **invitation(show, role, **body)}
     return user.ok("POST", CODES, body)["guestCode"]  # type: ignore[no-any-return]
 

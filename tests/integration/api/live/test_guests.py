@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, User
@@ -21,6 +20,8 @@ from tests.support.tokens import (
     seen_by,
     wait_for_status,
 )
+
+from onair_crds.shapes import JsonObject
 
 GUEST = "/authentication/token/guest"
 
@@ -78,7 +79,7 @@ def test_what_is_left_out_gets_its_default(show: Show) -> None:
         ({"url": 5}, {"url"}),
     ],
 )
-def test_a_wrong_request_names_every_field(show: Show, change: dict[str, Any], fields: set[str]) -> None:
+def test_a_wrong_request_names_every_field(show: Show, change: JsonObject, fields: set[str]) -> None:
     assert fields_of(show.user.call("POST", GUEST, {**invitation(show), **change})) == fields
 
 

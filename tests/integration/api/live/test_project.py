@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.support.facade import Cluster, User, wait_for
 
-Json = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
-EVERYTHING: Json = {
+EVERYTHING: JsonObject = {
     "metadata": {"title": "11:00"},
     "rendering": {
         "video": {
@@ -43,7 +43,7 @@ EVERYTHING: Json = {
     "location": {"latitude": 52.5, "longitude": -13.25},
 }
 
-EMPTY: Json = {"sources": [], "destinations": [], "triggers": [], "guestCodes": []}
+EMPTY: JsonObject = {"sources": [], "destinations": [], "triggers": [], "guestCodes": []}
 
 
 def test_every_field_comes_back_as_it_was_sent(anna: User) -> None:
@@ -99,7 +99,7 @@ def test_what_is_left_out_gets_its_default(anna: User) -> None:
         ),
     ],
 )
-def test_each_kind_of_composition(anna: User, body: Json, composition: Json) -> None:
+def test_each_kind_of_composition(anna: User, body: JsonObject, composition: JsonObject) -> None:
     assert anna.project(**body).get()["project"]["composition"] == composition
 
 
@@ -145,7 +145,9 @@ def test_each_kind_of_composition(anna: User, body: Json, composition: Json) -> 
         ({"requestMetadata": "text"}, {"requestMetadata"}),
     ],
 )
-def test_a_wrong_project_is_refused_and_every_field_named(anna: User, body: Json, fields: set[str]) -> None:
+def test_a_wrong_project_is_refused_and_every_field_named(
+    anna: User, body: JsonObject, fields: set[str]
+) -> None:
     collection = anna.collection()
     answer = anna.call("POST", f"/collection/{collection}/project", body)
     assert answer.status_code == 400
@@ -221,7 +223,7 @@ def test_a_mask_into_another_member_selects_it(anna: User) -> None:
         ({"composition": {"external": {"url": "http://a b/"}}}, "composition.external.url"),
     ],
 )
-def test_a_wrong_update_changes_nothing(anna: User, body: Json, field: str) -> None:
+def test_a_wrong_update_changes_nothing(anna: User, body: JsonObject, field: str) -> None:
     show = anna.project(
         composition={"external": {"url": "https://a.example/"}}, location={"latitude": 1, "longitude": 2}
     )
@@ -240,7 +242,7 @@ def test_fields_that_http_does_not_show_survive_an_update(anna: User, cluster: C
     assert spec["broadcast"] == {"state": "Running", "id": run}
 
 
-PATCHES: list[Json] = [
+PATCHES: list[JsonObject] = [
     {"metadata": {"by": "metadata"}},
     {"rendering": {"video": {"width": 640}}},
     {"rendering": {"video": {"height": 360}}},

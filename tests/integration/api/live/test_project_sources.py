@@ -10,7 +10,7 @@ import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.tokens import assert_error, fields_of, invite
 
-Json = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 OR, IGNORE = "SOURCE_TRIGGER_ACTION_OR", "SOURCE_TRIGGER_ACTION_IGNORE"
 
@@ -85,7 +85,7 @@ def test_an_update_follows_its_mask(show: Show) -> None:
     path = path_of(show, source)
     show.user.ok("PUT", path, {"trigger": {"start": OR, "stop": OR}})
 
-    def triggers(body: Json) -> Any:
+    def triggers(body: JsonObject) -> Any:
         answer = show.user.ok("PATCH", path, body)
         assert set(answer) == {"project"}
         return [(t["source"]["start"], t["source"]["stop"]) for t in answer["project"]["triggers"]]
@@ -161,9 +161,9 @@ def test_sources_added_at_once_on_two_replicas_all_stay(show: Show, second_facad
     assert len(project["triggers"]) == 12
 
 
-def cluster_view(show: Show) -> Json:
+def cluster_view(show: Show) -> JsonObject:
     """The project once this replica has seen what the other wrote."""
-    found: Json = wait_for(
+    found: JsonObject = wait_for(
         lambda: len((p := show.get()["project"])["sources"]) == 12 and p, "both replicas' writes are seen"
     )
     return found

@@ -12,8 +12,7 @@ from tests.support.tokens import assert_error, claims_of, fields_of, forged, pri
 
 from onair_crds.contract.ingest import assigned_push, cluster_ingest
 from onair_crds.resources.source import SourceAddress
-
-Json = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 
 @pytest.fixture
@@ -21,16 +20,16 @@ def show(anna: User) -> Show:
     return anna.project()
 
 
-def create(user: User, collection: str, **body: Any) -> Json:
+def create(user: User, collection: str, **body: Any) -> JsonObject:
     body.setdefault("address", {"rtmpPush": {"enabled": True}})
     return user.ok("POST", f"/collection/{collection}/source", body)["source"]  # type: ignore[no-any-return]
 
 
-def path_of(source: Json) -> str:
+def path_of(source: JsonObject) -> str:
     return f"/collection/{source['collectionId']}/source/{source['sourceId']}"
 
 
-def key_secrets(cluster: Cluster, source: Json) -> list[Json]:
+def key_secrets(cluster: Cluster, source: JsonObject) -> list[JsonObject]:
     label = "onair.dev/source"
     return [
         s for s in cluster.secrets() if (s["metadata"].get("labels") or {}).get(label) == source["sourceId"]
@@ -125,7 +124,7 @@ def test_what_is_assigned_cannot_be_chosen(show: Show) -> None:
     ],
 )
 def test_a_wrong_source_leaves_nothing_behind(
-    show: Show, cluster: Cluster, body: Json, fields: set[str]
+    show: Show, cluster: Cluster, body: JsonObject, fields: set[str]
 ) -> None:
     before = len(cluster.secrets())
     answer = show.user.call("POST", f"/collection/{show.collection}/source", body)

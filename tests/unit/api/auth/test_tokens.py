@@ -16,6 +16,7 @@ from tests.support.tokens import claims_of
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.errors import Unauthenticated
 from onair_api.settings import MAX_TOKEN_DURATION_MS
+from onair_crds.shapes import Claims
 
 
 @pytest.fixture
@@ -91,9 +92,7 @@ async def test_what_is_no_token_is_refused(issuer: TokenIssuer, header: str | No
         {"exp": START - 1},
     ],
 )
-async def test_a_well_signed_token_with_wrong_claims_is_refused(
-    issuer: TokenIssuer, changes: dict[str, Any]
-) -> None:
+async def test_a_well_signed_token_with_wrong_claims_is_refused(issuer: TokenIssuer, changes: Claims) -> None:
     with pytest.raises(Unauthenticated):
         await issuer.verify(forged(issuer, PRIVATE_KEYS[0], **changes))
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import PROJECT
+from onair_crds.shapes import Document
 
 
-def project(name: str, version: int, **metadata: Any) -> dict[str, Any]:
+def project(name: str, version: int, **metadata: Any) -> Document:
     return {
         "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": str(version), **metadata},
         "spec": {"collectionId": "c"},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.support.decoding import decoded
 
-Spec = dict[str, Any]
+from onair_crds.shapes import Document
+
+Spec = Document
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from onair_api.live.destination.record import DESTINATION_MESSAGE
 from onair_api.live.project.record import PROJECT_MESSAGE
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
+from onair_crds.shapes import Document
 
-Spec = dict[str, Any]
+Spec = Document
 
 
 def test_what_is_left_out_is_written_as_the_rules_say() -> None:

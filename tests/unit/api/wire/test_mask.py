@@ -15,8 +15,9 @@ from onair_api.live.project.record import PROJECT_MESSAGE
 from onair_api.wire.decode import Decoder
 from onair_api.wire.mask import dotted, leaf_paths, mask_paths, merged, resolve
 from onair_api.wire.message import Kind, Message
+from onair_crds.shapes import Document
 
-Spec = dict[str, Any]
+Spec = Document
 
 STORED: Spec = {
     "collectionId": "c",

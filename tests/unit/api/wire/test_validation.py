@@ -11,8 +11,9 @@ from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.validation import check
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.resources.project import ProjectSpec
+from onair_crds.shapes import Document
 
-Spec = dict[str, Any]
+Spec = Document
 
 STORAGE = {"region": "r", "bucket": "b", "packaging": {"hls": {}}}
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, same, spec_changes
+from onair_crds.shapes import Document, JsonPatch
 
 scalars = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab/~", max_size=3)
 values = st.recursive(
@@ -22,7 +23,7 @@ values = st.recursive(
 specs = st.dictionaries(st.sampled_from(["a", "b/c", "d~e", "metadata", "data"]), values, max_size=5)
 
 
-def applied(document: Any, patch: list[dict[str, Any]]) -> Any:
+def applied(document: Any, patch: JsonPatch) -> Any:
     """RFC 6902, as far as it is used: add and remove of object members."""
     document = copy.deepcopy(document)
     for operation in patch:
@@ -41,14 +42,14 @@ def applied(document: Any, patch: list[dict[str, Any]]) -> Any:
 
 
 @given(old=specs, new=specs)
-def test_applying_the_changes_gives_the_new_spec(old: dict[str, Any], new: dict[str, Any]) -> None:
+def test_applying_the_changes_gives_the_new_spec(old: Document, new: Document) -> None:
     changes = spec_changes(old, new)
     assert same(applied({"spec": old}, changes), {"spec": new})
     assert bool(changes) != same(old, new)
 
 
 @given(spec=specs)
-def test_an_unchanged_spec_needs_no_change(spec: dict[str, Any]) -> None:
+def test_an_unchanged_spec_needs_no_change(spec: Document) -> None:
     assert spec_changes(spec, copy.deepcopy(spec)) == []
 
 

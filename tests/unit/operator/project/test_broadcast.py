@@ -19,6 +19,7 @@ from tests.support.worlds import (
 )
 
 from onair_crds.contract.times import format_time
+from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     CreatePod,
     DeletePod,
@@ -65,7 +66,7 @@ def test_a_run_without_an_id_gets_one_and_always_the_same() -> None:
         "a new id after an archived run",
     ],
 )
-def test_runs_are_distinguished_by_their_id(spec: dict[str, Any], last: dict[str, Any], starts: bool) -> None:
+def test_runs_are_distinguished_by_their_id(spec: Document, last: Document, starts: bool) -> None:
     observed = world(project(**spec, status={"broadcast": last}))
     assert (CreatePod in kinds(observed)) is starts
 
@@ -203,7 +204,7 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize(("show", "extra", "error"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS])
-def test_what_ends_a_run(show: Any, extra: dict[str, Any], error: str | None) -> None:
+def test_what_ends_a_run(show: Any, extra: Document, error: str | None) -> None:
     observed = world(show, pods=[pod()], **extra)
     broadcast = broadcast_of(observed)
     assert (broadcast.phase, broadcast.error) == ("Stopping", error)

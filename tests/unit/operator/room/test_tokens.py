@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
 
 import jwt
 import pytest
 from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
 
 from onair_crds.contract.program import ProgramRtc
-from onair_crds.shapes import Claims
+from onair_crds.shapes import Claims, Document
 from onair_operator.destination.program import Refusal, program_destination
 from onair_operator.encoder.client import digest
 from onair_operator.project.observed import ObservedProject
@@ -22,7 +21,7 @@ PROVIDER = RtcProvider("livekit", "wss://rooms.example", "key", SECRET)
 ROOM = {"rtcPlatform": {"appId": "studio", "channelId": "friday", "userId": "programme"}}
 
 
-def world(status: dict[str, Any] | None = None, **providers: RtcProvider) -> ObservedProject:
+def world(status: Document | None = None, **providers: RtcProvider) -> ObservedProject:
     return ObservedProject(
         project=project(maxDuration=3_600_000, status={"broadcast": status or on_air()}),
         destinations=(destination(address=ROOM),),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support.worlds import SETTINGS, project
@@ -39,7 +38,7 @@ ALL_SETTINGS = SETTINGS.model_copy(
         )
     }
 )
-LOCATED: dict[str, Any] = {
+LOCATED: Document = {
     "location": {"latitude": 48.1, "longitude": 11.6},
     "rendering": {
         "video": {"width": 1920, "height": 1080, "framerate": 60},

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from tests.support.event_client import HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, Json, User
+from tests.support.facade import Cluster, Facade, User
+
+from onair_crds.shapes import JsonObject
 
 LIVE = "apistream:live:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
@@ -22,7 +23,7 @@ class Watchers:
         for each in (self.first, self.second):
             each.subscribe()
 
-    def next(self, name: str) -> Json:
+    def next(self, name: str) -> JsonObject:
         """The next event, the same on both replicas."""
         (one,), (two,) = events_of(self.first, 1), events_of(self.second, 1)
         assert one["event"]["name"] == name, one
@@ -30,7 +31,7 @@ class Watchers:
         assert one == two
         return one
 
-    def payload(self, type_: str, sub_type: str) -> Json:
+    def payload(self, type_: str, sub_type: str) -> JsonObject:
         event = self.next(LIVE.format(type_, sub_type))["event"]
         return event["payload"][type_.lower()][sub_type.lower()]  # type: ignore[no-any-return]
 
@@ -208,7 +209,7 @@ def test_layouts_by_kubectl(host: User, watchers: Watchers, cluster: Cluster) ->
     watchers.payload("COLLECTION", "CREATE")
     watchers.payload("PROJECT", "CREATE")
     name = f"scene-{show.id}"
-    layer: dict[str, Any] = {"id": "l1", "type": "text", "data": {"text": "a"}}
+    layer: JsonObject = {"id": "l1", "type": "text", "data": {"text": "a"}}
     spec = {"projectId": show.id, "collectionId": show.collection, "width": 640, "height": 360}
     cluster.apply("Layout", "layouts", name, {**spec, "layers": [layer]})
     event = watchers.next(LAYOUT.format("LAYOUT", "CREATE"))["event"]

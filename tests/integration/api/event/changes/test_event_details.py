@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Facade, Json, wait_for
+from tests.support.facade import Facade, wait_for
 from tests.support.layouts import Canvas, layout
 from tests.support.redis_server import RedisServer
 
 from onair_api.event.changes.event_details import LOOKUP_TIMEOUT_S
+from onair_crds.shapes import JsonObject
 
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 
-def next_update(stream: WebSocket) -> Json:
+def next_update(stream: WebSocket) -> JsonObject:
     (result,) = events_of(stream, 1)
     return result["event"]["payload"]["layer"]["update"]  # type: ignore[no-any-return]
 

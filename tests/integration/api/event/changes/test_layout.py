@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import WebSocket, events_of
-from tests.support.facade import Facade, Json, User
+from tests.support.facade import Facade, User
 from tests.support.layouts import Canvas, layout
+
+from onair_crds.shapes import JsonObject
 
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 WHY = {"requestMetadata": {"why": "drag"}}
@@ -20,7 +22,7 @@ class Stage:
     def __init__(self, canvas: Canvas, stream: WebSocket) -> None:
         self.canvas, self.stream = canvas, stream
 
-    def next(self, type_: str, sub_type: str) -> Json:
+    def next(self, type_: str, sub_type: str) -> JsonObject:
         (result,) = events_of(self.stream, 1)
         assert result["event"]["name"] == LAYOUT.format(type_, sub_type)
         return result["event"]["payload"][type_.lower()][sub_type.lower()]  # type: ignore[no-any-return]

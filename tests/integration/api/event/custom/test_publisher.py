@@ -9,6 +9,8 @@ import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket
 from tests.support.facade import Facade, User
 
+from onair_crds.shapes import JsonObject
+
 
 def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facade, two: Facade) -> None:
     query = {"subscribe.name": "poll:*", "sessionId": "line"}
@@ -118,7 +120,7 @@ def test_scopes(host: User, one: Facade, two: Facade, sign_in: SignIn) -> None:
     foreign.subscribe()
 
     def received_by(target: dict[str, str] | None) -> set[str]:
-        body: dict[str, Any] = {"name": "e", "payload": {}, **({"target": target} if target else {})}
+        body: JsonObject = {"name": "e", "payload": {}, **({"target": target} if target else {})}
         event = host.ok("POST", PUBLISH, body)
         host.ok("POST", PUBLISH, {"name": "end", "payload": {}})
         found = set()
@@ -169,7 +171,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("body", "said"), WRONG)
-def test_what_cannot_be_published(host: User, one: Facade, body: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_published(host: User, one: Facade, body: JsonObject, said: str) -> None:
     response = host.call("POST", PUBLISH, body)
     assert (response.status_code, response.json()["code"]) == (400, 3)
     assert response.json()["message"].startswith(said)

@@ -15,7 +15,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.support.event_client import HttpStream, WebSocket
-from tests.support.facade import Facade, Json, User
+from tests.support.facade import Facade, User
+
+from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.fuzz
 
@@ -64,7 +66,7 @@ queries = st.dictionaries(
     max_size=6,
 )
 
-Check = Callable[[Json], None]
+Check = Callable[[JsonObject], None]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def check(one: Facade) -> Check:
     document = one.http.get("/openapi.json").json()
     validator = jsonschema_rs.validator_for({"$ref": SCHEMA, "components": document["components"]})
 
-    def valid(message: Json) -> None:
+    def valid(message: JsonObject) -> None:
         assert validator.is_valid(message), (message, [e.message for e in validator.iter_errors(message)])
 
     return valid
@@ -89,7 +91,7 @@ def socket(one: Facade, host: User) -> Iterator[WebSocket]:
         yield stream
 
 
-def replies(stream: WebSocket, check: Check) -> list[Json]:
+def replies(stream: WebSocket, check: Check) -> list[JsonObject]:
     """Everything that comes before the reply to a ping sent last."""
     tag = uuid.uuid4().hex
     stream.send(ping=tag)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Cluster, Facade, Json, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.layouts import ROOT, Canvas, layout, scene
 from tests.support.tokens import assert_error, violations_of
+
+from onair_crds.shapes import JsonObject
 
 
 @pytest.fixture
@@ -19,7 +21,7 @@ def canvas(show: Show) -> Canvas:
     return scene(show)
 
 
-FULL: Json = {
+FULL: JsonObject = {
     "type": "video",
     "data": {"media": {"url": "https://a.example/v.mp4", "volume": 0.5, "loop": None}},
     "x": -10_000,
@@ -34,7 +36,7 @@ FULL: Json = {
 }
 
 
-PLAIN: Json = {
+PLAIN: JsonObject = {
     "type": "text",
     "data": {},
     "x": None,
@@ -87,7 +89,7 @@ def test_fractions_are_rounded_and_numbers_may_be_text(canvas: Canvas) -> None:
     assert canvas.layer(made["id"]) == made
 
 
-WRONG: list[tuple[Json, set[str]]] = [
+WRONG: list[tuple[JsonObject, set[str]]] = [
     ({"x": 10_001, "y": -10_001, "width": -1, "height": 10_000.6}, {"x", "y", "width", "height"}),
     ({"rotation": 360.5, "opacity": 1.01, "scale": 4.5}, {"rotation", "opacity", "scale"}),
     ({"rotation": -361, "opacity": -0.1, "scale": -1}, {"rotation", "opacity", "scale"}),
@@ -124,7 +126,7 @@ WRONG: list[tuple[Json, set[str]]] = [
 
 
 @pytest.mark.parametrize(("body", "named"), WRONG)
-def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: Json, named: set[str]) -> None:
+def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: JsonObject, named: set[str]) -> None:
     before = canvas.layers()
     loose = canvas.add("text")
     assert named <= set(violations_of(canvas.call("POST", "/layers", {"type": "text", **body})))

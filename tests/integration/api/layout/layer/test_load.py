@@ -6,14 +6,13 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
 import pytest
 from tests.support.facade import Facade, User, wait_for
 from tests.support.layouts import Canvas, scene
 
-Json = dict[str, Any]
+from onair_crds.shapes import JsonObject
 
 RATE_PER_S = 30
 UPDATES = 60
@@ -87,7 +86,7 @@ def test_changes_of_different_fields_through_two_replicas_all_survive(
 ) -> None:
     layer, other = canvas.add("box")["id"], canvas.through(second_facade)
     wait_for(lambda: other.call("GET", f"/layers/{layer}").is_success, "the other replica sees the layer")
-    changes: Json = {"x": 1, "y": 2, "width": 3, "height": 4, "rotation": 5, "opacity": 0.5, "scale": 2}
+    changes: JsonObject = {"x": 1, "y": 2, "width": 3, "height": 4, "rotation": 5, "opacity": 0.5, "scale": 2}
     with ThreadPoolExecutor(8) as pool:
         calls = [
             pool.submit((canvas, other)[n % 2].call, "PATCH", f"/layers/{layer}", {name: value})
@@ -105,7 +104,7 @@ class Sent:
     due: float
     sent: float
     answered: float
-    response: Json
+    response: JsonObject
 
 
 async def drag(canvas: Canvas, layer: str) -> list[Sent]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import orjson
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from onair_api.layout.layer.record import batch_response, event_record
 from onair_api.layout.layer.stored import consistent
 from onair_api.layout.layer.tree import LayersById, applied
 from onair_api.settings import LimitSettings
+from onair_crds.shapes import JsonObject
 
 LIMITS = LimitSettings()
 LAYERS: LayersById = {
@@ -52,7 +52,7 @@ bodies = st.fixed_dictionaries(
 
 @settings(max_examples=600, deadline=None)
 @given(bodies, st.booleans())
-def test_a_batch_is_refused_or_makes_a_valid_tree(body: dict[str, Any], scene: bool) -> None:
+def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool) -> None:
     numbers, refused = itertools.count(), None
     try:
         request = batch_request(body, lambda: f"new{next(numbers)}", LIMITS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
 from onair_api.layout.layer.stored import consistent
 from onair_api.layout.layer.tree import Create, Delete, LayerOperation, LayersById, Update, applied
 from onair_crds.resources.layout import MAX_LAYERS
+from onair_crds.shapes import Document
 
 
 def tree(**shape: str) -> LayersById:
@@ -38,12 +37,12 @@ def shape(layers: LayersById) -> dict[str, str]:
 
 
 def put(layer: str, children: str | None = None, parent: str | None = None) -> Update:
-    values: dict[str, Any] = {} if children is None else {"children": children.split()}
+    values: Document = {} if children is None else {"children": children.split()}
     return Update(layer, values | ({"parentId": parent} if parent else {}), path="u")
 
 
 def new(layer: str, children: str = "", parent: str | None = None, type_: str = "text") -> Create:
-    values: dict[str, Any] = {"type": type_, "children": children.split()}
+    values: Document = {"type": type_, "children": children.split()}
     return Create(layer, values | ({"parentId": parent} if parent else {}), path="c")
 
 
@@ -220,9 +219,7 @@ def test_null_clears_a_field() -> None:
         ),
     ],
 )
-def test_a_manifests_tree_is_made_consistent(
-    stored: dict[str, dict[str, Any]], expected: dict[str, str]
-) -> None:
+def test_a_manifests_tree_is_made_consistent(stored: dict[str, Document], expected: dict[str, str]) -> None:
     layers = {
         name: {"id": name, "type": "root" if name == "root" else "x", **rest} for name, rest in stored.items()
     }

@@ -17,7 +17,7 @@ from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
-from onair_crds.shapes import JsonObject
+from onair_crds.shapes import Document, JsonObject
 
 LIMITS = LimitSettings()
 ANIMATION = [{"properties": ["x"], "durationMs": 1}]
@@ -38,7 +38,7 @@ def create(user: str = "anna", **body: Any) -> Waiting:
     return Waiting(identity(user), RequestNote(), BatchRequest([request]), True)
 
 
-def batch(*items: dict[str, Any], user: str = "anna", **body: Any) -> Waiting:
+def batch(*items: JsonObject, user: str = "anna", **body: Any) -> Waiting:
     request = batch_request({"layers": list(items), **body}, lambda: "new", LIMITS)
     return Waiting(identity(user), RequestNote(None, request.metadata), request, False)
 
@@ -75,7 +75,7 @@ class Layout:
     """Stands for the writer: one layout, every write takes until it is let go on."""
 
     def __init__(self) -> None:
-        self.spec: dict[str, Any] = {"layers": [{"id": "a", "type": "text"}, {"id": "b", "type": "text"}]}
+        self.spec: Document = {"layers": [{"id": "a", "type": "text"}, {"id": "b", "type": "text"}]}
         self.may_write = asyncio.Event()
         self.nonces: list[str | None] = []
         self.writes: list[RequestNote] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +13,7 @@ from onair_api.auth.tokens import TokenKind
 from onair_api.errors import InvalidArgument
 from onair_api.live.authentication.requests import backend_request, guest_request, is_http_url
 from onair_api.settings import TokenSettings
+from onair_crds.shapes import JsonObject
 
 SETTINGS = TokenSettings(default_duration_ms=DAY_MS)
 
@@ -35,7 +35,7 @@ SETTINGS = TokenSettings(default_duration_ms=DAY_MS)
         ({"role": "x", "maxDuration": -1}, ["serviceUserId", "role", "maxDuration"]),
     ],
 )
-def test_a_wrong_request_names_every_field(body: dict[str, Any], fields: list[str]) -> None:
+def test_a_wrong_request_names_every_field(body: JsonObject, fields: list[str]) -> None:
     with pytest.raises(InvalidArgument) as caught:
         backend_request(body, SETTINGS)
     assert [v.field for v in caught.value.violations] == fields
@@ -75,7 +75,7 @@ NAMES = st.sampled_from(
 
 
 @given(st.dictionaries(NAMES, JSON | st.dictionaries(NAMES, JSON, max_size=3)), st.booleans())
-def test_any_body_is_read_or_refused_by_its_fields(body: dict[str, Any], for_code: bool) -> None:
+def test_any_body_is_read_or_refused_by_its_fields(body: JsonObject, for_code: bool) -> None:
     with suppress(InvalidArgument):
         asked = guest_request(body, TokenSettings(), for_code=for_code)
         assert asked.collection_id == body["collectionId"]

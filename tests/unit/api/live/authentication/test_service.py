@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.support.token_issuer import DAY_MS
 
@@ -14,6 +12,7 @@ from onair_api.live.authentication.requests import backend_request
 from onair_api.live.authentication.service import backend_identity
 from onair_api.settings import TokenSettings
 from onair_crds.resources.enums import Role
+from onair_crds.shapes import JsonObject
 
 BACKEND = Backend("studio", ALL_SCOPES)
 
@@ -30,7 +29,7 @@ SETTINGS = TokenSettings(default_duration_ms=DAY_MS)
     ],
 )
 def test_what_a_backend_is_granted(
-    body: dict[str, Any], role: Role, duration_ms: int, scopes: tuple[str, ...]
+    body: JsonObject, role: Role, duration_ms: int, scopes: tuple[str, ...]
 ) -> None:
     asked = backend_request({"serviceUserId": "anna", **body}, SETTINGS)
     identity = backend_identity(BACKEND, asked)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
 
 import pytest
 
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_crds.resources.enums import BroadcastPhase
+from onair_crds.shapes import Document
 
-Part = dict[str, Any]
+Part = Document
 
 
 def wanted(state: str | None, run: str | None = None) -> Part:
