@@ -60,7 +60,7 @@ class Violation(NamedTuple):
 
 
 class RpcError(Exception):
-    """An error that a request is answered with; `message` is for people."""
+    """An error that is the response to a request; `message` is for people."""
 
     code: Code = Code.INTERNAL
 

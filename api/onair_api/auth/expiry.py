@@ -70,7 +70,7 @@ class Sweeper:
     async def delete(self, entry: Entry) -> None:
         """
         Raises:
-            ApiError: the API server did not answer.
+            ApiError: the API server did not respond.
         """
         cluster = self._cluster
         try:

@@ -104,7 +104,7 @@ class GuestCodes:
             url: where the code leads to.
 
         Raises:
-            ApiError: the API server did not answer.
+            ApiError: the API server did not respond.
         """
         code = GuestCode(
             service_id,
@@ -151,7 +151,7 @@ class GuestCodes:
         """Deletes the code and revokes its token.
 
         Raises:
-            ApiError: the API server did not answer; what is left is deleted when the caller retries.
+            ApiError: the API server did not respond; what is left is deleted when the caller retries.
         """
         await self._revoked.revoke(stored.code.token_id, stored.expires.timestamp())
         await self._sweeper.delete(stored.secret)

@@ -39,7 +39,7 @@ class RevokedTokens:
         """Whether it is revoked now, as the API server knows.
 
         Raises:
-            ApiError: the API server did not answer.
+            ApiError: the API server did not respond.
         """
         return await self._cluster.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
@@ -50,7 +50,7 @@ class RevokedTokens:
             expires: Unix seconds of the token's own expiry, after which the record is not needed any more.
 
         Raises:
-            ApiError: the API server did not answer.
+            ApiError: the API server did not respond.
         """
         cluster = self._cluster
         name = secret_name(token_id)

@@ -58,7 +58,7 @@ class SigningKeys:
         """Makes the first key if there is none.
 
         Raises:
-            ApiError: the API server refused it or did not answer.
+            ApiError: the API server refused it or did not respond.
         """
         if self._keys:
             return

@@ -81,7 +81,7 @@ class Credentials:
     async def create(self, name: str, values: dict[str, str], labels: dict[str, str]) -> None:
         """
         Raises:
-            ApiError: there is one of this name, or the API server did not answer.
+            ApiError: there is one of this name, or the API server did not respond.
         """
         document: Document = {
             "apiVersion": "v1",

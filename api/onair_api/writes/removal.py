@@ -17,7 +17,7 @@ async def remove_all(writer: Writer, entries: Iterable[Entry], note: RequestNote
     """Deletes all of them, whatever version they are at now; those already gone do not matter.
 
     Raises:
-        ApiError: the API server did not answer. What is left is deleted when the caller retries, or
+        ApiError: the API server did not respond. What is left is deleted when the caller retries, or
             with its owner.
     """
     turns = asyncio.Semaphore(PARALLEL)

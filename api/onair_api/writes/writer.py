@@ -55,7 +55,7 @@ class Writer:
         """Creates an object, under a new id if none is given.
 
         Raises:
-            ApiError: the API server refused it or did not answer.
+            ApiError: the API server refused it or did not respond.
         """
         metadata: Document = {
             "name": name or new_id(),
@@ -78,7 +78,7 @@ class Writer:
         Raises:
             NotFound: there is no such object any more.
             Aborted: others changed it each time, `ATTEMPTS` times.
-            ApiError: the API server refused the change or did not answer.
+            ApiError: the API server refused the change or did not respond.
         """
         async with self._lock(kind, name):
             before = self._cluster.view.get(kind, name) or await self._newest(kind, name)

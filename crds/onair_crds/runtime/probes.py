@@ -9,7 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 
 
 class ProbeServer:
-    """/healthz answers while the event loop turns, /readyz with 503 until the program is ready."""
+    """/healthz responds while the event loop turns, /readyz with 503 until the program is ready."""
 
     def __init__(
         self, ready: Callable[[], bool] = lambda: True, registry: CollectorRegistry = REGISTRY

@@ -92,7 +92,7 @@ class LayerWrites:
 
         Raises:
             RpcError: it cannot be applied to the layout as it is; nothing of it is.
-            ApiError: the API server refused it or did not answer.
+            ApiError: the API server refused it or did not respond.
         """
         queue = self._waiting.get(layout_id)
         if queue is None:

@@ -59,7 +59,7 @@ class Authentication:
 
         Raises:
             Unauthenticated: it was redeemed or revoked, or its project is gone.
-            ApiError: the API server, which knows what was redeemed, did not answer.
+            ApiError: the API server, which knows what was redeemed, did not respond.
         """
         old = caller.token
         if guest := old.identity.guest:

@@ -53,7 +53,7 @@ class SecretVersions:
 
         Raises:
             InvalidArgument: names every wrong field.
-            ApiError: the API server did not answer.
+            ApiError: the API server did not respond.
         """
         decoder = Decoder(self._metadata_bytes)
         spec = {"projectId": project_id, **decoder.message(DESTINATION_MESSAGE, request)}

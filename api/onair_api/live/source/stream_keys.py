@@ -37,7 +37,7 @@ class StreamKeys:
         """Makes a source's key; False where it has one.
 
         Raises:
-            ApiError: the API server did not answer.
+            ApiError: the API server did not respond.
         """
         name = secret_name(source_id)
         if self._cluster.view.get(CREDENTIALS, name):

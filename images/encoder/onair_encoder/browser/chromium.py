@@ -193,7 +193,7 @@ class Chromium:
                 async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
                     await self._painted.wait_for(lambda: loader in self._painted_loaders)
         if self._document_status and self._document_status >= 400:
-            raise PageError(f"{host} answers HTTP {self._document_status}")
+            raise PageError(f"{host} responds with HTTP {self._document_status}")
         self.left.clear()
         self.page = url
 

@@ -134,7 +134,7 @@ class PageKeeper:
         while not self._changed.is_set() and not chromium.left.is_set():
             await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.left, chromium.lost)
             if not await chromium.healthy():
-                raise CdpClosed("the page does not answer")
+                raise CdpClosed("the page does not respond")
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client: JSON lines in with what is wanted, JSON lines out with what is shown."""

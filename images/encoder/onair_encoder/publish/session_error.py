@@ -40,7 +40,7 @@ def network_error(error: Exception, host: str, server: str) -> SessionError:
         case ConnectionResetError() | BrokenPipeError():
             return SessionError(f"connection reset by {server}")
         case TimeoutError():
-            return SessionError(f"no answer from {server}")
+            return SessionError(f"no response from {server}")
         case OSError():
             return SessionError(f"{server}: {error.strerror or 'network error'}")
         case _:
@@ -64,5 +64,5 @@ def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> str:
 def name_error(error: int | None, host: str) -> SessionError:
     """From a failed lookup of a name. `error`: EAI_…"""
     if error == socket.EAI_AGAIN:
-        return SessionError(f"{host}: the name server does not answer")
+        return SessionError(f"{host}: the name server does not respond")
     return SessionError(f"{host}: name not found")

@@ -117,7 +117,7 @@ class Refused(Output):
     async def open(self) -> Session:
         self.attempts.append(asyncio.get_running_loop().time())
         await asyncio.sleep(0.03)
-        raise SessionError("no answer")
+        raise SessionError("no response")
 
 
 async def test_attempts_without_a_session_do_not_reset_the_back_off(

@@ -16,10 +16,10 @@ from onair_encoder.publish.session_error import network_error
         (ConnectionRefusedError(), "connection refused by a.example:1935"),
         (socket.gaierror(-2, "x"), "a.example: name not found"),
         (ConnectionResetError(), "connection reset by a.example:1935"),
-        (TimeoutError(), "no answer from a.example:1935"),
+        (TimeoutError(), "no response from a.example:1935"),
         (ssl.SSLError(1, "x"), "a.example:1935: TLS failed: handshake refused"),
         (ssl.SSLEOFError(8, "x"), "a.example:1935: TLS was cut off"),
-        (socket.gaierror(-3, "x"), "a.example: the name server does not answer"),
+        (socket.gaierror(-3, "x"), "a.example: the name server does not respond"),
         (OSError(101, "Network is unreachable"), "a.example:1935: Network is unreachable"),
     ],
 )

@@ -97,7 +97,7 @@ class RequestProgress:
                 limit_s = self._response_timeout.limit_s(limit_s)
                 if still_s > limit_s:
                     self._response_timeout.expired(limit_s)
-                    raise SessionError(f"stalled: {server} gave no answer for {limit_s * 1000:.0f} ms")
+                    raise SessionError(f"stalled: {server} gave no response for {limit_s * 1000:.0f} ms")
         finally:
             if not request.done():
                 request.cancel()

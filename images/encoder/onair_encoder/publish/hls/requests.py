@@ -63,7 +63,7 @@ class BucketRequests:
                 async with asyncio.timeout(max(LEAST_BODY_TIMEOUT_S, self._timeout_s())):
                     yield response
             except TimeoutError as error:
-                raise SessionError(f"stalled: {self.server} did not end its answer") from error
+                raise SessionError(f"stalled: {self.server} did not end its response") from error
             except (aiohttp.ClientError, OSError) as error:
                 raise self._broken_off() from error
             finally:
@@ -100,7 +100,7 @@ class BucketRequests:
         except aiohttp.ClientConnectorError as error:
             raise network_error(error.os_error, address.host, address.server) from error
         except aiohttp.ServerTimeoutError as error:
-            raise SessionError(f"no answer from {address.server}") from error
+            raise SessionError(f"no response from {address.server}") from error
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken_off() from error
 

@@ -59,4 +59,4 @@ def storage_error(status: int, code: str, storage: ProgramStorage, server: str) 
         return SessionError(_PERMANENT["PermanentRedirect"].format(**known), permanent=True)
     if status == 507:
         return SessionError(_TRANSIENT["QuotaExceeded"])
-    return SessionError(f"{server} answered {status}{f' {code}' if code else ''}")
+    return SessionError(f"{server} responded with {status}{f' {code}' if code else ''}")

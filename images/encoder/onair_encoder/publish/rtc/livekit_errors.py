@@ -21,7 +21,7 @@ _NETWORK = [
     (("lookup address", "name or service", "resolve"), "{host}: name not found"),
     (("certificate", "invalidcontenttype", "tls", "handshake failure"), "{server}: TLS failed"),
     (("reset by peer", "broken pipe"), "connection reset by {server}"),
-    (("timed out", "timeout"), "no answer from {server}"),
+    (("timed out", "timeout"), "no response from {server}"),
 ]
 
 

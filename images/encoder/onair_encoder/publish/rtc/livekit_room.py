@@ -67,7 +67,7 @@ class LiveKitRoom(Room):
         except rtc.participant.PublishTrackError:
             raise NOT_A_PUBLISHER from None
         except TimeoutError:
-            raise SessionError(f"no answer from {server_of(self.rtc.url)} to the tracks") from None
+            raise SessionError(f"no response from {server_of(self.rtc.url)} to the tracks") from None
 
     async def _publish_video(self, video: VideoFormat) -> None:
         if self._source and video.bitrate_bps * 1.1 <= self._announced_bps:

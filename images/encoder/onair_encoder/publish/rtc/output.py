@@ -55,6 +55,6 @@ class RtcOutput(Output):
         try:
             message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
         except TimeoutError:
-            raise SessionError(f"no answer from {server}") from None
+            raise SessionError(f"no response from {server}") from None
         if isinstance(message, Gone):
             raise SessionError(message.why, permanent=message.permanent)

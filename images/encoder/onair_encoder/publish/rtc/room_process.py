@@ -59,7 +59,7 @@ async def _serve(reader: asyncio.StreamReader) -> None:
     try:
         await asyncio.wait_for(room.join(), JOIN_S)
     except TimeoutError:
-        raise SessionError("no answer from the server") from None
+        raise SessionError("no response from the server") from None
     _report(Joined())
     playout = Playout(room)
     work = [

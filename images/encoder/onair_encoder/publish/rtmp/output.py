@@ -23,7 +23,7 @@ class RtmpOutput(Output):
                 streams = await address.connect()
                 connection = await RtmpConnection.publish(address, streams, self._ack_window())
         except TimeoutError:
-            raise SessionError(f"no answer from {address.server}") from None
+            raise SessionError(f"no response from {address.server}") from None
         return StreamSession(self.destination, connection)
 
     def _ack_window(self) -> int:

@@ -26,7 +26,7 @@ class SrtOutput(Output):
                 await connection.open()
         except TimeoutError:
             connection.abort()
-            raise SessionError(f"no answer from {address.server}") from None
+            raise SessionError(f"no response from {address.server}") from None
         except BaseException:
             connection.abort()
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_encoder.publish.session_error import SessionError
 
 NO_SERVER = 1001
-"""SRT_ENOSERVER: nobody answered."""
+"""SRT_ENOSERVER: nobody responded."""
 _TIMEOUT = 16
 _APPLICATION = 1000
 """From here on reasons are the application's (access_control.h); from 1400 as those of HTTP."""
@@ -49,7 +49,7 @@ def refusal(server: str, error: int, reason: int) -> SessionError:
         reason: SRT_REJ_… or SRT_REJX_…; 0 where none is known.
     """
     if reason == _TIMEOUT or (error == NO_SERVER and reason == 0):
-        return SessionError(f"no answer from {server}")
+        return SessionError(f"no response from {server}")
     words, permanent = _REASONS.get(reason, (f"the server refused, reason {reason}", False))
     if reason < _APPLICATION and reason not in _REASONS:
         words = f"no session could be had (SRT error {error}, reason {reason})"

@@ -32,7 +32,7 @@ async def test_a_slow_storage_is_connected_and_a_stalled_one_is_not(tmp_path: Pa
         await until_connected(publisher)
         await proxy.poison("storage", "timeout", timeout=0)
         words = await until_error(publisher)
-        assert "stalled" in words or "no answer" in words
+        assert "stalled" in words or "no response" in words
         await proxy.heal("storage", "timeout")
         await until_connected(publisher, 30)
         publisher.abort()

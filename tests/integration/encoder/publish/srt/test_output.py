@@ -99,7 +99,7 @@ async def test_refusals_are_reported_in_words(tmp_path: Path) -> None:
         await watched.connected("first", "welcome")
         await watched.reports("second", "the stream id may be refused or in use")
         await watched.reports("stranger", "stream id or passphrase may be wrong")
-        await watched.reports("nobody", f"no answer from 127.0.0.1:{far_end.rtmp}")
+        await watched.reports("nobody", f"no response from 127.0.0.1:{far_end.rtmp}")
         await watched.reports("nowhere", "nowhere.invalid: name")
         await watched.reports("listener", "a mode other than caller")
         assert "secret" not in str(watched.history)

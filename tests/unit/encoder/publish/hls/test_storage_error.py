@@ -22,8 +22,8 @@ STORAGE = ProgramStorage(region="eu-west-1", bucket="shows", access_key="AK", se
         (403, "RequestTimeTooSkewed", "the clocks of the encoder and of host differ", False),
         (507, "", "the storage is full", False),
         (503, "SlowDown", "host asks to slow down", False),
-        (500, "", "host answered 500", False),
-        (418, "Teapot", "host answered 418 Teapot", False),
+        (500, "", "host responded with 500", False),
+        (418, "Teapot", "host responded with 418 Teapot", False),
     ],
 )
 def test_error_responses_become_words(status: int, code: str, words: str, permanent: bool) -> None:

@@ -27,7 +27,7 @@ URL = "wss://rooms.example"
         ),
         ("IO error: failed to lookup address information", "rooms.example: name not found", False),
         ("received corrupt message of type InvalidContentType", "rooms.example:443: TLS failed", False),
-        ("signal failure: transport timed out", "no answer from rooms.example:443", False),
+        ("signal failure: transport timed out", "no response from rooms.example:443", False),
         ("something new eyJhbGci", "rooms.example:443: the room could not be joined", False),
     ],
 )

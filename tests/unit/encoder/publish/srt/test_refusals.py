@@ -10,8 +10,8 @@ from onair_encoder.publish.srt.refusals import refusal
 @pytest.mark.parametrize(
     ("error", "reason", "words", "permanent"),
     [
-        (1001, 16, "no answer from a:1", False),
-        (1001, 0, "no answer from a:1", False),
+        (1001, 16, "no response from a:1", False),
+        (1001, 0, "no response from a:1", False),
         (1002, 10, "a:1: the server refuses the passphrase, or expects none", True),
         (1002, 1401, "a:1: the server refuses the credentials in the stream id", True),
         (1002, 1409, "a:1: the stream id is in use", False),
