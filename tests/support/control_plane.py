@@ -88,11 +88,6 @@ class ControlPlane:
             self._etcd = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def restart_apiserver(self) -> None:
-        """Restarts the API server with the same address and data."""
-        self.stop_apiserver()
-        self.start_apiserver()
-
     def stop_apiserver(self) -> None:
         """Kills the API server: every watch and request breaks, as in a crash."""
         if self._apiserver:

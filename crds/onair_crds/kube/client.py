@@ -75,12 +75,6 @@ class KubeClient:
         """Replaces the object; `metadata.resourceVersion` in the document makes it a compare-and-swap."""
         return await self._request("PUT", api.path(namespace, name), document)
 
-    async def replace_status(
-        self, api: Api, namespace: str | None, name: str, document: Document
-    ) -> Document:
-        """Replaces the status alone; a compare-and-swap where the document carries its resourceVersion."""
-        return await self._request("PUT", api.path(namespace, name, "status"), document)
-
     async def json_patch(
         self, api: Api, namespace: str | None, name: str, operations: JsonPatch, subresource: str = ""
     ) -> Document:
