@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.started_programs import StartedPrograms
 
-from onair_dev.programs import BY_NAME
+from onair_dev.required_programs import BY_NAME
 
 # A machine that is busy makes an example slow, and no test wrong: time is measured by the benches
 # In CI the same examples each time; `make fuzz` and everyday runs look for new ones
@@ -58,7 +58,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> object:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fails a run in which a program was started that is not in the list of `onair_dev.programs`."""
+    """Fails a run in which a program was started that is not in the list of `onair_dev.required_programs`."""
     if unlisted() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -71,7 +71,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             f"{part:<24} {count:>5} tests  {duration_s // 60:3.0f} min {duration_s % 60:2.0f} s"
         )
     if names := unlisted():
-        terminalreporter.write_line(f"FAILED: started, and not in dev/onair_dev/programs.py: {names}")
+        terminalreporter.write_line(
+            f"FAILED: started, and not in dev/onair_dev/required_programs.py: {names}"
+        )
 
 
 def unlisted() -> list[str]:

@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from onair_dev import plans, programs
+from onair_dev import plans
+from onair_dev import required_programs as programs
 from onair_dev.exclusive import exclusive
 from onair_dev.failures import exit_on_failure
 from onair_dev.graph import run_all

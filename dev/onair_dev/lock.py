@@ -13,7 +13,7 @@ from onair_dev.settings import ROOT
 FOLDER = ROOT / "requirements"
 BUILD = FOLDER / "build.in"
 CARRIERS = ("go", "node")
-"""Packages that contain a program, see programs.py."""
+"""Packages that contain a program, see required_programs.py."""
 EXTRAS = ("dev", "operator", "api", "encoder")
 OPTIONS = [
     "--quiet",

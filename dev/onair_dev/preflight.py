@@ -14,10 +14,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from onair_dev import programs, venv
+from onair_dev import required_programs as programs
+from onair_dev import venv
 from onair_dev.commands import output_of, run_logged, succeeds
 from onair_dev.failures import Failed
-from onair_dev.programs import Origin, Program
+from onair_dev.required_programs import Origin, Program
 from onair_dev.settings import (
     CACHE,
     CLUSTER,

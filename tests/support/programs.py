@@ -1,4 +1,4 @@
-"""Programs that tests start, as `onair_dev.programs` finds them."""
+"""Programs that tests start, as `onair_dev.required_programs` finds them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onair_dev import programs
+from onair_dev import required_programs as programs
 
 
 def program(name: str) -> Path:

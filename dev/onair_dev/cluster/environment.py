@@ -4,7 +4,7 @@ import base64
 import os
 import shlex
 
-from onair_dev import programs
+from onair_dev import required_programs as programs
 from onair_dev.cluster.nodes import kubectl
 from onair_dev.failures import Failed
 from onair_dev.settings import KUBECONFIG, NAMESPACE, url

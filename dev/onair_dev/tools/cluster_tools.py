@@ -3,7 +3,7 @@
 import functools
 import re
 
-from onair_dev import programs
+from onair_dev import required_programs as programs
 from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step

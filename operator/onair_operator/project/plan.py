@@ -32,7 +32,7 @@ from onair_operator.cluster.queue import Key
 from onair_operator.destination.program import program_destination
 from onair_operator.destination.status import destination_status
 from onair_operator.encoder.client import digest
-from onair_operator.project.broadcast import Step, may_create, next_step
+from onair_operator.project.broadcast_states import Step, may_create, next_step
 from onair_operator.project.conditions import project_verdict
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program

@@ -13,7 +13,7 @@ import pytest
 
 from onair_dev import preflight
 from onair_dev.failures import Failed, exit_on_failure
-from onair_dev.programs import PROGRAMS, Origin
+from onair_dev.required_programs import PROGRAMS, Origin
 
 ROOT = Path(__file__).parents[3]
 GIVEN = [each.name for each in PROGRAMS if each.origin in (Origin.GIVEN, Origin.SYSTEM)]

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
 from onair_api.event.changes.event_details import EventDetails
-from onair_api.event.changes.layout import layout_announcements
-from onair_api.event.changes.live import live_announcements
+from onair_api.event.changes.layout_announcements import layout_announcements
+from onair_api.event.changes.live_announcements import live_announcements
 from onair_api.event.changes.parents import PARENT, Parents
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Event, Position

@@ -9,21 +9,8 @@ from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.destination import Counters, Destination
-from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.output import Output
+from onair_encoder.publish.kinds import KINDS
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.rtc.output import RtcOutput
-from onair_encoder.publish.rtmp.output import RtmpOutput
-from onair_encoder.publish.srt.output import SrtOutput
-
-KINDS: dict[str, type[Output]] = {
-    "RTMP": RtmpOutput,
-    "RTMPS": RtmpOutput,
-    "SRT": SrtOutput,
-    "RTC": RtcOutput,
-    "HLS": HlsOutput,
-}
-"""The one place where a kind of destination is registered, by `ProgramDestination.type`."""
 
 
 class Delivery:

@@ -6,7 +6,7 @@ from typing import Any
 
 from onair_api.access.target import Target
 from onair_api.cache.view import Entry, View
-from onair_api.event.changes.layout import layout_announcements
+from onair_api.event.changes.layout_announcements import layout_announcements
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Position
 from onair_api.writes.request_note import StoredNote

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.started_programs import in_source
 
-from onair_dev import programs
-from onair_dev.programs import BY_NAME, Origin, Program
+from onair_dev import required_programs as programs
+from onair_dev.required_programs import BY_NAME, Origin, Program
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted([*(ROOT / "dev").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
