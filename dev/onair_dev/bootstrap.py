@@ -3,6 +3,7 @@
 COMMAND is `demo` or `test` for their programs, or `venv` for the Python packages alone.
 """
 
+import os
 import sys
 
 
@@ -10,11 +11,12 @@ def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 - an older Python can parse only this file
         sys.exit("  why   Python 3.11 or newer is needed\n  try   make PYTHON=/path/to/python3")
     # Not at the top: an older Python cannot parse these modules and would print a traceback.
-    from onair_dev import preflight, venv
+    from onair_dev import preflight, required_programs, venv
     from onair_dev.exclusive import exclusive
     from onair_dev.failures import exit_on_failure
 
     command = sys.argv[1]
+    os.environ.update(required_programs.trust())
 
     def say(doing: str) -> None:
         print(f"      {doing}", file=sys.stderr, flush=True)

@@ -17,6 +17,12 @@ from onair_dev.settings import CACHE, KIND_NODE_OUT, VENV
 BUILT = KIND_NODE_OUT / "bin"
 WHEELS = CACHE / "wheels"
 SYSTEM_CA_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+TRUST = {
+    # These bring CA certificates of their own, which lack those that a company has installed.
+    "NODE_EXTRA_CA_CERTS": str(SYSTEM_CA_CERTIFICATES),
+    "PIP_CERT": str(SYSTEM_CA_CERTIFICATES),
+    "UV_SYSTEM_CERTS": "true",
+}
 
 
 class Origin(Enum):
@@ -123,11 +129,15 @@ def search_path() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Returns variables with which our programs are found and Node trusts this machine's CA certificates."""
-    variables = {"PATH": search_path()}
-    if "NODE_EXTRA_CA_CERTS" not in os.environ and SYSTEM_CA_CERTIFICATES.exists():
-        variables["NODE_EXTRA_CA_CERTS"] = str(SYSTEM_CA_CERTIFICATES)
-    return variables
+    """Returns variables with which our programs are found and trust this machine's CA certificates."""
+    return {"PATH": search_path(), **trust()}
+
+
+def trust() -> dict[str, str]:
+    """Returns variables with which pip, uv and Node trust this machine's CA certificates."""
+    if not SYSTEM_CA_CERTIFICATES.exists():
+        return {}
+    return {name: value for name, value in TRUST.items() if name not in os.environ}
 
 
 def own_folders() -> list[Path]:

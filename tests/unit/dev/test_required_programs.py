@@ -74,3 +74,18 @@ def test_what_was_installed_into_the_cache_comes_before_path(
     go = Program("go", Origin.WHEEL, folders=(cached,))
     monkeypatch.setattr(programs, "PROGRAMS", (go,))
     assert programs.search_path().split(os.pathsep)[0] == str(cached)
+
+
+def test_tools_with_ca_certificates_of_their_own_trust_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "ca-certificates.crt"
+    store.touch()
+    monkeypatch.setattr(programs, "SYSTEM_CA_CERTIFICATES", store)
+    for name in programs.TRUST:
+        monkeypatch.delenv(name, raising=False)
+    assert programs.trust().keys() == {"NODE_EXTRA_CA_CERTS", "PIP_CERT", "UV_SYSTEM_CERTS"}
+    monkeypatch.setenv("PIP_CERT", "chosen.pem")
+    assert "PIP_CERT" not in programs.trust()
+    store.unlink()
+    assert programs.trust() == {}
