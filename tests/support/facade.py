@@ -153,11 +153,11 @@ class Cluster:
 
     def patch(self, plural: str, name: str, patch: Document, subresource: str = "") -> Document:
         headers = {"Content-Type": "application/merge-patch+json"}
-        answer = self.admin.patch(
+        response = self.admin.patch(
             self.path(plural, name, subresource), content=json.dumps(patch), headers=headers
         )
-        assert answer.is_success, answer.text
-        return answer.json()  # type: ignore[no-any-return]
+        assert response.is_success, response.text
+        return response.json()  # type: ignore[no-any-return]
 
     def set_broadcast(self, project: str, broadcast: Document | None, **more: Any) -> None:
         """Writes status.broadcast, as the operator does."""
@@ -176,9 +176,9 @@ class Cluster:
             "data": {k: base64.b64encode(v.encode()).decode() for k, v in data.items()},
             **more,
         }
-        answer = self.admin.post(f"/api/v1/namespaces/{namespace}/secrets", json=document)
-        assert answer.is_success, answer.text
-        return answer.json()  # type: ignore[no-any-return]
+        response = self.admin.post(f"/api/v1/namespaces/{namespace}/secrets", json=document)
+        assert response.is_success, response.text
+        return response.json()  # type: ignore[no-any-return]
 
     def add_api_key(self, service_id: str, **data: str) -> str:
         """A new API key of a service; only its hash is stored."""
@@ -207,10 +207,10 @@ class User:
         return self.facade.http.request(method, url, content=content, headers=headers, **options)
 
     def ok(self, method: str, path: str, body: Any = None, **options: Any) -> JsonObject:
-        """The answer of a call that must succeed."""
-        answer = self.call(method, path, body, **options)
-        assert answer.status_code == 200, answer.text
-        return answer.json()  # type: ignore[no-any-return]
+        """The response of a call that must succeed."""
+        response = self.call(method, path, body, **options)
+        assert response.status_code == 200, response.text
+        return response.json()  # type: ignore[no-any-return]
 
     def collection(self, **body: Any) -> str:
         return str(self.ok("POST", "/collection", body)["collection"]["collectionId"])

@@ -119,9 +119,9 @@ class World:
     def _add_layout(self) -> None:
         def post(path: str, body: Any) -> str:
             http, headers = self.host.facade.http, self.host.headers
-            answer = http.post(f"/layout/v2/layouts{path}", headers=headers, content=json.dumps(body))
-            assert answer.status_code == 200, answer.text
-            return str(answer.json()["id"])
+            response = http.post(f"/layout/v2/layouts{path}", headers=headers, content=json.dumps(body))
+            assert response.status_code == 200, response.text
+            return str(response.json()["id"])
 
         self.ids["l"] = post("", {"collectionId": self.show.collection, "projectId": self.show.id})
         self.ids["k"] = post(f"/{self.ids['l']}/layers", {"type": "image"})

@@ -31,8 +31,8 @@ def invitation(show: Show, role: str = "GUEST", **body: Any) -> JsonObject:
 def invite(show: Show, role: str = "GUEST", *, by: User | None = None, **body: Any) -> User:
     """A guest of a project, as the show's user or another asks for it."""
     issuer = by or show.user
-    answer = issuer.ok("POST", "/authentication/token/guest", invitation(show, role, **body))
-    return User(issuer.facade, answer["accessToken"])
+    response = issuer.ok("POST", "/authentication/token/guest", invitation(show, role, **body))
+    return User(issuer.facade, response["accessToken"])
 
 
 def seen_by(user: User, show: Show) -> Show:
@@ -47,9 +47,9 @@ def refresh(user: User, facade: Facade | None = None) -> httpx.Response:
 
 def refreshed(user: User, facade: Facade | None = None) -> User:
     """The user with the token that a refresh gives."""
-    answer = refresh(user, facade)
-    assert (answer.status_code, answer.json()) == (200, {}), answer.text
-    return User(facade or user.facade, answer.headers["Authorization"].removeprefix("Bearer "))
+    response = refresh(user, facade)
+    assert (response.status_code, response.json()) == (200, {}), response.text
+    return User(facade or user.facade, response.headers["Authorization"].removeprefix("Bearer "))
 
 
 def private_key(cluster: Cluster) -> tuple[str, str]:
@@ -66,29 +66,29 @@ def forged(user: User, key: Any, algorithm: str = "RS256", **changes: Any) -> Us
     return User(user.facade, jwt.encode(claims, key, algorithm=algorithm, headers={"kid": kid}))
 
 
-def assert_error(answer: httpx.Response, status: int, code: int) -> None:
-    assert answer.status_code == status, answer.text
-    body = answer.json()
+def assert_error(response: httpx.Response, status: int, code: int) -> None:
+    assert response.status_code == status, response.text
+    body = response.json()
     assert set(body) == {"code", "message", "details"}
     assert body["code"] == code
     assert body["message"]
-    assert "Traceback" not in answer.text
+    assert "Traceback" not in response.text
 
 
-def violations_of(answer: httpx.Response) -> dict[str, str]:
+def violations_of(response: httpx.Response) -> dict[str, str]:
     """The fields that an INVALID_ARGUMENT names, with what is wrong with each."""
-    assert_error(answer, 400, 3)
-    return {v["field"]: v["description"] for v in answer.json()["details"][0]["fieldViolations"]}
+    assert_error(response, 400, 3)
+    return {v["field"]: v["description"] for v in response.json()["details"][0]["fieldViolations"]}
 
 
-def fields_of(answer: httpx.Response) -> set[str]:
+def fields_of(response: httpx.Response) -> set[str]:
     """The fields that an INVALID_ARGUMENT names."""
-    return set(violations_of(answer))
+    return set(violations_of(response))
 
 
 def wait_for_status(user: User, path: str, status: int) -> httpx.Response:
-    """The answer of a read, once it has the status: another replica is a watch delay behind."""
+    """The response of a read, once it has the status: another replica is a watch delay behind."""
     found: httpx.Response = wait_for(
-        lambda: (a := user.call("GET", path)).status_code == status and a, f"{path} answers {status}"
+        lambda: (a := user.call("GET", path)).status_code == status and a, f"{path} responds with {status}"
     )
     return found

@@ -101,9 +101,9 @@ class FarEnd:
         """What the server knows of a path, as soon as it is ready."""
         async with asyncio.timeout(timeout_s):
             while True:
-                answer = await self._http.get(f"/v3/paths/get/{path}")
-                if answer.is_success and answer.json()["ready"]:
-                    return dict(answer.json())
+                response = await self._http.get(f"/v3/paths/get/{path}")
+                if response.is_success and response.json()["ready"]:
+                    return dict(response.json())
                 await asyncio.sleep(0.005)
 
     async def gone(self, path: str, timeout_s: float = 10.0) -> None:

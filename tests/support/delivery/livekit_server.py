@@ -81,8 +81,11 @@ class LiveKitServer:
             time.sleep(0.02)
 
     def _is_up(self) -> bool:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/") as answer:
-            return bool(answer.status == 200)
+        with (
+            contextlib.suppress(OSError),
+            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/") as response,
+        ):
+            return bool(response.status == 200)
         return False
 
     def stop(self) -> None:
@@ -112,8 +115,8 @@ class LiveKitServer:
                 "Authorization": f"Bearer {self.token(str(body.get('room', '')), 'test', **rights)}",
             },
         )
-        with urllib.request.urlopen(request) as answer:
-            assert answer.status == 200
+        with urllib.request.urlopen(request) as response:
+            assert response.status == 200
 
 
 def browser_command(url: str) -> tuple[list[str], str | None]:

@@ -58,7 +58,7 @@ NOT_SHOWN: dict[str, tuple[str, ...]] = {
         "test_an_event_reaches_all_transports_on_both_replicas",
         "test_a_head_of_a_stream_ends",
     ),
-    "status code of each condition": ("test_each_answer_has_one_meaning", "test_situations"),
+    "status code of each condition": ("test_each_response_has_one_meaning", "test_situations"),
     "error body": ("test_every_wrong_field_is_named", "test_no_message_repeats_a_value"),
     "where the broadcast's error is reported": ("test_a_broadcast_by_its_phases",),
     "rate limits": (

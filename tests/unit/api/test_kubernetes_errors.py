@@ -1,4 +1,4 @@
-"""The API server's answers as the interface's errors."""
+"""The API server's responses as the interface's errors."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from onair_crds.shapes import Document
         (ApiUnavailable(503, "ServiceUnavailable", "x"), Code.UNAVAILABLE, 503),
     ],
 )
-def test_each_answer_has_one_meaning(error: ApiError, code: Code, status: int) -> None:
-    answer = rpc_error(error)
-    assert (answer.code, answer.code.http_status) == (code, status)
-    assert set(answer.body()) == {"code", "message", "details"}
-    assert ("Retry-After" in answer.headers) == (status in (429, 503))
+def test_each_response_has_one_meaning(error: ApiError, code: Code, status: int) -> None:
+    response = rpc_error(error)
+    assert (response.code, response.code.http_status) == (code, status)
+    assert set(response.body()) == {"code", "message", "details"}
+    assert ("Retry-After" in response.headers) == (status in (429, 503))
 
 
 def test_causes_become_field_violations() -> None:
@@ -47,14 +47,14 @@ def test_causes_become_field_violations() -> None:
         {"field": "spec.rendering.video.width", "message": "Invalid value: 1281: must be even"},
         {"field": "spec.address.rtmpPush.keySecretRef.name", "message": "Required value"},
     ]
-    answer = rpc_error(ApiError(422, "Invalid", "long", causes))
-    assert isinstance(answer, InvalidArgument)
-    assert answer.violations == [
+    response = rpc_error(ApiError(422, "Invalid", "long", causes))
+    assert isinstance(response, InvalidArgument)
+    assert response.violations == [
         Violation("composition.external.url", "must be an http or https URL"),
         Violation("rendering.video.width", "must be even"),
         Violation("address.rtmpPush.key", "is required"),
     ]
-    assert answer.details[0]["@type"] == BAD_REQUEST
+    assert response.details[0]["@type"] == BAD_REQUEST
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,6 @@ def test_an_operation_reads_only_its_own_credential(facade: Facade, api_key: str
     path = "/live/v2/collection"
     assert http.get(path, headers={**anna.headers, "X-API-Key": "wrong"}).status_code == 200
     for headers in ({}, {"X-API-Key": api_key}, {"Authorization": "Bearer x"}, {"Authorization": anna.token}):
-        answer = http.get(path, headers=headers)
-        assert_error(answer, 401, 16)
-        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        response = http.get(path, headers=headers)
+        assert_error(response, 401, 16)
+        assert response.headers["WWW-Authenticate"] == "Bearer"

@@ -47,9 +47,9 @@ def is_limiting(facade: Facade) -> bool:
 def hammer(user: User, most: int = 2000) -> httpx.Response:
     """The first refusal."""
     for _ in range(most):
-        answer = user.call("GET", "/collection")
-        if answer.status_code != 200:
-            return answer
+        response = user.call("GET", "/collection")
+        if response.status_code != 200:
+            return response
     pytest.fail(f"{most} requests were let through")
 
 
@@ -66,9 +66,9 @@ def test_a_token_that_calls_too_often_is_told_when_to_come_back(
 ) -> None:
     make = own_service(replicas[0], cluster, sign_in, "often")
     user, other = make(), make()
-    answer = hammer(user)
-    assert_error(answer, 429, 8)
-    wait_s = int(answer.headers["Retry-After"])
+    response = hammer(user)
+    assert_error(response, 429, 8)
+    wait_s = int(response.headers["Retry-After"])
     assert 1 <= wait_s <= WINDOW_S
     assert other.ok("GET", "/collection") == {"collections": []}, "another token of the service is let in"
     wait_for(
@@ -89,15 +89,15 @@ def test_a_service_has_a_limit_for_all_its_tokens(
     def refusal() -> httpx.Response:
         while time.monotonic() < end:
             for user in users:
-                answer = user.call("GET", "/collection")
-                if answer.status_code == 429 and "from this service" in answer.text:
-                    return answer
+                response = user.call("GET", "/collection")
+                if response.status_code == 429 and "from this service" in response.text:
+                    return response
         pytest.fail("the service was never refused")
 
     assert_error(refusal(), 429, 8)
     headers = {"X-API-Key": key}
-    answers = [f.http.post(TOKEN, headers=headers, json={"serviceUserId": "a"}) for f in replicas]
-    assert 429 in {answer.status_code for answer in answers}
+    responses = [f.http.post(TOKEN, headers=headers, json={"serviceUserId": "a"}) for f in replicas]
+    assert 429 in {response.status_code for response in responses}
 
 
 def test_probes_and_metrics_are_never_refused(replicas: tuple[Facade, Facade]) -> None:

@@ -40,18 +40,18 @@ def test_the_matrix(role: Role, sign_in: Callable[..., User], served: set[str]) 
         caller = sign_in(name, role=role.wire)
     else:
         caller = invite(world.show, role.name, exchange={})
-        answer = caller.call("PUT", "/authentication/token", {})
-        caller = User(caller.facade, answer.headers["Authorization"].removeprefix("Bearer "))
+        response = caller.call("PUT", "/authentication/token", {})
+        caller = User(caller.facade, response.headers["Authorization"].removeprefix("Bearer "))
     for operation, call in CALLS.items():
         if operation not in served:
             continue
-        answer = world.call(caller, call)
+        response = world.call(caller, call)
         if operation not in WHO_MAY[role]:
-            assert_error(answer, 403, 7)
+            assert_error(response, 403, 7)
         elif call.status:
-            assert answer.status_code == call.status, (role, operation, answer.text)
+            assert response.status_code == call.status, (role, operation, response.text)
         else:
-            assert answer.status_code not in (401, 403), (role, operation, answer.text)
+            assert response.status_code not in (401, 403), (role, operation, response.text)
         if operation in WHO_MAY[role] and operation == "DeleteCollection":
             break
 
@@ -96,9 +96,9 @@ def test_forged_tokens_open_nothing(world: World, served: set[str], cluster: Clu
     for what, user in nobody.items():
         for operation, call in CALLS.items():
             if operation in served:
-                answer = world.call(user, call)
-                assert answer.status_code == 401, (what, operation, answer.text)
-                assert_error(answer, 401, 16)
+                response = world.call(user, call)
+                assert response.status_code == 401, (what, operation, response.text)
+                assert_error(response, 401, 16)
 
 
 def test_strangers_find_nothing(
@@ -119,11 +119,11 @@ def test_strangers_find_nothing(
         for operation, call in CALLS.items():
             if operation not in served or operation in beside:
                 continue
-            answer = world.call(user, call)
+            response = world.call(user, call)
             if operation == "ListLayouts":
-                assert answer.json() == [], "a filter that names another's project finds none"
+                assert response.json() == [], "a filter that names another's project finds none"
             else:
-                assert_error(answer, *((404, 5) if operation in WHO_MAY[role] else (403, 7)))
+                assert_error(response, *((404, 5) if operation in WHO_MAY[role] else (403, 7)))
     assert seen_by(world.host, world.show).get(), "nothing was changed"
 
 
@@ -138,10 +138,10 @@ def test_a_role_that_was_written_in_is_worth_nothing(world: World) -> None:
 def test_the_platforms_role_cannot_be_had_and_opens_nothing(
     world: World, cluster: Cluster, facade: Facade, api_key: str
 ) -> None:
-    answer = facade.http.post(
+    response = facade.http.post(
         TOKENS, headers={"X-API-Key": api_key}, json={"serviceUserId": "a", "role": "ROLE_PLATFORM"}
     )
-    assert_error(answer, 403, 7)
+    assert_error(response, 403, 7)
     pem, _ = private_key(cluster)
     assert_error(forged(world.host, pem, role="ROLE_PLATFORM").call("GET", world.show.path), 403, 7)
 

@@ -6,9 +6,9 @@ from tests.support.facade import Cluster, Facade, User
 
 
 def test_a_renewed_token_is_in_the_header(anna: User) -> None:
-    answer = anna.call("PUT", "/authentication/token", {})
-    assert (answer.status_code, answer.json()) == (200, {})
-    scheme, token = answer.headers["Authorization"].split(" ")
+    response = anna.call("PUT", "/authentication/token", {})
+    assert (response.status_code, response.json()) == (200, {})
+    scheme, token = response.headers["Authorization"].split(" ")
     assert scheme == "Bearer"
     assert token != anna.token
     assert User(anna.facade, token).ok("GET", "/collection") == {"collections": []}

@@ -30,14 +30,14 @@ def test_reads_go_on_writes_wait_and_everything_recovers(
     try:
         assert show.get() == before
         for method, path in (("PATCH", show.path), ("POST", f"{show.path}/broadcast/start")):
-            answer = anna.call(method, path, {"metadata": 1})
-            assert (answer.status_code, answer.json()["code"]) == (503, 14)
-            assert int(answer.headers["Retry-After"]) > 0
-            assert "127.0.0.1" not in answer.text
-        answer = anna.call(
+            response = anna.call(method, path, {"metadata": 1})
+            assert (response.status_code, response.json()["code"]) == (503, 14)
+            assert int(response.headers["Retry-After"]) > 0
+            assert "127.0.0.1" not in response.text
+        response = anna.call(
             "POST", f"{show.path}/destination", {"address": {"srtPush": {"url": "srt://a.example"}}}
         )
-        assert answer.status_code == 503
+        assert response.status_code == 503
         assert guest.ok("GET", show.path)
         assert refresh(guest).status_code == 503, "nobody can say whether it was redeemed"
         unknown = anna.call("GET", f"/collection/{show.collection}/project/unknown")

@@ -60,8 +60,8 @@ def test_a_body_is_json_whatever_its_content_type_says(anna: User) -> None:
         "nonsense",
     ):
         headers = {"Content-Type": content_type}
-        answer = anna.call("POST", "/collection", content=b'{"metadata": 7}', headers=headers)
-        assert answer.json()["collection"]["metadata"] == 7
+        response = anna.call("POST", "/collection", content=b'{"metadata": 7}', headers=headers)
+        assert response.json()["collection"]["metadata"] == 7
 
 
 def test_a_body_that_breaks_off_harms_nobody(facade: Facade, anna: User) -> None:
@@ -102,5 +102,5 @@ def test_a_request_without_an_end_is_cut(facade: Facade, start: bytes, more: byt
 
 def test_a_body_in_chunks_of_a_byte_is_read(anna: User) -> None:
     body = json.dumps({"metadata": "x" * 50_000}).encode()
-    answer = anna.call("POST", "/collection", content=(bytes((each,)) for each in body))
-    assert answer.status_code == 200, answer.text
+    response = anna.call("POST", "/collection", content=(bytes((each,)) for each in body))
+    assert response.status_code == 200, response.text

@@ -25,12 +25,12 @@ def test_browsers_of_any_origin_may_call(facade: Facade, anna: User) -> None:
     } == allowed  # fmt: skip
     methods = {m.strip() for m in preflight.headers["Access-Control-Allow-Methods"].split(",")}
     assert {"PUT", "PATCH", "DELETE"} <= methods
-    for answer in (
+    for response in (
         anna.call("GET", "/collection", headers=origin),
         http.get("/live/v2/collection", headers=origin),
         http.get("/nothing", headers=origin),
     ):
-        assert answer.headers["Access-Control-Allow-Origin"] == "*"
-        assert answer.headers["Access-Control-Expose-Headers"] == "Authorization, Retry-After"
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert response.headers["Access-Control-Expose-Headers"] == "Authorization, Retry-After"
     plain = http.options("/live/v2/collection")
     assert (plain.status_code, plain.headers["Allow"]) == (204, "GET, HEAD, OPTIONS, POST")

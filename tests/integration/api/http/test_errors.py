@@ -82,9 +82,9 @@ def test_unauthenticated(world: World, own: Facade, promised: dict[str, set[int]
     calls = promising(promised, 401)
     assert set(calls) == TOKEN_OPERATIONS
     for call in calls.values():
-        answer = world.call(User(own, "nobodys"), call)
-        assert_error(answer, 401, 16)
-        assert answer.headers["WWW-Authenticate"]
+        response = world.call(User(own, "nobodys"), call)
+        assert_error(response, 401, 16)
+        assert response.headers["WWW-Authenticate"]
 
 
 def test_permission_denied(world: World, cluster: Cluster, promised: dict[str, set[int]]) -> None:
@@ -101,9 +101,9 @@ def test_not_found(world: World, promised: dict[str, set[int]]) -> None:
     missing = set()
     for operation, call in CALLS.items():
         target = replace(call, body=UNKNOWN) if operation == "PublishEvent" else call
-        answer = lost.call(world.host, target)
-        if answer.status_code == 404:
-            assert_error(answer, 404, 5)
+        response = lost.call(world.host, target)
+        if response.status_code == 404:
+            assert_error(response, 404, 5)
             missing.add(operation)
     assert missing == set(promising(promised, 404))
 
@@ -115,9 +115,9 @@ def test_invalid_argument_and_failed_precondition(world: World, promised: dict[s
         flags = ("force", "status", "populateProjects", "webrtcStart", "webrtcStop", "type")
         asked = replace(call, path=call.path + query + "&".join(f"{each}=maybe" for each in flags))
         for sent in (asked, *([replace(call, body=[1])] if call.body is not None else ())):
-            answer = world.call(world.host, sent)
-            if answer.status_code == 400:
-                assert_error(answer, 400, 9 if operation in REFUSED_BY_STATE else answer.json()["code"])
+            response = world.call(world.host, sent)
+            if response.status_code == 400:
+                assert_error(response, 400, 9 if operation in REFUSED_BY_STATE else response.json()["code"])
                 wrong.add(operation)
         if operation in wrong and call.body is not None:
             too_large = world.host.facade.http.request(
@@ -165,10 +165,10 @@ def test_aborted(
         if operation == "StopProjectBroadcast":
             world.call(world.host, CALLS["StartProjectBroadcast"])
         begun, busybody.on = busybody.writes, True
-        answer = world.call(world.host, changing(operation, call))
+        response = world.call(world.host, changing(operation, call))
         busybody.on = False
-        assert_error(answer, 409, 10)
-        assert "try again" in answer.json()["message"]
+        assert_error(response, 409, 10)
+        assert "try again" in response.json()["message"]
         assert busybody.writes - begun == writer.ATTEMPTS
         aborted.add(operation)
         if operation == "StopProjectBroadcast":
@@ -229,9 +229,9 @@ def test_resource_exhausted(
         calls = promising(promised, 429)
         assert set(calls) == TOKEN_OPERATIONS
         for call in calls.values():
-            answer = world.call(world.host, call)
-            assert_error(answer, 429, 8)
-            assert 0 < int(answer.headers["Retry-After"]) <= 60
+            response = world.call(world.host, call)
+            assert_error(response, 429, 8)
+            assert 0 < int(response.headers["Retry-After"]) <= 60
         assert everything(cluster, world) == before
 
 
@@ -256,19 +256,19 @@ def test_operations_of_api_keys(
 
         assert_error(both(key, displayName=1)[0], 400, 3)
         assert_error(both(key, role="ROLE_PLATFORM")[0], 403, 7)
-        for answer in both("nobodys"):
-            assert_error(answer, 401, 16)
+        for response in both("nobodys"):
+            assert_error(response, 401, 16)
         wait_for(lambda: not own.services.callers.rate_limits._open, "Redis was asked")
         wait_for(lambda: both(poor)[0].status_code == 429, "the limit is reached", 20)
-        for answer in both(poor):
-            assert_error(answer, 429, 8)
-            assert int(answer.headers["Retry-After"]) > 0
+        for response in both(poor):
+            assert_error(response, 429, 8)
+            assert int(response.headers["Retry-After"]) > 0
         pem, name = private_key(cluster)
         admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
         wait_for(lambda: both(key)[0].status_code == 503, "the key is gone")
-        for answer in both(key):
-            assert_error(answer, 503, 14)
-            assert int(answer.headers["Retry-After"]) > 0
+        for response in both(key):
+            assert_error(response, 503, 14)
+            assert int(response.headers["Retry-After"]) > 0
         cluster.add_secret(cluster.release, "another", "onair.dev/signing-key", {"private.pem": pem})
         wait_for(lambda: both(key)[0].is_success, "tokens are issued again")
 
@@ -293,12 +293,12 @@ def test_unavailable(
         assert_error(refresh(guest), 503, 14)
         away.add("RefreshAccessToken")
         for operation, call in CALLS.items():
-            for answer in (world.call(world.host, changing(operation, call)), lost.call(world.host, call)):
-                assert answer.status_code in (200, 400, 503), (operation, answer.text)
-                if answer.status_code == 503:
-                    assert_error(answer, 503, 14)
-                    assert int(answer.headers["Retry-After"]) > 0
-                    assert "127.0.0.1" not in answer.text
+            for response in (world.call(world.host, changing(operation, call)), lost.call(world.host, call)):
+                assert response.status_code in (200, 400, 503), (operation, response.text)
+                if response.status_code == 503:
+                    assert_error(response, 503, 14)
+                    assert int(response.headers["Retry-After"]) > 0
+                    assert "127.0.0.1" not in response.text
                     away.add(operation)
     finally:
         redis.start()

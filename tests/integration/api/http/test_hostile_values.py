@@ -39,8 +39,8 @@ def test_hostile_values_never_fail_a_project(anna: User, field: str) -> None:
     show = anna.project()
     for value in HOSTILE:
         for method, path in (("PATCH", show.path), ("POST", f"/collection/{show.collection}/project")):
-            answer = anna.call(method, path, {field: value})
-            assert answer.status_code in (200, 400), (value, answer.text)
+            response = anna.call(method, path, {field: value})
+            assert response.status_code in (200, 400), (value, response.text)
     assert show.get()["project"]["projectId"] == show.id
 
 
@@ -51,5 +51,5 @@ def test_hostile_values_never_fail_a_destination(anna: User, field: str) -> None
     known = f"{path}/{show.destination()['destinationId']}"
     for value in HOSTILE:
         for method, at in (("PATCH", known), ("POST", path)):
-            answer = anna.call(method, at, {field: value})
-            assert answer.status_code in (200, 400), (value, answer.text)
+            response = anna.call(method, at, {field: value})
+            assert response.status_code in (200, 400), (value, response.text)

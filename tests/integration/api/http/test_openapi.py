@@ -53,7 +53,7 @@ def test_the_examples_of_the_document_work(one: Facade, host: User, api_key: str
             at, body = path, json.dumps(content["example"])
             for name, value in ids.items():
                 at, body = at.replace(name, value), body.replace(f'"{name}"', f'"{value}"')
-            answer = anna.call(method.upper(), at, headers={"X-API-Key": api_key}, content=body)
-            assert answer.status_code == 200, (at, answer.text)
+            response = anna.call(method.upper(), at, headers={"X-API-Key": api_key}, content=body)
+            assert response.status_code == 200, (at, response.text)
             tried += 1
     assert tried >= 8

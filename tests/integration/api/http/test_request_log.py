@@ -46,7 +46,7 @@ def test_no_secret_is_in_any_log_line(
         assert isinstance(json.loads(line), dict)
 
 
-def test_a_request_is_named_in_its_answer_and_its_log_lines(anna: User, recorded_logs: Any) -> None:
+def test_a_request_is_named_in_its_response_and_its_log_lines(anna: User, recorded_logs: Any) -> None:
     def lines(name: str) -> set[str]:
         logged = map(json.loads, recorded_logs.getvalue().strip().split("\n"))
         return {line["event"] for line in logged if line.get("request") == name}

@@ -33,17 +33,17 @@ def test_an_id_that_cannot_be_is_not_found(anna: User, name: str) -> None:
         f"{show.path}/destination/{name}",
     ):
         for method in ("GET", "PATCH", "DELETE"):
-            answer = anna.call(method, path, {} if method == "PATCH" else None)
-            assert answer.status_code in (404, 405), (path, answer.text)
-            assert answer.json()["code"] in (5, 12)
+            response = anna.call(method, path, {} if method == "PATCH" else None)
+            assert response.status_code in (404, 405), (path, response.text)
+            assert response.json()["code"] in (5, 12)
 
 
 def test_unknown_paths_and_methods(facade: Facade, anna: User) -> None:
     assert_error(anna.call("GET", "/nothing/here"), 404, 5)
     assert_error(facade.http.get("/live/v2/nothing"), 404, 5)
-    answer = anna.call("PUT", "/collection")
-    assert_error(answer, 405, 12)
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+    response = anna.call("PUT", "/collection")
+    assert_error(response, 405, 12)
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
 
 def test_head_is_get_without_a_body(anna: User) -> None:

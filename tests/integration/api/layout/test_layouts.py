@@ -168,8 +168,8 @@ def test_type_project_and_collection_stay(show: Show) -> None:
     made = layout(show)
     other = show.user.project(show.collection)
     body = {"type": "LAYOUT_TYPE_SCENE", "projectId": other.id, "collectionId": show.user.collection()}
-    answer = show.user.call("PATCH", made.path, body)
-    assert violations_of(answer) == dict.fromkeys(body, "cannot be changed")
+    response = show.user.call("PATCH", made.path, body)
+    assert violations_of(response) == dict.fromkeys(body, "cannot be changed")
     assert set(violations_of(show.user.call("PATCH", made.path, {"transitions": TRANSITIONS}))) == {
         "transitions"
     }
@@ -234,10 +234,10 @@ def test_layouts_of_others_do_not_exist(show: Show, sign_in: Callable[..., User]
         ("PATCH", f"/layers/{made.root()}"),
         ("DELETE", f"/layers/{made.root()}"),
     ):
-        answer = bob.call(method, made.path + path, {} if method != "GET" else None)
-        assert_error(answer, 404, 5)
+        response = bob.call(method, made.path + path, {} if method != "GET" else None)
+        assert_error(response, 404, 5)
         missing = bob.call(method, f"{ROOT}/nothing{path}", {} if method != "GET" else None)
-        assert missing.content == answer.content, "an id that exists looks like one that does not"
+        assert missing.content == response.content, "an id that exists looks like one that does not"
     assert bob.ok("GET", ROOT) == []
     assert bob.ok("GET", f"{ROOT}?projectId={show.id}") == []
 

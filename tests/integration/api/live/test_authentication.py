@@ -9,7 +9,7 @@ TOKEN = "/live/v2/authentication/token"
 
 
 def test_a_test_token_verifies_and_grants_nothing(facade: Facade, api_key: str) -> None:
-    answer = facade.http.get(f"{TOKEN}/test", headers={"X-API-Key": api_key})
-    token = answer.json()["accessToken"]
+    response = facade.http.get(f"{TOKEN}/test", headers={"X-API-Key": api_key})
+    token = response.json()["accessToken"]
     assert_error(User(facade, token).call("GET", "/collection"), 403, 7)
     assert_error(facade.http.get(f"{TOKEN}/test"), 401, 16)

@@ -94,8 +94,8 @@ def test_a_deletion_takes_everything_with_it_and_counts(anna: User, cluster: Clu
     )
     path = f"/collection/{collection}"
     wait_for(lambda: anna.ok("GET", path)["collection"]["sources"], "the source is seen")
-    answer = anna.ok("DELETE", path)
-    assert answer == {"sourcesDeleted": 1, "projectsDeleted": 3, "projectIdsStopped": []}
+    response = anna.ok("DELETE", path)
+    assert response == {"sourcesDeleted": 1, "projectsDeleted": 3, "projectIdsStopped": []}
     for plural, name in [
         ("collections", collection),
         ("sources", f"src-{collection}"),
@@ -112,19 +112,19 @@ def test_a_deletion_with_a_running_broadcast_must_be_forced(anna: User, cluster:
     collection = anna.collection()
     live, idle = anna.project(collection), anna.project(collection)
     live.start()
-    answer = anna.call("DELETE", f"/collection/{collection}")
-    assert (answer.status_code, answer.json()["code"]) == (400, 9)
+    response = anna.call("DELETE", f"/collection/{collection}")
+    assert (response.status_code, response.json()["code"]) == (400, 9)
     assert cluster.exists("projects", idle.id)
-    answer2 = anna.ok("DELETE", f"/collection/{collection}?force=true")
-    assert answer2 == {"sourcesDeleted": 0, "projectsDeleted": 2, "projectIdsStopped": [live.id]}
+    again = anna.ok("DELETE", f"/collection/{collection}?force=true")
+    assert again == {"sourcesDeleted": 0, "projectsDeleted": 2, "projectIdsStopped": [live.id]}
 
 
 def test_a_collection_of_somebody_else_does_not_exist(anna: User, sign_in: Callable[..., User]) -> None:
     ben = sign_in()
     name = anna.collection()
     for method, body in (("GET", None), ("PATCH", {"metadata": 1}), ("DELETE", None)):
-        answer = ben.call(method, f"/collection/{name}", body)
-        assert (answer.status_code, answer.json()["code"]) == (404, 5)
+        response = ben.call(method, f"/collection/{name}", body)
+        assert (response.status_code, response.json()["code"]) == (404, 5)
     assert ben.call("POST", f"/collection/{name}/project", {}).status_code == 404
     assert name not in str(ben.ok("GET", "/collection"))
     assert anna.ok("GET", f"/collection/{name}")["collection"]["metadata"] == {}

@@ -136,10 +136,10 @@ def test_a_wrong_destination_leaves_nothing_behind(
     show: Show, cluster: Cluster, body: JsonObject, fields: set[str]
 ) -> None:
     before = {s["metadata"]["name"] for s in cluster.secrets()}
-    answer = show.user.call("POST", f"{show.path}/destination", body)
-    assert (answer.status_code, answer.json()["code"]) == (400, 3), answer.text
-    assert {v["field"] for v in answer.json()["details"][0]["fieldViolations"]} == fields
-    assert KEY not in answer.text
+    response = show.user.call("POST", f"{show.path}/destination", body)
+    assert (response.status_code, response.json()["code"]) == (400, 3), response.text
+    assert {v["field"] for v in response.json()["details"][0]["fieldViolations"]} == fields
+    assert KEY not in response.text
     assert {s["metadata"]["name"] for s in cluster.secrets()} == before
     assert show.get()["project"]["destinations"] == []
 
@@ -148,8 +148,8 @@ def test_address_and_key_change_together(show: Show, cluster: Cluster) -> None:
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
     new = {"rtmpPush": {"url": "rtmp://new.example/live", "key": "key-two"}}
-    answer = show.user.ok("PATCH", path, {"updateMask": "address", "address": new})
-    assert answer["destination"]["address"] == new
+    response = show.user.ok("PATCH", path, {"updateMask": "address", "address": new})
+    assert response["destination"]["address"] == new
     secret = secret_of(cluster, created)
     assert base64.b64decode(secret["data"]["key"]).decode() == "key-two"
     assert show.user.ok("GET", path)["destination"]["address"] == new
@@ -231,26 +231,26 @@ def test_a_passphrase_in_an_url_is_a_secret(show: Show, cluster: Cluster, member
 
 def test_a_passphrase_of_the_wrong_length_is_refused(show: Show) -> None:
     body = {"address": {"srtPush": {"url": "srt://a.example:1?passphrase=short"}}}
-    answer = show.user.call("POST", f"{show.path}/destination", body)
-    assert answer.status_code == 400
-    assert "10 to 79 characters" in answer.text
-    assert "short" not in answer.text
+    response = show.user.call("POST", f"{show.path}/destination", body)
+    assert response.status_code == 400
+    assert "10 to 79 characters" in response.text
+    assert "short" not in response.text
 
 
 def test_one_storage_secret_can_change_alone(show: Show, cluster: Cluster) -> None:
     created = show.destination(address=STORAGE)
     path = f"{show.path}/destination/{created['destinationId']}"
     body = {"address": {"objectStorage": {"secretKey": "changed"}}}
-    answer = show.user.ok("PATCH", path, body)["destination"]["address"]
-    assert answer == {"objectStorage": {**STORAGE["objectStorage"], "secretKey": "changed"}}
+    response = show.user.ok("PATCH", path, body)["destination"]["address"]
+    assert response == {"objectStorage": {**STORAGE["objectStorage"], "secretKey": "changed"}}
 
 
 def test_a_refused_update_takes_its_secret_back(show: Show, cluster: Cluster) -> None:
     created = show.destination(address=RTMP)
     path = f"{show.path}/destination/{created['destinationId']}"
     body = {"address": {"rtmpPush": {"url": "rtmp://a b/", "key": "another"}}}
-    answer = show.user.call("PATCH", path, body)
-    assert answer.status_code == 400
+    response = show.user.call("PATCH", path, body)
+    assert response.status_code == 400
     assert len(secrets_of(cluster, created)) == 1
     assert show.user.ok("GET", path)["destination"] == created
 
@@ -258,8 +258,8 @@ def test_a_refused_update_takes_its_secret_back(show: Show, cluster: Cluster) ->
 def test_an_enabled_destination_is_deleted_by_force_alone(show: Show, cluster: Cluster) -> None:
     created = show.destination()
     path = f"{show.path}/destination/{created['destinationId']}"
-    answer = show.user.call("DELETE", path)
-    assert (answer.status_code, answer.json()["code"]) == (400, 9)
+    response = show.user.call("DELETE", path)
+    assert (response.status_code, response.json()["code"]) == (400, 9)
     assert show.user.ok("DELETE", path + "?force=true") == {"broadcastUpdated": False}
     assert show.user.call("GET", path).status_code == 404
     assert not cluster.exists("destinations", created["destinationId"])
@@ -290,8 +290,8 @@ def test_a_destination_belongs_to_its_project_alone(
     ben = sign_in()
     for user, path in ((anna, sibling.path), (ben, show.path), (ben, ben.project().path)):
         for method in ("GET", "PATCH", "DELETE"):
-            answer = user.call(method, f"{path}/destination/{created}", {})
-            assert (answer.status_code, answer.json()["code"]) == (404, 5)
+            response = user.call(method, f"{path}/destination/{created}", {})
+            assert (response.status_code, response.json()["code"]) == (404, 5)
 
 
 def test_a_secret_of_the_users_own_is_followed(show: Show, cluster: Cluster) -> None:

@@ -46,10 +46,10 @@ def follow(facade: Facade, url: str) -> httpx.Response:
 
 def token_at(facade: Facade, url: str) -> User:
     """The guest that a short url leads to its page."""
-    answer = follow(facade, url)
-    assert answer.status_code == 302, answer.text
-    assert answer.headers["Cache-Control"] == "no-store"
-    parts = urlsplit(answer.headers["Location"])
+    response = follow(facade, url)
+    assert response.status_code == 302, response.text
+    assert response.headers["Cache-Control"] == "no-store"
+    parts = urlsplit(response.headers["Location"])
     query = parse_qs(parts.query)
     assert (parts.scheme, parts.netloc, parts.path, parts.fragment, query["room"]) == (
         "https",
@@ -62,15 +62,15 @@ def token_at(facade: Facade, url: str) -> User:
 
 
 def test_a_token_with_a_url_comes_with_a_short_one(show: Show, second_facade: Facade) -> None:
-    answer = show.user.ok("POST", "/authentication/token/guest", invitation(show, url=PAGE))
-    service, code = urlsplit(answer["url"]).path.removeprefix("/r/").split("/")
+    response = show.user.ok("POST", "/authentication/token/guest", invitation(show, url=PAGE))
+    service, code = urlsplit(response["url"]).path.removeprefix("/r/").split("/")
     assert (service, len(code)) == ("studio", 14)
-    guest = token_at(show.user.facade, answer["url"])
-    assert guest.token == answer["accessToken"]
+    guest = token_at(show.user.facade, response["url"])
+    assert guest.token == response["accessToken"]
     assert seen_by(guest, show).get()
-    wait_for(lambda: follow(second_facade, answer["url"]).status_code == 302, "the other replica knows")
+    wait_for(lambda: follow(second_facade, response["url"]).status_code == 302, "the other replica knows")
     prefixed = show.user.facade.http.get(f"/live/v2/r/{service}/{code}")
-    assert prefixed.headers["Location"] == follow(guest.facade, answer["url"]).headers["Location"]
+    assert prefixed.headers["Location"] == follow(guest.facade, response["url"]).headers["Location"]
 
 
 def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: Facade) -> None:

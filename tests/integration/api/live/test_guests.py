@@ -135,8 +135,8 @@ def test_nobody_issues_more_than_he_holds(show: Show, issuer: str, highest: list
     user = show.user if issuer == "HOST" else invite(show, issuer)
     every = ["HOST", "COHOST", "CONTRIBUTOR", "GUEST", "VIEWER", "RENDERER", "PLATFORM", "IMPERSONATE"]
     for role in every:
-        answer = user.call("POST", GUEST, invitation(show, role))
-        assert answer.status_code == (200 if role in highest else 403), (issuer, role, answer.text)
+        response = user.call("POST", GUEST, invitation(show, role))
+        assert response.status_code == (200 if role in highest else 403), (issuer, role, response.text)
 
 
 def test_a_guest_who_is_host_is_no_owner(show: Show) -> None:
@@ -195,8 +195,8 @@ def test_of_many_refreshes_of_a_direct_token_one_wins(show: Show, second_facade:
     guest = invite(show)
     facades = [guest.facade, second_facade] * 8
     with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda facade: refresh(guest, facade), facades))
-    assert sorted(a.status_code for a in answers) == [200] + [401] * 15
+        responses = list(pool.map(lambda facade: refresh(guest, facade), facades))
+    assert sorted(a.status_code for a in responses) == [200] + [401] * 15
 
 
 def test_an_exchange_token_is_good_for_refreshes_alone(show: Show, second_facade: Facade) -> None:

@@ -149,9 +149,9 @@ def test_a_wrong_project_is_refused_and_every_field_named(
     anna: User, body: JsonObject, fields: set[str]
 ) -> None:
     collection = anna.collection()
-    answer = anna.call("POST", f"/collection/{collection}/project", body)
-    assert answer.status_code == 400
-    error = answer.json()
+    response = anna.call("POST", f"/collection/{collection}/project", body)
+    assert response.status_code == 400
+    error = response.json()
     assert error["code"] == 3
     (detail,) = error["details"]
     assert detail["@type"] == "type.googleapis.com/google.rpc.BadRequest"
@@ -174,23 +174,23 @@ def test_metadata_of_the_largest_size_is_kept_and_watched(
 def test_an_update_changes_what_the_mask_names(anna: User) -> None:
     show = anna.project(**EVERYTHING)
     before = show.get()["project"]
-    answer = show.patch(
+    response = show.patch(
         updateMask="rendering.video.framerate, MaxDuration",
         rendering={"video": {"framerate": 60, "width": 640}},
         maxDuration="7000",
     )
     before["rendering"]["video"]["framerate"] = 60
     before["maxDuration"] = 7000
-    assert answer == {"project": before, "broadcastUpdated": False}
+    assert response == {"project": before, "broadcastUpdated": False}
     assert show.get()["project"] == before
 
 
 def test_a_named_field_that_is_absent_gets_its_default(anna: User) -> None:
     show = anna.project(**EVERYTHING)
-    answer = show.patch(
+    response = show.patch(
         updateMask="rendering,webrtc,location.latitude,location.longitude,location,composition"
     )
-    project = answer["project"]
+    project = response["project"]
     assert project["rendering"]["video"]["width"] == 1280
     assert project["composition"] == {"scene": {"debug": False}}
     assert "webrtc" not in project
@@ -200,11 +200,11 @@ def test_a_named_field_that_is_absent_gets_its_default(anna: User) -> None:
 
 def test_a_mask_into_another_member_selects_it(anna: User) -> None:
     show = anna.project(composition={"external": {"url": "https://a.example/"}})
-    answer = show.patch(
+    response = show.patch(
         updateMask="composition.scene.debug",
         composition={"scene": {"debug": True}, "external": {"url": "https://b.example/"}},
     )
-    assert answer["project"]["composition"] == {"scene": {"debug": True}}
+    assert response["project"]["composition"] == {"scene": {"debug": True}}
 
 
 @pytest.mark.parametrize(
@@ -228,9 +228,9 @@ def test_a_wrong_update_changes_nothing(anna: User, body: JsonObject, field: str
         composition={"external": {"url": "https://a.example/"}}, location={"latitude": 1, "longitude": 2}
     )
     before = show.get()
-    answer = anna.call("PATCH", show.path, body)
-    assert (answer.status_code, answer.json()["code"]) == (400, 3)
-    assert [v["field"] for v in answer.json()["details"][0]["fieldViolations"]] == [field]
+    response = anna.call("PATCH", show.path, body)
+    assert (response.status_code, response.json()["code"]) == (400, 3)
+    assert [v["field"] for v in response.json()["details"][0]["fieldViolations"]] == [field]
     assert show.get() == before
 
 
@@ -281,8 +281,8 @@ def test_a_hundred_concurrent_updates_with_disjoint_masks_all_survive(
     ]
     assert len(calls) == 100
     with concurrent.futures.ThreadPoolExecutor(100) as pool:
-        answers = list(pool.map(lambda pair: users[pair[0] % 2].call("PATCH", *pair[1]), enumerate(calls)))
-    assert [a.status_code for a in answers] == [200] * 100, [a.text for a in answers if a.is_error]
+        responses = list(pool.map(lambda pair: users[pair[0] % 2].call("PATCH", *pair[1]), enumerate(calls)))
+    assert [a.status_code for a in responses] == [200] * 100, [a.text for a in responses if a.is_error]
     sources = cluster.get("projects", show.id)["spec"]["sources"]
     assert sources == [{"sourceId": name, "trigger": {"start": "Or", "stop": "Or"}} for name in names]
     spec = cluster.get("projects", show.id)["spec"]
@@ -333,8 +333,8 @@ def test_a_project_belongs_to_its_collection_alone(anna: User, sign_in: Callable
             ("GET", "/broadcast/status"),
             ("POST", "/destination"),
         ):
-            answer = user.call(method, path + tail)
-            assert (answer.status_code, answer.json()["code"]) == (404, 5), (method, path, tail)
+            response = user.call(method, path + tail)
+            assert (response.status_code, response.json()["code"]) == (404, 5), (method, path, tail)
     assert show.get()["project"]["projectId"] == show.id
 
 
@@ -357,8 +357,8 @@ def test_a_live_project_stays_until_the_operator_has_ended_it(anna: User, cluste
     run = show.start()
     cluster.set_broadcast(show.id, {"id": run, "phase": "Running", "start": "2026-01-01T00:00:00Z"})
     cluster.patch("projects", show.id, {"metadata": {"finalizers": ["onair.dev/broadcast"]}})
-    answer = anna.call("DELETE", show.path)
-    assert (answer.status_code, answer.json()["code"]) == (400, 9)
+    response = anna.call("DELETE", show.path)
+    assert (response.status_code, response.json()["code"]) == (400, 9)
     assert anna.ok("DELETE", show.path + "?force=true") == {"broadcastStopped": True, "layoutsDeleted": 0}
     assert anna.call("GET", show.path).status_code == 404
     assert cluster.get("projects", show.id)["metadata"]["deletionTimestamp"]

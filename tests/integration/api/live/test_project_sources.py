@@ -36,9 +36,9 @@ def on_air(cluster: Cluster, show: Show) -> None:
 
 def test_a_source_is_added_with_its_trigger(show: Show) -> None:
     source = create(show)
-    answer = show.user.ok("PUT", path_of(show, source), {"trigger": {"start": OR}})
-    assert answer["broadcastUpdated"] is False
-    project = answer["project"]
+    response = show.user.ok("PUT", path_of(show, source), {"trigger": {"start": OR}})
+    assert response["broadcastUpdated"] is False
+    project = response["project"]
     assert [each["sourceId"] for each in project["sources"]] == [source]
     assert project["triggers"] == [{"source": {"sourceId": source, "start": OR, "stop": IGNORE}}]
     assert show.get()["project"] == project
@@ -86,9 +86,9 @@ def test_an_update_follows_its_mask(show: Show) -> None:
     show.user.ok("PUT", path, {"trigger": {"start": OR, "stop": OR}})
 
     def triggers(body: JsonObject) -> Any:
-        answer = show.user.ok("PATCH", path, body)
-        assert set(answer) == {"project"}
-        return [(t["source"]["start"], t["source"]["stop"]) for t in answer["project"]["triggers"]]
+        response = show.user.ok("PATCH", path, body)
+        assert set(response) == {"project"}
+        return [(t["source"]["start"], t["source"]["stop"]) for t in response["project"]["triggers"]]
 
     assert triggers({"updateMask": "trigger.stop", "trigger": {"start": IGNORE}}) == [(OR, IGNORE)]
     assert triggers({"trigger": {"stop": OR}}) == [(OR, OR)]
@@ -101,10 +101,10 @@ def test_a_source_is_removed(show: Show) -> None:
     first, second = create(show), create(show)
     for source in (first, second):
         show.user.ok("PUT", path_of(show, source), {"trigger": {"start": OR}})
-    answer = show.user.ok("DELETE", path_of(show, first))
-    assert answer["broadcastUpdated"] is False
-    assert [each["sourceId"] for each in answer["project"]["sources"]] == [second]
-    assert [each["source"]["sourceId"] for each in answer["project"]["triggers"]] == [second]
+    response = show.user.ok("DELETE", path_of(show, first))
+    assert response["broadcastUpdated"] is False
+    assert [each["sourceId"] for each in response["project"]["sources"]] == [second]
+    assert [each["source"]["sourceId"] for each in response["project"]["triggers"]] == [second]
     assert show.user.ok("GET", f"/collection/{show.collection}/source/{first}"), "it stays in its collection"
     for method in ("DELETE", "PATCH"):
         assert_error(show.user.call(method, path_of(show, first), None), 404, 5)
@@ -174,17 +174,17 @@ def test_a_picture_needs_a_running_broadcast(show: Show, cluster: Cluster) -> No
     assert_error(show.user.call("GET", f"{path}?format=IMAGE_FORMAT_JPEG"), 400, 9)
     assert fields_of(show.user.call("GET", f"{path}?format=PNG")) == {"format"}
     on_air(cluster, show)
-    answer = show.user.call("GET", path)
-    assert_error(answer, 503, 14)
-    assert "another encoder" in answer.json()["message"], "the status names a pod that is not there"
+    response = show.user.call("GET", path)
+    assert_error(response, 503, 14)
+    assert "another encoder" in response.json()["message"], "the status names a pod that is not there"
 
 
 def test_rooms_need_a_room_server(show: Show) -> None:
     for method in ("PUT", "POST"):
         for verb in ("start", "stop"):
-            answer = show.user.call(method, f"{show.path}/webrtc/{verb}")
-            assert_error(answer, 400, 9)
-            assert "hosted WebRTC" in answer.json()["message"]
+            response = show.user.call(method, f"{show.path}/webrtc/{verb}")
+            assert_error(response, 400, 9)
+            assert "hosted WebRTC" in response.json()["message"]
     path = f"{show.path}/webrtc/token"
     assert_error(show.user.call("POST", path, {"displayName": "Ben", "participantMetadata": "{}"}), 400, 9)
     for body in ({}, {"displayName": ""}, {"displayName": 5}, {"displayName": "x" * 257}):

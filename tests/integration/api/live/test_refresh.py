@@ -24,9 +24,9 @@ def aged(user: User, cluster: Cluster, age_s: int, left_s: int, **changes: Any) 
     return forged(user, pem, iat=now - age_s, exp=now + left_s, **changes)
 
 
-def renewed(answer: httpx.Response) -> str | None:
-    """The token that came with an answer."""
-    return answer.headers.get("Authorization", "").removeprefix("Bearer ") or None
+def renewed(response: httpx.Response) -> str | None:
+    """The token that came with a response."""
+    return response.headers.get("Authorization", "").removeprefix("Bearer ") or None
 
 
 def test_a_refresh_keeps_the_grants(anna: User) -> None:
@@ -37,7 +37,7 @@ def test_a_refresh_keeps_the_grants(anna: User) -> None:
     assert after["exp"] - after["iat"] == before["exp"] - before["iat"]
 
 
-def test_a_token_near_its_end_is_renewed_on_any_answer(anna: User, cluster: Cluster) -> None:
+def test_a_token_near_its_end_is_renewed_on_any_response(anna: User, cluster: Cluster) -> None:
     show = anna.project()
     old = aged(anna, cluster, 3600, 100)
     expected = claims_of(old.token)
@@ -47,9 +47,9 @@ def test_a_token_near_its_end_is_renewed_on_any_answer(anna: User, cluster: Clus
         ("GET", "/collection/unknown", 404),
         ("HEAD", "/collection", 200),
     ):
-        answer = old.call(method, path)
-        assert answer.status_code == status
-        token = renewed(answer)
+        response = old.call(method, path)
+        assert response.status_code == status
+        token = renewed(response)
         assert token, (method, path)
         claims = claims_of(token)
         assert claims["exp"] - claims["iat"] == 3700
@@ -66,9 +66,9 @@ def test_a_token_far_from_its_end_is_not(anna: User, cluster: Cluster) -> None:
 def test_what_is_not_for_a_session_is_not_renewed_by_the_way(anna: User, cluster: Cluster) -> None:
     show = anna.project()
     direct = aged(invite(show), cluster, 3600, 100)
-    answer = direct.call("GET", show.path)
-    assert answer.status_code == 200
-    assert renewed(answer) is None
+    response = direct.call("GET", show.path)
+    assert response.status_code == 200
+    assert renewed(response) is None
 
 
 def test_a_life_ends_seven_days_after_the_first_issue(anna: User, cluster: Cluster) -> None:

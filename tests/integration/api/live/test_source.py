@@ -127,8 +127,8 @@ def test_a_wrong_source_leaves_nothing_behind(
     show: Show, cluster: Cluster, body: JsonObject, fields: set[str]
 ) -> None:
     before = len(cluster.secrets())
-    answer = show.user.call("POST", f"/collection/{show.collection}/source", body)
-    assert fields_of(answer) == fields
+    response = show.user.call("POST", f"/collection/{show.collection}/source", body)
+    assert fields_of(response) == fields
     assert show.user.ok("GET", f"/collection/{show.collection}/source") == {"sources": []}
     assert len(cluster.secrets()) == before
 
@@ -138,9 +138,9 @@ def test_creation_needs_the_scope(
 ) -> None:
     mute = sign_in(key=cluster.add_api_key("mute", scopes=""))
     collection = mute.collection()
-    answer = mute.call("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})
-    assert_error(answer, 403, 7)
-    assert "SCOPE_VAPI_CREATE" in answer.json()["message"]
+    response = mute.call("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})
+    assert_error(response, 403, 7)
+    assert "SCOPE_VAPI_CREATE" in response.json()["message"]
     pem, _ = private_key(cluster)
     path = f"/collection/{anna.collection()}/source"
     assert claims_of(anna.token)["scopes"] == ["SCOPE_VAPI_CREATE"]
@@ -159,10 +159,10 @@ def test_sources_are_listed_oldest_first_and_in_their_collection(show: Show) -> 
 def test_the_key_stays_when_the_protocol_changes(show: Show, cluster: Cluster) -> None:
     source = create(show.user, show.collection)
     path = path_of(source)
-    answer = show.user.ok("PATCH", path, {"updateMask": "address.srtPush", "address": {"srtPush": {}}})
-    assert answer["broadcastUpdated"] is False
-    assert answer["source"]["address"]["srtPush"]["streamId"].endswith(source["address"]["rtmpPush"]["key"])
-    assert set(answer["source"]["address"]) == {"srtPush"}
+    response = show.user.ok("PATCH", path, {"updateMask": "address.srtPush", "address": {"srtPush": {}}})
+    assert response["broadcastUpdated"] is False
+    assert response["source"]["address"]["srtPush"]["streamId"].endswith(source["address"]["rtmpPush"]["key"])
+    assert set(response["source"]["address"]) == {"srtPush"}
     back = show.user.ok("PATCH", path, {"address": {"rtmpPush": {}}})["source"]
     assert back == source
     assert len(key_secrets(cluster, source)) == 1
@@ -209,8 +209,8 @@ def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, cluster: C
     other = show.user.project(show.collection)
     for each in (show, other):
         show.user.ok("PUT", f"{each.path}/source/{source['sourceId']}")
-    answer = show.user.ok("DELETE", path_of(source))
-    assert sorted(answer["projectIdsUpdated"]) == sorted([show.id, other.id])
+    response = show.user.ok("DELETE", path_of(source))
+    assert sorted(response["projectIdsUpdated"]) == sorted([show.id, other.id])
     assert show.get()["project"]["sources"] == []
     assert cluster.get("projects", show.id)["spec"].get("sources", []) == []
     assert key_secrets(cluster, source) == []
@@ -222,8 +222,8 @@ def test_a_source_in_use_is_deleted_by_force_alone(show: Show, cluster: Cluster)
     source, free = create(show.user, show.collection), create(show.user, show.collection)
     show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}")
     on_air(cluster, show)
-    answer = show.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": False}}})
-    assert answer["broadcastUpdated"] is True
+    response = show.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": False}}})
+    assert response["broadcastUpdated"] is True
     assert show.user.ok("PATCH", path_of(free), {"metadata": 1})["broadcastUpdated"] is False
     assert_error(show.user.call("DELETE", path_of(source)), 400, 9)
     assert show.user.ok("DELETE", path_of(free)) == {"projectIdsUpdated": []}
@@ -232,8 +232,8 @@ def test_a_source_in_use_is_deleted_by_force_alone(show: Show, cluster: Cluster)
 
 def test_a_collection_counts_the_sources_that_go_with_it(show: Show, cluster: Cluster) -> None:
     made = [create(show.user, show.collection) for _ in range(3)]
-    answer = show.user.ok("DELETE", f"/collection/{show.collection}")
-    assert answer == {"sourcesDeleted": 3, "projectsDeleted": 1, "projectIdsStopped": []}
+    response = show.user.ok("DELETE", f"/collection/{show.collection}")
+    assert response == {"sourcesDeleted": 3, "projectsDeleted": 1, "projectIdsStopped": []}
     for source in made:
         assert not cluster.exists("sources", source["sourceId"])
         assert key_secrets(cluster, source) == []

@@ -47,6 +47,6 @@ def test_a_layouts_collection_is_set_once(server: Server) -> None:
     layout = server.put("Layout", layout).raise_for_status().json()
     for change in ({"collectionId": "monday"}, {}):
         spec = {k: v for k, v in layout["spec"].items() if k != "collectionId"} | change
-        answer = server.put("Layout", {**layout, "spec": spec})
-        assert answer.status_code == 422
-        assert "collectionId cannot be changed or removed once set" in answer.text
+        response = server.put("Layout", {**layout, "spec": spec})
+        assert response.status_code == 422
+        assert "collectionId cannot be changed or removed once set" in response.text

@@ -8,7 +8,7 @@ from tests.support.manifests import GOOD, PROJECT, STORAGE, Server, merged
 from onair_crds.shapes import Document
 
 BAD = [
-    # kind, change to a good spec, field that the answer names, rule that it names
+    # kind, change to a good spec, field that the response names, rule that it names
     (
         "Project",
         {"composition": {"scene": {}, "external": {"url": "https://a.example"}}},
@@ -185,13 +185,13 @@ BAD = [
 def test_a_bad_manifest_is_refused_with_field_and_rule(
     server: Server, kind: str, change: Document, field: str, rule: str
 ) -> None:
-    answer = server.create(kind, merged(GOOD[kind], change))
-    assert answer.status_code == 422, answer.text
-    causes = answer.json()["details"]["causes"]
+    response = server.create(kind, merged(GOOD[kind], change))
+    assert response.status_code == 422, response.text
+    causes = response.json()["details"]["causes"]
     assert any(c["field"] == field and rule in c["message"] for c in causes), causes
 
 
 def test_a_name_longer_than_an_id_is_refused(server: Server) -> None:
-    answer = server.create("Project", PROJECT, name="x" * 64)
-    assert answer.status_code == 422
-    assert "metadata.name must be at most 63 characters" in answer.text
+    response = server.create("Project", PROJECT, name="x" * 64)
+    assert response.status_code == 422
+    assert "metadata.name must be at most 63 characters" in response.text

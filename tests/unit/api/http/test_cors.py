@@ -29,11 +29,11 @@ async def test_only_configured_origins_are_let_in(app: FastAPI) -> None:
     async with client(app) as http:
         preflight = {"Access-Control-Request-Method": "PATCH"}
         for origin, let_in in (("https://a.example", True), ("https://b.example", False), ("null", False)):
-            for answer in (
+            for response in (
                 await http.get("/nothing", headers={"Origin": origin}),
                 await http.options("/live/v2/collection", headers={"Origin": origin, **preflight}),
             ):
                 expected = origin if let_in else None
-                assert answer.headers.get("Access-Control-Allow-Origin") == expected
-                assert answer.headers["Vary"] == "Origin"
-            assert ("Access-Control-Allow-Methods" in answer.headers) is let_in
+                assert response.headers.get("Access-Control-Allow-Origin") == expected
+                assert response.headers["Vary"] == "Origin"
+            assert ("Access-Control-Allow-Methods" in response.headers) is let_in

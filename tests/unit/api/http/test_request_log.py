@@ -18,6 +18,6 @@ async def test_what_nobody_expected_is_answered_without_its_text(capsys: pytest.
 
     broken.add_middleware(RequestLog)
     async with client(broken) as http:
-        answer = await http.get("/broken")
-    assert (answer.status_code, answer.json()["code"]) == (500, 13)
-    assert "hush-hush" not in answer.text + capsys.readouterr().out
+        response = await http.get("/broken")
+    assert (response.status_code, response.json()["code"]) == (500, 13)
+    assert "hush-hush" not in response.text + capsys.readouterr().out

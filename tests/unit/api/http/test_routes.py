@@ -14,8 +14,8 @@ from onair_api.operations import OPERATIONS
 async def test_without_a_key_tokens_cannot_be_verified(app: FastAPI) -> None:
     async with client(app) as http:
         assert (await http.get("/live/v2/authentication/jwks")).json() == {"keys": []}
-        answer = await http.get("/live/v2/collection", headers={"Authorization": "Bearer x.y.z"})
-        assert answer.status_code == 401
+        response = await http.get("/live/v2/collection", headers={"Authorization": "Bearer x.y.z"})
+        assert response.status_code == 401
 
 
 def test_credentials_and_session_are_read_from_the_first_header_of_a_name() -> None:

@@ -29,7 +29,7 @@ def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, cluster: Cluster) ->
     old = canvas.add("image", parentId=root)["id"]
     version = cluster.get("layouts", canvas.id)["metadata"]["generation"]
     animation = {"properties": ["opacity"], "durationMs": 100, "delayMs": 0, "easingMode": "ease"}
-    answer = canvas.batch(
+    response = canvas.batch(
         {"create": {"type": "square", "metadata": {"n": 0}, "requestAnimation": []}},
         {"create": {"type": "text", "parentId": "index:0", "requestMetadata": {"item": 1}}},
         {"delete": {"id": old, "requestMetadata": {"item": 2}}},
@@ -38,8 +38,8 @@ def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, cluster: Cluster) ->
         requestMetadata={"whole": True},
         requestAnimationMode="REQUEST_ANIMATION_MODE_SERIES",
     )
-    items = answer.pop("layers")
-    assert answer == {
+    items = response.pop("layers")
+    assert response == {
         "layoutId": canvas.id,
         "requestMetadata": {"whole": True},
         "requestAnimationMode": "REQUEST_ANIMATION_MODE_SERIES",
@@ -115,9 +115,9 @@ def test_a_batch_applies_whole_or_not_at_all(
         for key, body in (item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)])
     ]
     first = {"create": {"type": "text", "parentId": root}}
-    answer = canvas.call("POST", "/layers/batch", {"layers": [first, *written]})
-    assert_error(answer, status, code)
-    assert says in answer.json()["message"]
+    response = canvas.call("POST", "/layers/batch", {"layers": [first, *written]})
+    assert_error(response, status, code)
+    assert says in response.json()["message"]
     assert canvas.layers() == before
 
 

@@ -136,10 +136,10 @@ def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: JsonObj
         {"create": {"type": "text", **body}},
         {"update": {"id": loose["id"], **body}},
     ]
-    answer = canvas.call("POST", "/layers/batch", {"layers": items})
-    assert {f"layers[1].create.{name}" for name in named} <= set(violations_of(answer))
+    response = canvas.call("POST", "/layers/batch", {"layers": items})
+    assert {f"layers[1].create.{name}" for name in named} <= set(violations_of(response))
     if named.isdisjoint({"parentId", "children[0]"}) or len(named) > 1:
-        assert {f"layers[2].update.{name}" for name in named} <= set(violations_of(answer))
+        assert {f"layers[2].update.{name}" for name in named} <= set(violations_of(response))
     assert canvas.layers() == [*before, loose], "nothing is half made"
 
 
@@ -208,8 +208,8 @@ def test_what_is_not_there(canvas: Canvas) -> None:
     for layer in ("missing", "batch", elsewhere, "Not A Name", "index:0"):
         for method, body in (("GET", None), ("PATCH", {"x": 1}), ("DELETE", None)):
             assert_error(canvas.call(method, f"/layers/{layer}", body), 404, 5)
-    answer = canvas.call("PATCH", f"/layers/{canvas.root()}", {"children": [elsewhere]})
-    assert violations_of(answer) == {"children[0]": "names no layer of this layout"}
+    response = canvas.call("PATCH", f"/layers/{canvas.root()}", {"children": [elsewhere]})
+    assert violations_of(response) == {"children[0]": "names no layer of this layout"}
 
 
 # a scene's tree
@@ -240,9 +240,9 @@ def test_a_scenes_rules(canvas: Canvas) -> None:
     assert set(violations_of(canvas.call("PATCH", f"/layers/{b}", {"children": [a]}))) == {"children"}
     assert set(violations_of(canvas.call("PATCH", f"/layers/{root}", {"parentId": a}))) == {"parentId"}
     assert set(violations_of(canvas.call("POST", "/layers", {"type": "root"}))) == {"type"}
-    answer = canvas.call("DELETE", f"/layers/{root}")
-    assert_error(answer, 400, 9)
-    assert answer.json()["message"] == "the root layer of a scene cannot be deleted"
+    response = canvas.call("DELETE", f"/layers/{root}")
+    assert_error(response, 400, 9)
+    assert response.json()["message"] == "the root layer of a scene cannot be deleted"
     assert canvas.children(root) == [a]
 
 
@@ -291,7 +291,7 @@ def test_a_manifests_scene_is_one_tree(show: Show, cluster: Cluster, facade: Fac
     assert canvas.children("root") == ["b"]
 
 
-def test_answers_have_the_fields_that_the_document_names(canvas: Canvas, facade: Facade) -> None:
+def test_responses_have_the_fields_that_the_document_names(canvas: Canvas, facade: Facade) -> None:
     schemas = facade.http.get("/openapi.json").json()["components"]["schemas"]
     made = canvas.add("text", requestMetadata={"a": 1}, parentId=canvas.root())
     deleted = canvas.batch({"delete": {"id": canvas.add("text")["id"]}}, requestMetadata={})
@@ -301,6 +301,6 @@ def test_answers_have_the_fields_that_the_document_names(canvas: Canvas, facade:
         "BatchResponse": [deleted, canvas.batch()],
         "DeleteLayerResponse": [deleted["layers"][0]["delete"], canvas.delete(made["id"])],
     }
-    for name, answers in shown.items():
-        for answer in answers:
-            assert set(schemas[name]["required"]) <= set(answer) <= set(schemas[name]["properties"]), name
+    for name, responses in shown.items():
+        for response in responses:
+            assert set(schemas[name]["required"]) <= set(response) <= set(schemas[name]["properties"]), name

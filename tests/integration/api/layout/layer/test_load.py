@@ -58,9 +58,11 @@ def test_moves_through_two_replicas_end_in_a_valid_tree(canvas: Canvas, second_f
         return via.call("PATCH", f"/layers/{layer}", body)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(move, range(48)))
-    assert {answer.status_code for answer in answers} <= {200, 400}, "a cycle is refused, the rest is done"
-    assert sum(answer.status_code == 200 for answer in answers) >= 24
+        responses = list(pool.map(move, range(48)))
+    assert {response.status_code for response in responses} <= {200, 400}, (
+        "a cycle is refused, others are done"
+    )
+    assert sum(response.status_code == 200 for response in responses) >= 24
     tree = tree_of(canvas)
     assert len(tree) == 9
     wait_for(lambda: tree_of(other) == tree, "both replicas agree")

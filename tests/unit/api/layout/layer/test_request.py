@@ -67,9 +67,9 @@ def test_a_batch_is_refused_or_makes_a_valid_tree(body: JsonObject, scene: bool)
         return
     if scene:
         assert consistent(outcome.layers) is outcome.layers
-    answer = batch_response("lay", request, outcome.results)
-    assert len(answer["layers"]) == len(body["layers"])
-    assert orjson.dumps(event_record(answer))
+    response = batch_response("lay", request, outcome.results)
+    assert len(response["layers"]) == len(body["layers"])
+    assert orjson.dumps(event_record(response))
 
 
 def test_what_belongs_to_the_request_is_read_in_either_spelling() -> None:

@@ -114,8 +114,8 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
         calls = [asyncio.create_task(writes.write("lay", each)) for each in drag]
         await asyncio.sleep(0)
         layout.may_write.set()
-        answers = await asyncio.gather(*calls)
-        assert [(each["x"], each["requestMetadata"]) for each in answers] == [
+        responses = await asyncio.gather(*calls)
+        assert [(each["x"], each["requestMetadata"]) for each in responses] == [
             (n, {"n": n}) for n in range(30)
         ]
         assert layout.spec["layers"][0]["x"] == 29
@@ -170,10 +170,10 @@ def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> N
         await writes.write("lay", update("a", x=1))
         assert details.kept == [], "the difference shows a plain update"
         assert not layout.writes[0].has_details
-        answer = await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
+        response = await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
         nonce = layout.writes[1].nonce
         assert layout.writes[1].has_details
-        assert details.kept == [(nonce, {"update": {**answer, "requestMetadata": {}}})] * 2, (
+        assert details.kept == [(nonce, {"update": {**response, "requestMetadata": {}}})] * 2, (
             "and after a conflict"
         )
         assert details.kept[0][1]["update"]["requestAnimation"][0]["durationMs"] == 1
