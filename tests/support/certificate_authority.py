@@ -1,4 +1,4 @@
-"""A CA for tests, which issues certificates to API servers and their clients."""
+"""A CA for tests, which issues certificates to servers and their clients."""
 
 import datetime as dt
 import ipaddress
@@ -11,10 +11,11 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 HOST = "127.0.0.1"
+LOCAL = (x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address(HOST)))
 
 
 class CertificateAuthority:
-    """A CA for the lifetime of one control plane."""
+    """A CA for the lifetime of one test, or of one control plane."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -26,7 +27,8 @@ class CertificateAuthority:
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .sign(self._key, hashes.SHA256())
         )
-        self.certificate.write_bytes(ca_certificate.public_bytes(serialization.Encoding.PEM))
+        self.pem = ca_certificate.public_bytes(serialization.Encoding.PEM)
+        self.certificate.write_bytes(self.pem)
 
     def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
         now = dt.datetime.now(dt.UTC)
@@ -40,12 +42,17 @@ class CertificateAuthority:
             .not_valid_after(now + dt.timedelta(days=7))
         )
 
-    def issue(self, file_name: str, user: str, groups: Sequence[str] = ()) -> tuple[Path, Path]:
+    def issue(
+        self,
+        file_name: str,
+        user: str,
+        groups: Sequence[str] = (),
+        names: Sequence[x509.GeneralName] = LOCAL,
+    ) -> tuple[Path, Path]:
         """Issues a certificate for client and server use; returns the paths of certificate and key."""
         key = ec.generate_private_key(ec.SECP256R1())
         organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         subject = x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-        names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address(HOST))]
         usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         certificate = (
             self._builder(subject, key.public_key())
@@ -57,6 +64,10 @@ class CertificateAuthority:
         paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         write_private_key(paths[1], key)
         return paths
+
+    def issue_for(self, host: str) -> tuple[Path, Path]:
+        """Issues a certificate for a host name alone; returns the paths of certificate and key."""
+        return self.issue(host, host, names=[x509.DNSName(host)])
 
 
 def write_private_key(path: Path, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> None:

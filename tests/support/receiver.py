@@ -55,8 +55,23 @@ class Receiver:
             time.sleep(POLL_S)
         return time.time()
 
+    def wait_steady(self, name: str, for_s: float = 3.0, timeout_s: float = 30.0) -> None:
+        """Waits until the path has received media for this long without a pause of a second."""
+        deadline = time.monotonic() + timeout_s
+        last = self.received_bytes(name)
+        since = moved = time.monotonic()
+        while moved - since < for_s:
+            assert time.monotonic() < deadline, f"{name} does not become steady"
+            time.sleep(POLL_S)
+            if (received := self.received_bytes(name)) == last:
+                continue
+            last, now = received, time.monotonic()
+            since = now if now - moved > LONGEST_PAUSE_S else since
+            moved = now
+
 
 POLL_S = 0.02
+LONGEST_PAUSE_S = 1.0
 
 
 @dataclass

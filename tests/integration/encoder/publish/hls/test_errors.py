@@ -7,12 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.support.certificate_authority import CertificateAuthority
 from tests.support.delivery.bucket import (
     hls_publisher,
     until_connected,
     until_error,
 )
-from tests.support.delivery.certificates import CertificateAuthority
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.storage_server import StorageServer
 
@@ -86,7 +86,7 @@ async def test_a_storage_is_trusted_by_added_ca_certificates(
     authority, trusted = CertificateAuthority(tmp_path), tmp_path / "trusted"
     trusted.mkdir()
     monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
-    certificate = authority.sign("localhost")
+    certificate = authority.issue_for("localhost")
     async with StorageServer(tmp_path, "localhost", certificate) as server, live_program() as fan_out:
         server.bucket()
         publisher = hls_publisher(server.destination(), fan_out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.delivery.certificates import CertificateAuthority
+from tests.support.certificate_authority import CertificateAuthority
 from tests.support.delivery.far_end import FarEnd, decoded
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.toxiproxy import Toxiproxy
@@ -28,7 +28,7 @@ async def test_a_server_is_trusted_when_a_known_ca_has_signed_it(
     trusted.mkdir()
     monkeypatch.setattr(tls, "CA_CERTIFICATES", trusted)
     async with (
-        FarEnd(tmp_path, certificate=authority.sign("localhost")) as far_end,
+        FarEnd(tmp_path, certificate=authority.issue_for("localhost")) as far_end,
         Toxiproxy() as toxiproxy,
         live_program() as fan_out,
     ):
