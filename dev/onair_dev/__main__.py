@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from onair_dev import plans
@@ -66,7 +67,7 @@ def perform(options: argparse.Namespace) -> None:
         case "down" | "clean":
             from onair_dev.cluster import kind
 
-            with Progress() as progress, progress.step(options.command) as current:
+            with only_one(), Progress() as progress, progress.step(options.command) as current:
                 (kind.down if options.command == "down" else kind.clean)(current)
         case "picture":
             from onair_dev.docs.dashboard_picture import draw
@@ -86,9 +87,14 @@ def perform(options: argparse.Namespace) -> None:
             sys.exit(lock.check() if options.check else lock.lock_all(upgrade=options.upgrade))
 
 
+def only_one() -> AbstractContextManager[None]:
+    """Of the commands that build or delete the cluster and its images, one runs on a machine at a time."""
+    return exclusive(CLUSTER, "builds or deletes this cluster")
+
+
 def build(what: str) -> None:
-    """Runs the tasks of one command; only one such command runs on a machine at a time."""
-    with exclusive(CLUSTER, "builds this cluster"):
+    """Runs the tasks of one command."""
+    with only_one():
         known = plans.facts()
         tasks = plans.of(what, known)
         of = len(tasks) + 2 if what == "demo" else len(tasks)

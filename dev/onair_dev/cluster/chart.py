@@ -17,7 +17,6 @@ from onair_dev.tools.cluster_tools import program
 
 CHART = ROOT / "charts/onair"
 VALUES = ROOT / "dev/values.yaml"
-INSTANCE = "app.kubernetes.io/instance"
 READY_TIMEOUT_S = 180
 RESPONSE_TIMEOUT_S = 30
 

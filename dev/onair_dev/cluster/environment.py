@@ -3,11 +3,13 @@
 import base64
 import os
 import shlex
+from pathlib import Path
 
 from onair_dev import required_programs as programs
 from onair_dev.cluster.nodes import kubectl
 from onair_dev.failures import Failed
 from onair_dev.settings import KUBECONFIG, NAMESPACE, url
+from onair_dev.tools.cluster_tools import CLIENTS
 
 SECRET = "onair-demo-api-key"  # noqa: S105
 
@@ -24,9 +26,14 @@ def variables() -> dict[str, str]:
     }
 
 
+def folders() -> list[Path]:
+    """Returns the folders of kind, helm and kubectl, wherever they were found, and of our other programs."""
+    found = [path.parent for name in CLIENTS if (path := programs.find(name))]
+    return list(dict.fromkeys([*found, *programs.own_folders()]))
+
+
 def export() -> None:
     """Prints the variables for a shell to evaluate."""
-    folders = [str(folder) for folder in programs.own_folders()]
-    print(f"export PATH={shlex.quote(os.pathsep.join(folders))}:$PATH")
+    print(f"export PATH={shlex.quote(os.pathsep.join(map(str, folders())))}:$PATH")
     for name, value in variables().items():
         print(f"export {name}={shlex.quote(value)}")

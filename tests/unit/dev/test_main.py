@@ -1,0 +1,34 @@
+"""`make up`, `down` and `clean` of one machine."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from onair_dev import __main__ as program
+from onair_dev import exclusive
+from onair_dev.cluster import kind
+from onair_dev.progress import Step
+from onair_dev.settings import CLUSTER
+
+
+@pytest.mark.parametrize("command", ["down", "clean"])
+def test_nothing_is_deleted_while_another_make_builds(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(exclusive, "CACHE", tmp_path)
+    held: list[bool] = []
+
+    def record(_: Step) -> None:
+        with (tmp_path / f"{CLUSTER}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                held.append(True)
+
+    monkeypatch.setattr(kind, command, record)
+    program.perform(argparse.Namespace(command=command))
+    assert held == [True], "the lock that `make up` takes"
