@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -72,7 +71,7 @@ def test_a_program_killed_three_times_is_restarted_each_time(
         with GapMonitor(receiver, path) as gap:
             assert in_encoder(cluster, pod, container, "python3", "-c", KILL, program).strip()
             cluster.until("media again", partial(moved, receiver, path, before), 15)
-            steady(receiver, path)
+            receiver.wait_steady(path)
         longest = max(longest, gap.longest_s)
     record_gap(longest)
     assert longest < 5
@@ -85,21 +84,6 @@ def moved(receiver: Receiver, path: str, before: int) -> bool:
     """Whether bytes have arrived; the count restarts with a reconnection."""
     now = receiver.received_bytes(path)
     return now > 0 and now != before
-
-
-def steady(receiver: Receiver, path: str, for_s: float = 3.0) -> None:
-    """Waits until the path has received media without a pause for this long."""
-    last, since = receiver.received_bytes(path), time.monotonic()
-    deadline = since + 30
-    moved_at = since
-    while time.monotonic() - since < for_s:
-        assert time.monotonic() < deadline, f"{path} does not become steady"
-        time.sleep(0.1)
-        now = receiver.received_bytes(path)
-        if now != last:
-            last, moved_at = now, time.monotonic()
-        elif time.monotonic() - moved_at > 1.0:
-            since = time.monotonic()
 
 
 def test_a_deleted_pod_is_replaced_within_15_s(
@@ -115,7 +99,7 @@ def test_a_deleted_pod_is_replaced_within_15_s(
         cluster.shows("delete", "pod", pod, "--wait=false")
         cluster.until("the next epoch runs", lambda: epoch(cluster, on_air) == 2)
         on_air.wait_phase("RUNNING")
-        steady(receiver, path)
+        receiver.wait_steady(path)
     record_gap(gap.longest_s)
     assert gap.longest_s < 15
     assert on_air.status()["broadcastId"] == broadcast
@@ -157,7 +141,7 @@ def test_a_killed_operator_costs_no_media(
             "the new operator acts",
             lambda: connect_of(cluster, other) == "Connected",
         )
-        steady(receiver, path)
+        receiver.wait_steady(path)
     record_gap(gap.longest_s)
     assert gap.longest_s < QUIET_S
     assert epoch(cluster, on_air) == 1
@@ -186,7 +170,7 @@ def test_a_restarted_api_server_costs_no_media(
                 return False
 
         cluster.until("the API server responds", responds, 120)
-        steady(receiver, path)
+        receiver.wait_steady(path)
         assert epoch(cluster, on_air) == 1
 
         def writes_again() -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -127,7 +126,7 @@ def test_a_show_continues_on_another_node_when_its_node_fails(
     # The old encoder has resumed: it must be deleted soon, and must not take over the stream again.
     with GapMonitor(receiver, path) as after:
         cluster.until("the lost pod is deleted", lambda: not _exists(cluster, lost), 60)
-        time.sleep(5)
+        receiver.wait_steady(path, for_s=5)
     assert after.longest_s < 5
     assert cluster.encoder_pod(show.project) == broadcast["pod"]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import itertools
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,13 @@ from onair_encoder.encode.pipeline import Pipeline
 from onair_encoder.process import child as child_module
 
 IGNORES_SIGINT = "trap '' INT; sleep 0.4; exec sleep {}"
+LOOKS = 3
+"""So many looks at the inputs are enough to see that they are the same."""
 
 
-def command(number: int) -> list[str]:
-    return ["sh", "-c", IGNORES_SIGINT.format(number)]
+def command(number: int, started: Path = Path(os.devnull)) -> list[str]:
+    """Sleeps for so many seconds, after it has noted its start in a file."""
+    return ["sh", "-c", f"echo {number} >> {started}; {IGNORES_SIGINT.format(number)}"]
 
 
 def running(number: int) -> int:
@@ -50,15 +55,16 @@ async def until_running(number: int, count: int = 1) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_concurrent_requests_for_the_same_command_start_one(pipeline: Pipeline) -> None:
+async def test_concurrent_requests_for_the_same_command_start_one(pipeline: Pipeline, tmp_path: Path) -> None:
+    started = tmp_path / "started"
     await pipeline.want(command(86_401))
     await until_running(86_401)
-    await asyncio.gather(*(pipeline.want(command(86_402)) for _ in range(3)))
+    await asyncio.gather(*(pipeline.want(command(86_402, started)) for _ in range(3)))
     await until_running(86_402)
-    await asyncio.sleep(0.3)
     assert (running(86_401), running(86_402)) == (0, 1)
     await pipeline.want(None)
     await until_running(86_402, 0)
+    assert started.read_text().split() == ["86402"], "none was started beside it"
 
 
 async def test_the_last_request_counts(pipeline: Pipeline) -> None:
@@ -72,7 +78,30 @@ async def test_the_last_request_counts(pipeline: Pipeline) -> None:
     await until_running(86_404, 0)
 
 
-async def test_another_display_server_restarts_it(pipeline: Pipeline) -> None:
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[None]]:
+    """Waits until the pipeline has looked at its inputs several times more."""
+    looks, look = itertools.count(), pipeline_module._inputs
+    last = 0
+
+    def counted() -> tuple[object, ...]:
+        nonlocal last
+        last = next(looks)
+        return look()
+
+    async def wait() -> None:
+        enough = last + LOOKS
+        async with asyncio.timeout(5):
+            while last < enough:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(pipeline_module, "_inputs", counted)
+    return wait
+
+
+async def test_another_display_server_restarts_it(
+    pipeline: Pipeline, looked: Callable[[], Awaitable[None]]
+) -> None:
     following = asyncio.create_task(pipeline.follow_inputs())
     await pipeline.want(["sleep", "86405"])
     await until_running(86_405)
@@ -80,10 +109,10 @@ async def test_another_display_server_restarts_it(pipeline: Pipeline) -> None:
     assert child
     assert child.process
     first = child.process.pid
-    await asyncio.sleep(0.1)
+    await looked()
     assert child.process.pid == first, "the same server"
     pipeline_module.X_SOCKET.unlink()
-    await asyncio.sleep(0.1)
+    await looked()
     assert child.process.pid == first, "there is nothing to film yet"
     pipeline_module.X_SOCKET.touch()
     async with asyncio.timeout(5):

@@ -28,9 +28,10 @@ async def until_running(number: int, count: int = 1) -> None:
 
 async def test_a_program_that_cannot_be_started_is_retried(tmp_path: Path) -> None:
     program = tmp_path / "program"
-    child = Child("late", [str(program)])
+    failed = asyncio.Event()
+    child = Child("late", [str(program)], on_end=failed.set)
     child.start()
-    await asyncio.sleep(0.2)
+    await asyncio.wait_for(failed.wait(), 10)
     program.write_text("#!/bin/sh\nexec sleep 86406\n")
     program.chmod(0o755)
     await until_running(86_406)
