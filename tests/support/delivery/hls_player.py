@@ -56,7 +56,7 @@ async def player(folder: Path) -> AsyncIterator[Viewer]:
     await runner.setup()
     port = free_port()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    command, container = browser_command(f"http://127.0.0.1:{port}/")
+    command, container = await asyncio.to_thread(browser_command, f"http://127.0.0.1:{port}/")
     quiet = asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
     try:

@@ -163,13 +163,17 @@ async def viewer(server: LiveKitServer, room: str) -> AsyncIterator[Viewer]:
     watching = Viewer()
     token = server.token(room, "viewer", canPublish=False, canSubscribe=True)
     settings = f"const SETTINGS = {json.dumps({'url': server.url, 'token': token})};"
+    # In threads: a test's loop may be the network of a room at the same time
+    client = await asyncio.to_thread(
+        npm_script, "livekit-client", CLIENT, "livekit-client.umd.js", CLIENT_SHA256
+    )
 
     async def page(_: web.Request) -> web.Response:
         return web.Response(text=PAGE.read_text(), content_type="text/html")
 
     async def script(_: web.Request) -> web.Response:
         return web.Response(
-            text=npm_script("livekit-client", CLIENT, "livekit-client.umd.js", CLIENT_SHA256) + settings,
+            text=client + settings,
             content_type="text/javascript",
         )
 
@@ -183,7 +187,7 @@ async def viewer(server: LiveKitServer, room: str) -> AsyncIterator[Viewer]:
     await runner.setup()
     port = free_port()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    command, container = browser_command(f"http://127.0.0.1:{port}/")
+    command, container = await asyncio.to_thread(browser_command, f"http://127.0.0.1:{port}/")
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
     )

@@ -31,6 +31,11 @@ class Sent:
     def times(self, type_: int) -> list[float]:
         return [p.timestamp_ms / 1000 for p in self._packets if p.type == type_]
 
+    @property
+    def seconds(self) -> float:
+        """Of the programme's time, from the first packet to the last."""
+        return (self._packets[-1].timestamp_ms - self._packets[0].timestamp_ms) / 1000
+
 
 class Watched:
     def __init__(self, fan_out: FanOut) -> None:

@@ -10,6 +10,7 @@ from onair_encoder.publish.connection import Connection
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.feed import Feed
 from onair_encoder.publish.session_error import SessionError
+from onair_encoder.publish.stillness import Stillness
 
 OPEN_TIMEOUT_S = 10.0
 WATCH_S = 0.1
@@ -49,7 +50,8 @@ class StreamSession:
         destination = self._destination
         stopped = asyncio.create_task(destination.stop.wait())
         ends: set[asyncio.Future[Any]] = {stopped, connection.closed}
-        opened_at = moved_at = time.monotonic()
+        opened_at = time.monotonic()
+        stillness = Stillness(WATCH_S, opened_at)
         base, acknowledged = connection.written, connection.acknowledged
         try:
             while True:
@@ -64,13 +66,14 @@ class StreamSession:
                     raise _ended(connection, opened_at)
                 progress, at = connection.acknowledged, time.monotonic()
                 self._count(connection, feed)
-                if progress > acknowledged or connection.idle:
+                moved = progress > acknowledged or connection.idle
+                if moved:
                     enough = progress > acknowledged and progress >= min(base, ENOUGH_BYTES)
                     settled = at - opened_at >= connection.settle_s
                     if enough and destination.fan_out.has_media and settled:
                         destination.connected()
-                    acknowledged, moved_at = progress, at
-                still_ms = (at - moved_at) * 1000
+                    acknowledged = progress
+                still_ms = stillness.look(at, progress=moved) * 1000
                 timeout_ms = destination.wanted.timeout_ms
                 if still_ms <= timeout_ms:
                     continue

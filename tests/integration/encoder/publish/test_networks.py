@@ -22,8 +22,6 @@ from onair_encoder.publish.rtmp import connection as rtmp_connection
 pytestmark = pytest.mark.media
 
 TIMEOUT_MS = 1000
-BUSY_MS = 3000
-"""While a browser starts, a room's process may have to wait for a second on a machine with few cores."""
 PROXY_HOST = "127.0.0.2"
 """Where the room's server is said to take media: a proxy stands there."""
 
@@ -124,7 +122,7 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
         fan_out = await stack.enter_async_context(live_program(1500, HIGH_PROFILE))
         sent, watched = Sent(fan_out), Watched(fan_out)
         watched.want(
-            room_destination(room_server, "room", timeout_ms=BUSY_MS),
+            room_destination(room_server, "room", timeout_ms=TIMEOUT_MS),
             rtmp("healthy", far_end.rtmp, "recorded/healthy"),
         )
         await watched.connected("room", "healthy")

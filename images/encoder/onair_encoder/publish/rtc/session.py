@@ -11,7 +11,12 @@ from onair_encoder.publish.rtc.room_client import RoomClient
 from onair_encoder.publish.rtc.room_feed import RoomFeed
 from onair_encoder.publish.rtc.video_flow import Rejoining
 from onair_encoder.publish.session_error import SessionError
+from onair_encoder.publish.stillness import Stillness
 
+LOOK_S = 0.5
+"""Twice as long as the process takes from one report to the next."""
+SILENT_S = 5.0
+"""On a busy machine the process itself may be late, which says nothing of the server."""
 LEAST_TIMEOUT_S = 1.0
 """A server's responses come some ten times a second, and at times fewer."""
 PUBLISH_S = 6.0
@@ -49,11 +54,11 @@ class RtcSession:
         await self._client.close()
 
     async def _next(self) -> Message | None:
-        """The next message of the process; None when stopped first."""
+        """The next message of the process; None where none came in time, or it was stopped first."""
         stopped = asyncio.create_task(self._destination.stop.wait())
         message = asyncio.create_task(self._client.message())
         try:
-            await asyncio.wait({stopped, message}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({stopped, message}, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
             return message.result() if message.done() else None
         finally:
             stopped.cancel()
@@ -66,38 +71,39 @@ class RtcSession:
             SessionError: the session has ended, or nothing came back for longer than the timeout.
         """
         destination, feed = self._destination, self._feed
-        last, flowing_since, moved_at, written = Progress(), -1, time.monotonic(), 0
+        last, flowing_since, written = Progress(), -1, 0
+        began = time.monotonic()
+        server_still, process_still = Stillness(LOOK_S, began), Stillness(LOOK_S, began)
         too_slow = f"the bandwidth to {self._server} is too low: only the audio of the programme gets through"
         while not destination.stop.is_set():
             least_s = AUDIO_ONLY_TIMEOUT_S if last.held_s else LEAST_TIMEOUT_S
             if flowing_since < 0:
                 least_s = PUBLISH_S
             limit_s = max(destination.timeout_s, 3 * last.round_trip_ms / 1000, least_s)
-            try:
-                message = await asyncio.wait_for(
-                    self._next(), max(0.05, moved_at + limit_s - time.monotonic())
-                )
-            except TimeoutError:
-                message = Progress()
+            message = await self._next()
+            now = time.monotonic()
+            if process_still.look(now, progress=message is not None) > max(limit_s, SILENT_S):
+                raise SessionError("the publishing process does not respond")
             if isinstance(message, Gone):
                 raise SessionError(message.why, permanent=message.permanent)
             if not isinstance(message, Progress):
                 continue
             self._count(last, message)
-            if message.responses > last.responses or feed.written == written:
-                moved_at, written = time.monotonic(), feed.written
             if message.video_bytes and flowing_since < 0:
                 flowing_since = message.responses
-            if self._rejoining.due(time.monotonic(), message.held_s):
+            if self._rejoining.due(now, message.held_s):
                 raise SessionError(too_slow)
             if message.held_s > max(limit_s, HELD_S) and flowing_since >= 0:
                 destination.disconnected(too_slow)
             elif message.responses > flowing_since >= 0 and not message.held_s:
                 destination.connected()
+            progress = message.responses > last.responses or feed.written == written
+            if progress:
+                written = feed.written
             if message.responses:
                 last = message
-            now = time.monotonic()
-            if now - moved_at > limit_s and now - feed.announced_at > PUBLISH_S:
+            still_s = server_still.look(now, progress=progress)
+            if still_s > limit_s and now - feed.announced_at > PUBLISH_S:
                 raise SessionError(f"stalled: {self._server} sent nothing back for {limit_s * 1000:.0f} ms")
 
     def _count(self, last: Progress, progress: Progress) -> None:

@@ -62,19 +62,19 @@ async def test_a_window_slides_and_old_segments_are_deleted(tmp_path: Path) -> N
 
 
 async def test_many_old_segments_do_not_delay_what_is_live(tmp_path: Path) -> None:
-    """Each deletion takes 150 ms, and there are twenty-four to be made."""
+    """Each deletion takes 150 ms, and there are forty to be made."""
     async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
         folder = server.bucket() / "live"
         folder.mkdir()
         port = await proxy.link("storage", server.port)
-        old = [f"last-{number:08}.ts" for number in range(24)]
+        old = [f"last-{number:08}.ts" for number in range(40)]
         for name in old:
             (folder / name).write_bytes(b"old")
         entries = "".join(f"#EXTINF:2.0,\n{name}\n" for name in old[-4:])
-        head = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:20\n"
+        head = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:36\n"
         (folder / "index.m3u8").write_text(head + entries)
         await proxy.poison("storage", "latency", latency=150)
-        live = {"playlist_count": 4, "file_count": 24, "segment_duration_ms": 1000}
+        live = {"playlist_count": 4, "file_count": 40, "segment_duration_ms": 1000}
         endpoint = f"http://127.0.0.1:{port}"
         wanted = server.destination("live", endpoint=endpoint, timeout_ms=5000, **live)
         publisher = hls_publisher(wanted, fan_out)

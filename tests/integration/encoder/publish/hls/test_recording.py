@@ -25,7 +25,6 @@ from tests.support.delivery.toxiproxy import Toxiproxy
 
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.hls import recording
 from onair_encoder.publish.hls.output import HlsOutput
 
 pytestmark = pytest.mark.media
@@ -56,11 +55,8 @@ async def test_a_recording_is_whole_and_closed(tmp_path: Path) -> None:
         assert [state.connect for state in states] == ["Connected"]
 
 
-async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(tmp_path: Path) -> None:
     """What cannot be stored by the end is dropped; all that is stored can be played."""
-    monkeypatch.setattr(recording, "BEHIND_PLAYLIST_S", 3.0)
     async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
         playlist = server.bucket() / "archive/run.m3u8"
         port = await proxy.link("storage", server.port)
