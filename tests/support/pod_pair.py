@@ -45,8 +45,8 @@ def programme(page: str, far_end: RtmpContainer, *keys: str, **extra: object) ->
 class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
-    def __init__(self, folder: Path, epoch: int = 2, size: tuple[int, int] = (3840, 2160)) -> None:
-        self.image, self.folder, self.epoch, self.size = newest_image("encoder"), folder, epoch, size
+    def __init__(self, folder: Path, size: tuple[int, int] = (3840, 2160)) -> None:
+        self.image, self.folder, self.size = newest_image("encoder"), folder, size
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
         self._revision = 0
@@ -78,7 +78,7 @@ class PodPair:
             *("--ipc", f"container:{self.name}-browser", "--network", f"container:{self.name}-browser"),
             *("-v", f"{volumes['encoder-tmp']}:/tmp", "-v", f"{volumes['program']}:/run/onair/program"),
             *("-v", f"{volumes['identity']}:/run/onair/identity:ro"),
-            *("-e", f"ONAIR_POD_NAME={POD}", "-e", f"ONAIR_EPOCH={self.epoch}"),
+            *("-e", f"ONAIR_POD_NAME={POD}"),
             *(*shared, self.image, "encoder"),
         )
         self.started = time.monotonic()

@@ -39,12 +39,10 @@ REVOKED_TOKEN_TYPE = f"{GROUP}/revoked-token"
 GUEST_CODE_TYPE = f"{GROUP}/guest-code"
 
 
-def encoder_labels(project: str, broadcast: str, epoch: int) -> dict[str, str]:
-    """Labels of what belongs to one encoder: its pod and its identity."""
-    return {
-        PART_OF_LABEL: PRODUCT,
-        COMPONENT_LABEL: ENCODER_COMPONENT,
-        PROJECT_LABEL: project,
-        BROADCAST_LABEL: broadcast,
-        EPOCH_LABEL: str(epoch),
-    }
+ENCODER_LABELS = {PART_OF_LABEL: PRODUCT, COMPONENT_LABEL: ENCODER_COMPONENT}
+"""Of every encoder pod and its identity, whatever show it has, if any."""
+
+
+def claim_labels(project: str, broadcast: str, epoch: int) -> dict[str, str]:
+    """Labels of what one encoder of a run has been given: its pod and its identity."""
+    return {PROJECT_LABEL: project, BROADCAST_LABEL: broadcast, EPOCH_LABEL: str(epoch)}

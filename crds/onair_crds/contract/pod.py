@@ -25,7 +25,6 @@ SNAPSHOT_KEY = "snapshot.key"
 """A bearer token that `GET /v1/snapshot` alone accepts. The four are the keys of a pod's identity Secret."""
 
 POD_NAME_VARIABLE = "ONAIR_POD_NAME"
-EPOCH_VARIABLE = "ONAIR_EPOCH"
 MAX_WIDTH_VARIABLE, MAX_HEIGHT_VARIABLE = "ONAIR_MAX_WIDTH", "ONAIR_MAX_HEIGHT"
 """Size of the X screen in pixels: the largest canvas that a warm browser can render."""
 DEFAULT_MAX_WIDTH, DEFAULT_MAX_HEIGHT = 3840, 2160

@@ -10,7 +10,6 @@ from onair_crds.contract.pod import (
     CA_CERTIFICATES_FOLDER,
     DEFAULT_MAX_HEIGHT,
     DEFAULT_MAX_WIDTH,
-    EPOCH_VARIABLE,
     IDENTITY_FOLDER,
     MAX_HEIGHT_VARIABLE,
     MAX_WIDTH_VARIABLE,
@@ -45,7 +44,3 @@ def max_size() -> tuple[int, int]:
 
 def pod_name() -> str:
     return os.environ[POD_NAME_VARIABLE]
-
-
-def epoch() -> int:
-    return int(os.environ.get(EPOCH_VARIABLE, "0"))

@@ -26,9 +26,9 @@ from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.settings import OperatorSettings
-from onair_operator.specs.claim import Claim, claimed_identity, claimed_pod
-from onair_operator.specs.identity_secret import identity_secret
-from onair_operator.specs.pod import pod_template
+from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
+from onair_operator.specs.identity_secret import unclaimed_identity
+from onair_operator.specs.pod import unclaimed_pod
 
 log = structlog.get_logger()
 
@@ -130,12 +130,12 @@ class Applier:
     async def _create_pod(self, action: actions.CreatePod) -> None:
         project, settings = action.project, self._settings
         claim = Claim(project, action.broadcast, action.epoch)
-        identity = identity_secret(pod_identity(self._key, dt.datetime.now(dt.UTC)))
-        await self._create(SECRETS, SECRET, claimed_identity(identity, claim))
+        identity = unclaimed_identity(claim.name, pod_identity(self._key, dt.datetime.now(dt.UTC)))
+        await self._create(SECRETS, SECRET, claimed(identity, identity_claim(claim)))
         regions = regions_by_distance(project.spec.location, settings.regions)
         cost = cost_of(project.spec.rendering, settings.encoder.cost)
-        template = pod_template(settings.encoder, cost, regions, action.avoid)
-        await self._create(PODS, POD, claimed_pod(template, claim))
+        pod = unclaimed_pod(claim.name, settings.encoder, cost, regions, action.avoid)
+        await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)
 
     async def _create(self, api: Api, kind: str, document: Document) -> None:

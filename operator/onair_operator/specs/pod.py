@@ -1,11 +1,13 @@
-"""The encoder pod as a template: what it is, whatever show it may encode. Pure.
+"""The encoder pod: what it is, whatever show it may encode. Pure.
 
-`claim` makes a show's pod of it. Browser and encoder are two containers, two
+It is complete, so that it may exist before its show: it knows its name by the downward API, and
+`specs.claim` adds to it only what a running pod takes. Browser and encoder are two containers, two
 users, without Kubernetes credentials.
 """
 
 from __future__ import annotations
 
+from onair_crds.contract.labels import ENCODER_LABELS
 from onair_crds.contract.pod import (
     BROWSER_FOLDER,
     CA_CERTIFICATES_FOLDER,
@@ -14,6 +16,7 @@ from onair_crds.contract.pod import (
     MAX_HEIGHT_VARIABLE,
     MAX_WIDTH_VARIABLE,
     METRICS_PORT,
+    POD_NAME_VARIABLE,
     PROGRAM_FOLDER,
     PULSE_FOLDER,
     TMP_FOLDER,
@@ -28,16 +31,16 @@ BROWSER_UID = 1000
 ENCODER_UID = 1001
 SHARED_GID = 2000
 IDENTITY_VOLUME = "identity"
-ENCODER_CONTAINER = "encoder"
 
 
-def pod_template(
+def unclaimed_pod(
+    name: str,
     encoder: EncoderSettings,
     cost: Cost,
     regions: list[RegionSettings],
     avoid: frozenset[str] = frozenset(),
 ) -> Document:
-    """A pod of one size that may run in some regions. It has no name, owner or identity yet.
+    """A pod of one size that may run in some regions, without a show. Its identity has its name.
 
     Args:
         cost: requests of its containers, from the size class of what it is to encode.
@@ -58,7 +61,7 @@ def pod_template(
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_browser(encoder, cost), _encoder(encoder, cost)],
-        "volumes": _volumes(encoder),
+        "volumes": _volumes(name, encoder),
         "affinity": node_affinity(regions, avoid),
         "nodeSelector": encoder.node_selector,
         "tolerations": encoder.tolerations,
@@ -72,10 +75,7 @@ def pod_template(
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {
-            "labels": encoder.labels,
-            "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"},
-        },
+        "metadata": {"name": name, "labels": {**encoder.labels, **ENCODER_LABELS}},
         "spec": spec,
     }
 
@@ -104,6 +104,11 @@ def _largest_canvas(encoder: EncoderSettings) -> list[Document]:
     ]
 
 
+def _of_the_pod(variable: str, field: str) -> Document:
+    """A variable that the kubelet fills in from the pod itself."""
+    return {"name": variable, "valueFrom": {"fieldRef": {"fieldPath": field}}}
+
+
 def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
     return {
         "name": "browser",
@@ -125,13 +130,14 @@ def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
 
 def _encoder(encoder: EncoderSettings, cost: Cost) -> Document:
     return {
-        "name": ENCODER_CONTAINER,
+        "name": "encoder",
         "image": encoder.image,
         "imagePullPolicy": encoder.image_pull_policy,
         "args": ["encoder"],
         "env": [
+            _of_the_pod(POD_NAME_VARIABLE, "metadata.name"),
             *_largest_canvas(encoder),
-            {"name": "ONAIR_POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            _of_the_pod("ONAIR_POD_IP", "status.podIP"),
         ],
         "ports": [
             {"name": "control", "containerPort": CONTROL_PORT},
@@ -168,7 +174,7 @@ def _ca_certificates(encoder: EncoderSettings) -> list[Document]:
     return [{"name": "authorities", "configMap": {"name": encoder.authorities_config_map, "optional": True}}]
 
 
-def _volumes(encoder: EncoderSettings) -> list[Document]:
+def _volumes(name: str, encoder: EncoderSettings) -> list[Document]:
     memory: Document = {"medium": "Memory", "sizeLimit": "16Mi"}
     return [
         {"name": "browser-tmp", "emptyDir": {"sizeLimit": "1Gi"}},
@@ -177,6 +183,6 @@ def _volumes(encoder: EncoderSettings) -> list[Document]:
         {"name": "pulse", "emptyDir": memory},
         {"name": "control", "emptyDir": memory},
         {"name": "program", "emptyDir": memory},
-        {"name": IDENTITY_VOLUME, "secret": {"defaultMode": 0o440}},
+        {"name": IDENTITY_VOLUME, "secret": {"secretName": name, "defaultMode": 0o440}},
         *_ca_certificates(encoder),
     ]

@@ -30,18 +30,19 @@ from onair_encoder.publish.destination import Destination, now
 TICK_S = 0.1
 
 
-class StaleProgram(Exception):
-    """A newer epoch or revision is known."""
+class ProgramRefused(Exception):
+    """A newer epoch or revision is known, or the encoder is another run's."""
 
 
 class Agent:
-    def __init__(self, epoch: int, program_path: Path) -> None:
+    """One run's encoder from its first programme on: with that come project, broadcast and epoch."""
+
+    def __init__(self, program_path: Path) -> None:
         self.fan_out = FanOut()
         self.snapshots = Snapshots(self.fan_out)
         self.switch = Switch(self.fan_out)
         self.input = MediaInput(self.switch)
         self.encode_progress = ProgressClient()
-        self._epoch = epoch
         self._path = program_path
         self.changes = Changes()
         self._browser = BrowserClient(self.changes.notify)
@@ -60,14 +61,10 @@ class Agent:
         """Makes a programme the wanted one; the same one again changes nothing.
 
         Raises:
-            StaleProgram: a newer one is known.
+            ProgramRefused: a newer one is known, or one of another run.
         """
-        known = self._program
-        if program.epoch < self._epoch:
-            raise StaleProgram(f"epoch {program.epoch} is over: {self._epoch} is known")
-        if known and program.epoch == known.epoch and program.revision < known.revision:
-            raise StaleProgram(f"revision {program.revision} is over: {known.revision} is known")
-        self._epoch = program.epoch
+        if self._program:
+            _refuse_stale(program, self._program)
         self._program = program
         program_file.store(self._path, program)
         log(
@@ -125,7 +122,7 @@ class Agent:
         return EncoderStatus(
             phase=self._phase,
             broadcast=program.broadcast if program else None,
-            epoch=program.epoch if program else self._epoch,
+            epoch=program.epoch if program else 0,
             revision=program.revision if program else 0,
             first_frame=self._first_frame,
             composition_error=self._browser.error if program and self._phase != "finished" else None,
@@ -142,24 +139,31 @@ class Agent:
 
     # -- in the course of time --------------------------------------------------------------------
 
+    async def resume(self) -> None:
+        """Takes up the programme that this pod's agent had before, if any: with it, run and epoch."""
+        if stored := program_file.load(self._path):
+            self._program = stored
+            await self._apply(stored)
+
     async def run(self) -> None:
         """Resumes a stored programme and looks after the present one until cancelled."""
         helpers = [asyncio.create_task(each.run()) for each in (self._browser, self.encode_progress)]
         server = await self.input.listen()
-        stored = program_file.load(self._path)
-        if stored and stored.epoch >= self._epoch:
-            self._program, self._epoch = stored, stored.epoch
-            await self._apply(stored)
+        await self.resume()
         try:
             while True:
                 self._tick()
                 await asyncio.sleep(TICK_S)
         finally:
-            self._delivery.abort()
-            await self.switch.close()
+            await self.close()
             for helper in helpers:
                 helper.cancel()
             server.close()
+
+    async def close(self) -> None:
+        """Closes every stream at once; another agent of this pod may resume them."""
+        self._delivery.abort()
+        await self.switch.close()
 
     def _tick(self) -> None:
         if self._phase in ("starting", "running"):
@@ -182,3 +186,12 @@ class Agent:
             self._first_frame = self._first_frame or now()
             log("program.running")
             self.changes.notify()
+
+
+def _refuse_stale(program: Program, known: Program) -> None:
+    if (program.project, program.broadcast) != (known.project, known.broadcast):
+        raise ProgramRefused(f"this encoder is of broadcast {known.broadcast} of project {known.project}")
+    if program.epoch < known.epoch:
+        raise ProgramRefused(f"epoch {program.epoch} is over: {known.epoch} is known")
+    if program.epoch == known.epoch and program.revision < known.revision:
+        raise ProgramRefused(f"revision {program.revision} is over: {known.revision} is known")

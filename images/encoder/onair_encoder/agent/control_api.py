@@ -25,7 +25,7 @@ from onair_crds.contract.pod import (
     STATUS_PATH,
 )
 from onair_crds.contract.program import Program
-from onair_encoder.agent.agent import Agent, StaleProgram
+from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.media.snapshot import NoSnapshot
 
 SCOPES = {path: {PROGRAM_SCOPE} for path in (PROGRAM_PATH, STATUS_PATH, SNAPSHOT_PATH)}
@@ -97,7 +97,7 @@ class ControlApi:
             return web.json_response({"message": "not a program", "violations": violations}, status=400)
         try:
             await self._agent.take(program)
-        except StaleProgram as error:
+        except ProgramRefused as error:
             return web.json_response({"message": str(error)}, status=409)
         return web.Response(text=self._agent.status().wire(), content_type="application/json")
 

@@ -10,7 +10,7 @@ from onair_crds.runtime.probes import ProbeServer
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
 from onair_encoder.agent.metrics import registry_of
-from onair_encoder.paths import IDENTITY, PROGRAM_FILE, epoch, pod_name
+from onair_encoder.paths import IDENTITY, PROGRAM_FILE, pod_name
 from onair_encoder.process.wait import terminated
 
 BLOCKING_THREADS = 64
@@ -21,7 +21,7 @@ in threads of its own."""
 async def run() -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BLOCKING_THREADS, "blocking"))
     stop = terminated()
-    agent = Agent(epoch(), PROGRAM_FILE)
+    agent = Agent(PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
     control = await ControlApi(agent, IDENTITY, pod_name()).start()
     probes = ProbeServer(registry=registry_of(agent))

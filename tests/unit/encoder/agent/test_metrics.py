@@ -15,7 +15,7 @@ DASHBOARD = Path(__file__).parents[4] / "charts/onair/files/dashboards/onair-sho
 
 
 def test_every_metric_of_the_dashboard_exists(tmp_path: Path) -> None:
-    text = generate_latest(registry_of(Agent(1, tmp_path / "program.json"))).decode()
+    text = generate_latest(registry_of(Agent(tmp_path / "program.json"))).decode()
     exported = set(re.findall(r"^(?:# TYPE )?(\w+)", text, re.MULTILINE))
     panels = json.loads(DASHBOARD.read_text())["panels"]
     queried = {

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from tests.support.worlds import SETTINGS, project
 
-from onair_crds.contract.pod import CA_CERTIFICATES_FOLDER
+from onair_crds.contract.pod import CA_CERTIFICATES_FOLDER, POD_NAME_VARIABLE
 from onair_crds.resources.project import Project
 from onair_crds.shapes import Document
 from onair_encoder.paths import CA_CERTIFICATES
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.settings import EncoderSettings, OperatorSettings
-from onair_operator.specs.claim import Claim, claimed_identity, claimed_pod
-from onair_operator.specs.identity_secret import identity_secret
-from onair_operator.specs.pod import pod_template
+from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
+from onair_operator.specs.identity_secret import unclaimed_identity
+from onair_operator.specs.pod import unclaimed_pod
 
 GOLDEN = Path(__file__).parent / "golden"
 DATA = {"tls.crt": "c", "tls.key": "k", "verify.pem": "v", "snapshot.key": "s"}
@@ -48,15 +48,19 @@ LOCATED: Document = {
 }
 
 
-def template(show: Project, settings: OperatorSettings, avoid: frozenset[str] = frozenset()) -> Document:
+def unclaimed(show: Project, name: str, settings: OperatorSettings, *avoid: str) -> Document:
     cost = cost_of(show.spec.rendering, settings.encoder.cost)
-    return pod_template(
-        settings.encoder, cost, regions_by_distance(show.spec.location, settings.regions), avoid
-    )
+    regions = regions_by_distance(show.spec.location, settings.regions)
+    return unclaimed_pod(name, settings.encoder, cost, regions, frozenset(avoid))
 
 
 def pod(show: Project, epoch: int, settings: OperatorSettings, *avoid: str) -> Document:
-    return claimed_pod(template(show, settings, frozenset(avoid)), Claim(show, "run", epoch))
+    claim = Claim(show, "run", epoch)
+    return claimed(unclaimed(show, claim.name, settings, *avoid), pod_claim(claim))
+
+
+def identity(claim: Claim) -> Document:
+    return claimed(unclaimed_identity(claim.name, DATA), identity_claim(claim))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,7 @@ def pod(show: Project, epoch: int, settings: OperatorSettings, *avoid: str) -> D
         ("plain", pod(project(), 1, OperatorSettings())),
         ("regions", pod(project(), 2, SETTINGS)),
         ("all-settings", pod(project(**LOCATED), 3, ALL_SETTINGS, "node-b", "node-a")),
-        ("identity", claimed_identity(identity_secret(DATA), Claim(project(), "run", 2))),
+        ("identity", identity(Claim(project(), "run", 2))),
     ],
 )
 def test_a_claimed_manifest_is_golden_to_the_byte(name: str, manifest: Document) -> None:
@@ -73,21 +77,17 @@ def test_a_claimed_manifest_is_golden_to_the_byte(name: str, manifest: Document)
     assert text == (GOLDEN / f"{name}.json").read_text()
 
 
-def test_a_template_knows_no_show() -> None:
-    unclaimed = template(project(**LOCATED), ALL_SETTINGS)
-    assert set(unclaimed["metadata"]) == {"labels", "annotations"}
-    assert unclaimed["metadata"]["labels"] == {"team": "live"}
-    text = json.dumps(unclaimed)
-    assert not [
-        known for known in ("ONAIR_EPOCH", "ONAIR_POD_NAME", "hostname", "secretName") if known in text
-    ]
-
-
-def test_a_claim_leaves_its_template_as_it_was() -> None:
-    unclaimed = template(project(), SETTINGS)
-    before = json.dumps(unclaimed)
-    claimed_pod(unclaimed, Claim(project(), "run", 1))
-    assert json.dumps(unclaimed) == before
+def test_an_unclaimed_pod_is_complete_and_knows_no_show() -> None:
+    manifest = unclaimed(project(**LOCATED), "spare-1", ALL_SETTINGS)
+    assert manifest["metadata"]["name"] == "spare-1"
+    assert not {key for key in manifest["metadata"]["labels"] if key.startswith("onair.dev/")}
+    spec = manifest["spec"]
+    assert "hostname" not in spec
+    (mounted,) = [volume["secret"] for volume in spec["volumes"] if volume["name"] == "identity"]
+    assert mounted["secretName"] == "spare-1" == unclaimed_identity("spare-1", DATA)["metadata"]["name"]
+    (encoder,) = [each for each in spec["containers"] if each["name"] == "encoder"]
+    (name,) = [each for each in encoder["env"] if each["name"] == POD_NAME_VARIABLE]
+    assert name["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.name"}}
 
 
 def test_ca_certificates_of_the_installation_are_the_encoders_alone() -> None:

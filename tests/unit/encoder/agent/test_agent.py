@@ -1,0 +1,75 @@
+"""Run and epoch come to an agent with its first programme, and stay, through a restart of the agent too."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from tests.support.small_program import small_program
+
+from onair_crds.contract.program import Program
+from onair_encoder.agent import agent as agent_module
+from onair_encoder.agent.agent import Agent, ProgramRefused
+
+Started = Callable[[], Agent]
+
+
+@pytest.fixture
+async def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Started]:
+    """Starts an agent of one pod, again and again, in a container where nothing encodes."""
+
+    async def no_pipeline(command: list[str] | None) -> None:
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(agent_module, "want_pipeline", no_pipeline)
+    agents: list[Agent] = []
+
+    def start() -> Agent:
+        agents.append(Agent(tmp_path / "program.json"))
+        return agents[-1]
+
+    yield start
+    for agent in agents:
+        await agent.close()
+
+
+async def test_an_agent_has_no_run_before_its_first_programme(started: Started) -> None:
+    agent = started()
+    await agent.resume()
+    status = agent.status()
+    assert (status.phase, status.broadcast, status.epoch) == ("idle", None, 0)
+
+
+@pytest.mark.parametrize(
+    ("later", "why"),
+    [
+        (small_program(epoch=2, revision=9), "epoch 2 is over: 3 is known"),
+        (small_program(epoch=3, revision=4), "revision 4 is over: 5 is known"),
+        (small_program(epoch=3, revision=9, broadcast="other"), "of broadcast run of project show"),
+        (small_program(epoch=3, revision=9, project="other"), "of broadcast run of project show"),
+    ],
+)
+async def test_the_first_programme_binds_an_agent_and_every_later_one_of_the_pod(
+    started: Started, later: Program, why: str
+) -> None:
+    agent = started()
+    await agent.take(small_program(epoch=3, revision=5))
+    restarted = started()
+    await restarted.resume()
+    for each in (agent, restarted):
+        status = each.status()
+        assert (status.broadcast, status.epoch, status.revision) == ("run", 3, 5)
+        with pytest.raises(ProgramRefused, match=why):
+            await each.take(later)
+        assert each.status().revision == 5
+
+
+async def test_a_restarted_agent_takes_the_next_revision_and_the_next_epoch(started: Started) -> None:
+    await started().take(small_program(epoch=3, revision=5))
+    agent = started()
+    await agent.resume()
+    await agent.take(small_program(epoch=3, revision=6))
+    await agent.take(small_program(epoch=4, revision=1))
+    assert (agent.status().epoch, agent.status().revision) == (4, 1)
