@@ -17,6 +17,7 @@ from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.hls.output import HlsOutput
 from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.run import Run
 
 
 def hls_publisher(
@@ -25,7 +26,7 @@ def hls_publisher(
     changed: Callable[[], None] = lambda: None,
     run: str = "run",
 ) -> Publisher:
-    return Publisher(HlsOutput, wanted, fan_out, changed, run)
+    return Publisher(HlsOutput, wanted, fan_out, changed, Run(run))
 
 
 async def until(check: Callable[[], object], what: str, timeout_s: float = 15.0) -> Any:

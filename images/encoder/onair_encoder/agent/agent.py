@@ -26,6 +26,8 @@ from onair_encoder.media.snapshot import Snapshots
 from onair_encoder.media.switch import Switch
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.destination import Destination, now
+from onair_encoder.publish.operator_contact import OperatorContact
+from onair_encoder.publish.run import Run
 
 TICK_S = 0.1
 
@@ -46,6 +48,7 @@ class Agent:
         self._path = program_path
         self.changes = Changes()
         self._browser = BrowserClient(self.changes.notify)
+        self.contact = OperatorContact()
         self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
         self._phase: EncoderPhase = "idle"
@@ -88,7 +91,8 @@ class Agent:
             self._phase = "starting"
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
-        self._delivery.want(program.destinations, program.broadcast)
+        run = Run(program.broadcast, program.epoch, self.contact)
+        self._delivery.want(program.destinations, run)
         self.switch.want(program)
         await self._want_pipeline(ffmpeg_command(program))
 

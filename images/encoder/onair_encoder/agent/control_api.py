@@ -74,6 +74,7 @@ class ControlApi:
             return web.json_response({"message": "a token of the operator is required"}, status=401)
         if claims.get("scope") not in SCOPES.get(request.path, ()):
             return web.json_response({"message": "the token does not allow this"}, status=403)
+        self._agent.contact.heard()
         return await handler(request)
 
     def _host_is_ours(self, host: str) -> bool:

@@ -11,6 +11,7 @@ from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.destination import Counters, Destination
 from onair_encoder.publish.kinds import KINDS
 from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.run import Run
 
 
 class Delivery:
@@ -20,7 +21,7 @@ class Delivery:
         self._publishers: dict[str, Publisher] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
-    def want(self, destinations: Sequence[ProgramDestination], broadcast: str = "") -> None:
+    def want(self, destinations: Sequence[ProgramDestination], run: Run | None = None) -> None:
         """Adds, changes and removes publishers; those that stay are not touched."""
         wanted = {destination.id: destination for destination in destinations}
         for gone in self._publishers.keys() - wanted.keys():
@@ -32,7 +33,7 @@ class Delivery:
             if known:
                 self._end(known)
             kind = KINDS[destination.type]
-            self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, broadcast)
+            self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, run)
 
     def _updated(self, publisher: Publisher, wanted: ProgramDestination) -> bool:
         """Whether it could apply the change; otherwise another publisher replaces it."""

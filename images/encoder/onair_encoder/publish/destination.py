@@ -13,6 +13,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import ConnectState
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.run import Run
 
 
 def now() -> str:
@@ -41,15 +42,14 @@ class Destination:
         wanted: ProgramDestination,
         fan_out: FanOut,
         changed: Callable[[], None],
-        broadcast: str = "",
+        run: Run | None = None,
     ) -> None:
         """
         Args:
             changed: called whenever the reported state has changed.
-            broadcast: id of the run.
         """
         self.wanted = wanted
-        self.broadcast = broadcast
+        self.run = run or Run()
         self.fan_out = fan_out
         self.stop = asyncio.Event()
         """Set when the stream is to be ended properly."""

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.backoff import LONGEST_S, Backoff
+from onair_encoder.publish.backoff import LONGEST_S, Backoff, YieldingBackoff
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.run import Run
 from onair_encoder.publish.session_error import SessionError
 
 STEADY_S = 10.0
@@ -27,11 +28,14 @@ class Publisher:
         wanted: ProgramDestination,
         fan_out: FanOut,
         changed: Callable[[], None],
-        broadcast: str = "",
+        run: Run | None = None,
     ) -> None:
-        self.destination = Destination(wanted, fan_out, changed, broadcast)
+        self.destination = Destination(wanted, fan_out, changed, run)
+        self._contact = self.destination.run.contact
         self._output = kind(self.destination)
         self._retry = asyncio.Event()
+        self._backoff = Backoff(random.uniform)
+        self._yielding = YieldingBackoff(random.uniform)
         self._task = asyncio.create_task(self._run(), name=f"publish {wanted.id}")
 
     async def _run(self) -> None:
@@ -45,20 +49,33 @@ class Publisher:
             await self._output.close()
 
     async def _supply(self) -> None:
-        destination, backoff = self.destination, Backoff(random.uniform)
+        destination = self.destination
         while not destination.stop.is_set():
             destination.attempt()
             error = await self._session()
-            if destination.stop.is_set():
-                return
-            if error is None:
-                continue
-            if destination.connected_s > STEADY_S:
-                backoff.reset()
-            wait_s = backoff.next_s(permanent=error.permanent)
-            every = f"; retried every {LONGEST_S:.0f} s" if error.permanent else ""
-            destination.disconnected(f"{error}{every}")
-            await self._pause(wait_s)
+            if error and not destination.stop.is_set():
+                await self._pause_after(error)
+
+    async def _pause_after(self, error: SessionError) -> None:
+        """Reports why there is no session, and waits until another is due."""
+        destination = self.destination
+        if destination.connected_s > STEADY_S:
+            self._backoff.reset()
+        if not self._contact.lost:
+            self._yielding.reset()
+        if error.displaced:
+            destination.disconnected(f"{error}; retried when the operator is in touch")
+            await self._pause(None, or_contact=True)
+        elif self._contact.lost and (error.closed_by_peer or self._yielding.begun):
+            wait_s = self._yielding.next_s()
+            why = f"{error}; retried after {wait_s:.0f} s, as the operator is out of touch"
+            destination.disconnected(why)
+            await self._pause(wait_s, or_contact=True)
+            return
+        wait_s = self._backoff.next_s(permanent=error.permanent or error.displaced)
+        every = f"; retried every {LONGEST_S:.0f} s" if error.permanent or error.displaced else ""
+        destination.disconnected(f"{error}{every}")
+        await self._pause(wait_s)
 
     async def _session(self) -> SessionError | None:
         """One session from its opening to its end; gives why it failed."""
@@ -100,9 +117,11 @@ class Publisher:
         log("destination.failed", id=self.destination.wanted.id, error=type(error).__name__)
         return SessionError(f"internal error ({type(error).__name__})")
 
-    async def _pause(self, wait_s: float) -> None:
+    async def _pause(self, wait_s: float | None, *, or_contact: bool = False) -> None:
+        """Waits so long, or until it is stopped, is to retry at once, or the operator is in touch."""
         self._retry.clear()
-        wakers = [asyncio.create_task(each.wait()) for each in (self.destination.stop, self._retry)]
+        waits = [self.destination.stop.wait, self._retry.wait, *([self._contact.next] if or_contact else [])]
+        wakers = [asyncio.create_task(wait()) for wait in waits]
         try:
             await asyncio.wait(wakers, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
         finally:

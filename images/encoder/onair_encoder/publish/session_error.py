@@ -14,11 +14,17 @@ class SessionError(Exception):
     """A session could not be opened, or ended other than by our stop. The text says why.
 
     `permanent`: a retry helps only after somebody has changed something, such as a key that is refused.
+    `closed_by_peer`: the far side ended an open session, as it does for another publisher of the same key.
+    `displaced`: another encoder has taken the place; retried only once the operator was in touch again.
     """
 
-    def __init__(self, why: str, *, permanent: bool = False) -> None:
+    def __init__(
+        self, why: str, *, permanent: bool = False, closed_by_peer: bool = False, displaced: bool = False
+    ) -> None:
         super().__init__(why)
         self.permanent = permanent
+        self.closed_by_peer = closed_by_peer
+        self.displaced = displaced
 
 
 def network_error(error: Exception, host: str, server: str) -> SessionError:

@@ -16,6 +16,7 @@ from tests.support.processes import command_lines, descendants
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_encoder.publish.hls import spool
+from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
 
@@ -52,7 +53,7 @@ async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.Mo
             archive = storage.destination(vod=True)
             all_kinds = (rtmp, srt, rtc, archive)
             sent, watched = Sent(fan_out), Watched(fan_out)
-            watched.delivery.want(all_kinds, "run")
+            watched.delivery.want(all_kinds, Run("run"))
             await watched.connected("rtmp", "srt", "rtc", "archive", timeout_s=20)
             assert len(encoders()) == 1
             assert encoders()[0].count("libx264") == 1
@@ -62,10 +63,10 @@ async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.Mo
             # Removed, added, changed: the others go on with what they have
             other = rtmp.model_copy(update={"id": "late", "url": rtmp.url.replace("/rtmp", "/late")})
             patient = rtmp.model_copy(update={"timeout_ms": 9000, "generation": 2})
-            watched.delivery.want((patient, rtc, archive, other), "run")
+            watched.delivery.want((patient, rtc, archive, other), Run("run"))
             await watched.connected("late")
             await far_end.gone("recorded/srt")
-            watched.delivery.want((*all_kinds, other), "run")
+            watched.delivery.want((*all_kinds, other), Run("run"))
             await watched.connected("srt")
             await until(lambda: len(names(text_of(folder / "run.m3u8"))) >= 4, "four segments", 20)
             for id_ in ("rtmp", "rtc", "archive", "late"):

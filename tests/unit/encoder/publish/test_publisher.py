@@ -13,15 +13,18 @@ from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish import publisher as publisher_module
 from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.operator_contact import LOST_AFTER_S, OperatorContact
 from onair_encoder.publish.output import Output, Session
 from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.run import Run
 from onair_encoder.publish.session_error import SessionError
 
 WANTED = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=1000)
 
 
-def publisher_of(kind: type[Output]) -> Publisher:
-    return Publisher(kind, WANTED, FanOut(), lambda: None)
+def publisher_of(kind: type[Output], contact: OperatorContact | None = None) -> Publisher:
+    run = Run("run", 1, contact or OperatorContact())
+    return Publisher(kind, WANTED, FanOut(), lambda: None, run)
 
 
 async def until(check: Callable[[], object]) -> None:
@@ -132,3 +135,96 @@ async def test_attempts_without_a_session_do_not_reset_the_back_off(
     publisher.abort()
     gaps = [b - a for a, b in pairwise(refused.attempts)]
     assert all(gap >= wait_s for gap, wait_s in zip(gaps, (0.1, 0.2, 0.4, 0.8), strict=False))
+
+
+class Contact(OperatorContact):
+    """Contact by a clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        super().__init__(lambda: self.now_s)
+
+    def lose(self) -> None:
+        self.now_s += LOST_AFTER_S + 1
+
+
+class Ending(Output):
+    """Sessions that end with the same error as soon as they are connected."""
+
+    error = SessionError("closed", closed_by_peer=True)
+
+    async def open(self) -> Session:
+        return self
+
+    async def run(self) -> None:
+        self.destination.connected()
+        raise self.error
+
+
+class Stalling(Ending):
+    error = SessionError("stalled")
+
+
+class Displaced(Ending):
+    error = SessionError("somebody else is there", displaced=True)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses of the usual back-off are as short as their jitter allows."""
+    monkeypatch.setattr(random, "uniform", lambda low, _: low)
+
+
+def attempts(publisher: Publisher) -> int:
+    return publisher.destination.state.attempts
+
+
+async def waits(publisher: Publisher, why: str) -> None:
+    await until(lambda: publisher.destination.state.last_error == why)
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_the_far_side_closes_is_left_to_it_while_the_operator_is_out_of_touch() -> None:
+    contact = Contact()
+    contact.lose()
+    publisher = publisher_of(Ending, contact)
+    await waits(publisher, "closed; retried after 30 s, as the operator is out of touch")
+    assert attempts(publisher) == 1
+    publisher.retry_now()
+    await waits(publisher, "closed; retried after 60 s, as the operator is out of touch")
+    contact.heard()
+    await until(lambda: attempts(publisher) > 20)
+    contact.lose()
+    await waits(publisher, "closed; retried after 30 s, as the operator is out of touch")
+    publisher.abort()
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_an_operator_that_is_away_changes_nothing_about_a_network_that_fails() -> None:
+    contact = Contact()
+    contact.lose()
+    publisher = publisher_of(Stalling, contact)
+    await until(lambda: attempts(publisher) > 20)
+    publisher.abort()
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_who_was_displaced_comes_back_only_after_the_operator_was_in_touch() -> None:
+    contact = Contact()
+    publisher = publisher_of(Displaced, contact)
+    await waits(publisher, "somebody else is there; retried when the operator is in touch")
+    assert attempts(publisher) == 1
+    contact.heard()
+    await waits(publisher, "somebody else is there; retried every 30 s")
+    assert attempts(publisher) == 1
+    publisher.retry_now()
+    await until(lambda: attempts(publisher) == 2)
+    publisher.abort()
+
+
+async def test_a_displaced_destination_can_be_stopped() -> None:
+    publisher = publisher_of(Displaced)
+    await until(lambda: publisher.destination.state.last_error)
+    async with asyncio.timeout(5):
+        await publisher.finish()
+    assert publisher._task.done()

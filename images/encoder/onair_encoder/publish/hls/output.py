@@ -73,9 +73,9 @@ class _Storing:
     def __init__(self, destination: Destination, storage: ProgramStorage, finish_s: float) -> None:
         self._storage = storage
         self._presentation: Presentation = (
-            Recording(storage, destination.broadcast)
+            Recording(storage, destination.run.broadcast)
             if storage.vod
-            else LiveWindow(storage, destination.broadcast)
+            else LiveWindow(storage, destination.run.broadcast)
         )
         self._store = ObjectStore(destination, storage)
         self._lock = PrefixLock(storage, finish_s + 1)

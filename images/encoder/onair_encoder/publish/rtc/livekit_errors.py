@@ -54,7 +54,7 @@ def disconnected(reason: str, url: str, identity: str) -> SessionError:
     """Why a session has ended, from LiveKit's name for it."""
     server = server_of(url)
     if reason == "DUPLICATE_IDENTITY":
-        return SessionError(f"{server}: somebody else has joined the room as {identity}", permanent=True)
+        return SessionError(f"{server}: somebody else has joined the room as {identity}", displaced=True)
     return SessionError(
         f"{server}: {_REASONS.get(reason, 'the session ended')}", permanent=reason == "PARTICIPANT_REMOVED"
     )

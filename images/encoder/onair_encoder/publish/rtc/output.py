@@ -57,4 +57,4 @@ class RtcOutput(Output):
         except TimeoutError:
             raise SessionError(f"no response from {server}") from None
         if isinstance(message, Gone):
-            raise SessionError(message.why, permanent=message.permanent)
+            raise message.error

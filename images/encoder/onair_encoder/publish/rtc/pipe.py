@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 
 from onair_crds.contract.program import ProgramRtc
 from onair_encoder.media.flv import Packet
+from onair_encoder.publish.session_error import SessionError
 
 _HEAD = struct.Struct(">BQI")
 _SETTINGS = 0
@@ -73,6 +74,15 @@ class Gone:
 
     why: str
     permanent: bool = False
+    displaced: bool = False
+
+    @classmethod
+    def because(cls, error: SessionError) -> Gone:
+        return cls(str(error), error.permanent, error.displaced)
+
+    @property
+    def error(self) -> SessionError:
+        return SessionError(self.why, permanent=self.permanent, displaced=self.displaced)
 
 
 Message = Joined | Progress | Gone

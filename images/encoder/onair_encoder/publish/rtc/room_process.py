@@ -86,7 +86,7 @@ async def run() -> None:
     try:
         await _serve(reader)
     except SessionError as error:
-        _report(Gone(str(error), error.permanent))
+        _report(Gone.because(error))
     except Exception as error:  # noqa: BLE001  what a library says may hold the token
         _report(Gone(f"internal error ({type(error).__name__})"))
     sys.stdout.flush()

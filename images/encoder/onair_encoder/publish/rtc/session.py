@@ -85,7 +85,7 @@ class RtcSession:
             if process_still.look(now, progress=message is not None) > max(limit_s, SILENT_S):
                 raise SessionError("the publishing process does not respond")
             if isinstance(message, Gone):
-                raise SessionError(message.why, permanent=message.permanent)
+                raise message.error
             if not isinstance(message, Progress):
                 continue
             self._count(last, message)

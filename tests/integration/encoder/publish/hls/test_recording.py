@@ -26,6 +26,7 @@ from tests.support.delivery.toxiproxy import Toxiproxy
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.hls.output import HlsOutput
+from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
 
@@ -96,10 +97,10 @@ async def test_a_destination_that_is_added_again_at_once_continues_after_its_own
         folder = server.bucket() / "archive"
         archive = server.destination(vod=True)
         delivery = Delivery(fan_out, lambda: None)
-        delivery.want([archive], "run")
+        delivery.want([archive], Run("run"))
         await until(lambda: "run_rec-00000000" in text_of(folder / "run.m3u8"), "the first segment")
-        delivery.want([], "run")
-        delivery.want([archive], "run")
+        delivery.want([], Run("run"))
+        delivery.want([archive], Run("run"))
         await until(lambda: "ENDLIST" in text_of(folder / "run.m3u8"), "the first one has ended")
         ended = text_of(folder / "run.m3u8")
         contents = {name: (folder / name).read_bytes() for name in names(ended)}

@@ -40,7 +40,7 @@ def test_errors_of_joining_become_words_without_the_token(said: str, words: str,
 
 def test_reasons_for_an_end_become_words() -> None:
     taken = disconnected("DUPLICATE_IDENTITY", URL, "programme")
-    assert (str(taken), taken.permanent) == (
+    assert (str(taken), taken.displaced) == (
         "rooms.example:443: somebody else has joined the room as programme",
         True,
     )
