@@ -1,4 +1,4 @@
-"""Log set-up: one JSON object per event, with the ids of resources. Never a secret, a token or a body.
+"""Log set-up: one JSON object per line, of libraries too, with ids of resources. No secret, token or body.
 
 Needs structlog; a process that must start at once writes with `stderr_log`.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, TextIO
 
 import structlog
 from structlog.typing import Processor
+
+from onair_crds.runtime.stderr_log import FIRST_KEYS
 
 
 def configure(
@@ -31,20 +33,35 @@ def configure(
     """
     file = file or sys.stdout
     threshold = logging.getLevelNamesMapping()[level.upper()]
+    shared: list[Processor] = [
+        *processors,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[Processor] = [
+        structlog.processors.format_exc_info,
+        _in_order,
+        structlog.processors.JSONRenderer(serializer=_tolerant(serializer)),
+    ]
     structlog.configure(
-        processors=[
-            *processors,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(serializer=_tolerant(serializer)),
-        ],
+        processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
         logger_factory=structlog.WriteLoggerFactory(file=file),
     )
-    logging.basicConfig(
-        level=max(threshold, logging.WARNING), stream=file, format="%(levelname)s %(name)s %(message)s"
+    of_libraries = logging.StreamHandler(file)
+    of_libraries.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+        )
     )
+    logging.basicConfig(level=max(threshold, logging.WARNING), handlers=[of_libraries])
+
+
+def _in_order(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The order of keys in every program: time, level, event, then what it is about."""
+    first = {key: event.pop(key) for key in FIRST_KEYS if key in event}
+    return {**first, **event}
 
 
 def _tolerant(serializer: Callable[..., str]) -> Callable[..., str]:

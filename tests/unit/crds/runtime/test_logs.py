@@ -36,6 +36,7 @@ def test_an_event_is_one_json_object_with_time_and_level() -> None:
     structlog.get_logger().debug("not.logged")
     (line,) = file.getvalue().splitlines()
     event = json.loads(line)
+    assert list(event) == ["timestamp", "level", "event", "project", "phase"]
     assert event.pop("timestamp").endswith("Z")
     assert event == {"event": "broadcast.phase", "level": "info", "project": "show", "phase": "Running"}
 
@@ -55,3 +56,20 @@ def test_an_exception_comes_with_its_traceback() -> None:
     except ValueError:
         structlog.get_logger().exception("broken")
     assert "ValueError: why" in json.loads(file.getvalue())["exception"]
+
+
+def test_a_librarys_warning_is_one_json_object_with_the_same_keys_first() -> None:
+    logging.root.handlers = []
+    file = io.StringIO()
+    logs.configure("INFO", file, processors=[lambda _, __, event: {**event, "request": "r"}])
+    try:
+        raise ValueError("why")
+    except ValueError:
+        logging.getLogger("asyncio").exception("task %s failed", "seven")
+    logging.getLogger("asyncio").info("not logged")
+    (line,) = file.getvalue().splitlines()
+    event = json.loads(line)
+    assert list(event)[:3] == ["timestamp", "level", "event"]
+    assert (event["level"], event["event"], event["logger"]) == ("error", "task seven failed", "asyncio")
+    assert "ValueError: why" in event["exception"]
+    assert event["request"] == "r"

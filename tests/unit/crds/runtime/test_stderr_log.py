@@ -15,11 +15,17 @@ from onair_crds.runtime.stderr_log import log
 CRDS = Path(onair_crds.__file__).parents[1]
 
 
-def test_an_event_is_one_json_object_with_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_event_is_one_json_object_with_time_and_level(capsys: pytest.CaptureFixture[str]) -> None:
     log("child.ended", name="ffmpeg", code=1)
     event = json.loads(capsys.readouterr().err)
+    assert list(event) == ["timestamp", "level", "event", "name", "code"]
     assert event.pop("timestamp").endswith("Z")
-    assert event == {"event": "child.ended", "name": "ffmpeg", "code": 1}
+    assert event == {"level": "info", "event": "child.ended", "name": "ffmpeg", "code": 1}
+
+
+def test_an_error_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    log("child.not-started", error="no memory")
+    assert json.loads(capsys.readouterr().err)["level"] == "warning"
 
 
 def test_it_needs_the_standard_library_alone() -> None:
