@@ -17,6 +17,9 @@ redis://onair-redis.{{ .Release.Namespace }}.svc:6379/0
 {{- if and .Values.redis.url .Values.redis.urlSecret.name -}}
 {{- fail "redis.url: conflicts with redis.urlSecret: leave one of them empty" -}}
 {{- end -}}
+{{- if not (or .Values.redis.url .Values.redis.urlSecret.name) -}}
+{{- fail "redis.url: must name an existing Redis, or redis.urlSecret a Secret with its URL, as redis.enabled is false" -}}
+{{- end -}}
 {{ .Values.redis.url }}
 {{- end -}}
 {{- end }}

@@ -64,15 +64,20 @@ _NO_USER = (
 )
 
 
+_SRT_PORT = (
+    "!self.matches('(?i)^srt://') || self.matches('(?i)^srt://[^/?#]*:[0-9]+([/?#]|$)')",
+    "must name a port, as in srt://host:9000: SRT has no default one",
+)
+
+
 def _url(*schemes: str, media: bool = False) -> Any:
     listed = ", ".join(f"'{s}'" for s in schemes)
     rule = f"isURL(self) && url(self).getScheme() in [{listed}] && url(self).getHostname() != ''"
     shape = (rule, f"must be {_spoken(schemes)} URL")
-    return Field(
-        min_length=1,
-        max_length=MAX_URL,
-        json_schema_extra=rules(shape, _NO_USER) if media else rules(shape),
-    )
+    further = [_NO_USER] if media else []
+    if "srt" in schemes:
+        further.append(_SRT_PORT)
+    return Field(min_length=1, max_length=MAX_URL, json_schema_extra=rules(shape, *further))
 
 
 def _no_user(value: str) -> str:
@@ -81,12 +86,19 @@ def _no_user(value: str) -> str:
     return value
 
 
+def _srt_port(value: str) -> str:
+    scheme, _, rest = value.partition("://")
+    if scheme.lower() == "srt" and not re.search(r":[0-9]+$", re.split("[/?#]", rest, maxsplit=1)[0]):
+        raise ValueError(_SRT_PORT[1])
+    return value
+
+
 HttpUrl = Annotated[str, _url("http", "https"), _scheme_of("http", "https")]
-_NoUser = AfterValidator(_no_user)
+_NoUser, _SrtPort = AfterValidator(_no_user), AfterValidator(_srt_port)
 PushUrl = Annotated[
-    str, _url("rtmp", "rtmps", "srt", media=True), _scheme_of("rtmp", "rtmps", "srt"), _NoUser
+    str, _url("rtmp", "rtmps", "srt", media=True), _scheme_of("rtmp", "rtmps", "srt"), _NoUser, _SrtPort
 ]
-SrtUrl = Annotated[str, _url("srt", media=True), _scheme_of("srt"), _NoUser]
+SrtUrl = Annotated[str, _url("srt", media=True), _scheme_of("srt"), _NoUser, _SrtPort]
 PullUrl = Annotated[str, _url("rtmp", "rtmps", media=True), _scheme_of("rtmp", "rtmps"), _NoUser]
 
 

@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from onair_crds.resources.base import GROUP, VERSION, Resource, Rule, SpecModel
+from onair_crds.schema.explained_bounds import with_explained_bounds
 from onair_crds.shapes import Document, JsonSchema
 
 _DROPPED = ("title", "additionalProperties", "$defs", "multipleOf")
@@ -111,7 +112,7 @@ def custom_resource_definition(kind: type[Resource], labels: dict[str, str] | No
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},
-        "spec": structural_schema(kind.spec_model),
+        "spec": with_explained_bounds(structural_schema(kind.spec_model)),
     }
     version: Document = {
         "name": VERSION,

@@ -97,6 +97,19 @@ BAD = [
         "spec.address.rtmpPush.url",
         "must hold no user name or password",
     ),
+    *(
+        (
+            "Destination",
+            {"address": {"rtmpPush": None, **address}},
+            f"spec.address.{next(iter(address))}.url",
+            "must name a port, as in srt://host:9000",
+        )
+        for address in (
+            {"rtmpPush": {"url": "srt://a.example"}},
+            {"srtPush": {"url": "srt://a.example?streamid=publish:9000"}},
+            {"srtPush": {"url": "srt://[2001:db8::1]/"}},
+        )
+    ),
     ("Destination", {"address": {"rtmpPush": {"key": "k"}}}, "spec.address.rtmpPush.key", "keySecretRef"),
     (
         "Destination",
