@@ -159,6 +159,10 @@ class ProjectStatus(Status):
     """The run before that, archived."""
     destinations: DestinationCounts | None = None
     """How many destinations are connected."""
+    state: Annotated[str, Field(max_length=128)] | None = None
+    """What is on air and what is in trouble, in a few words for `kubectl get`."""
+    on_air_since: Timestamp | None = None
+    """When the present run went on air; absent while none is."""
 
 
 class Project(Resource):
@@ -171,11 +175,11 @@ class Project(Resource):
     status_model = ProjectStatus
     columns = [
         PrinterColumn(name="Phase", path=".status.broadcast.phase"),
+        PrinterColumn(name="State", path=".status.state"),
         PrinterColumn(name="Region", path=".status.broadcast.region"),
         PrinterColumn(name="Destinations", path=".status.destinations.summary"),
-        PrinterColumn(name="Started", path=".status.broadcast.start", type="date"),
+        PrinterColumn(name="Started", path=".status.onAirSince", type="date"),
         PrinterColumn(name="Ready", path=".status.conditions[?(@.type=='Ready')].status", wide=True),
-        PrinterColumn(name="Reason", path=".status.conditions[?(@.type=='Ready')].reason", wide=True),
         PrinterColumn(name="Encoder", path=".status.broadcast.pod", wide=True),
         PrinterColumn(name="Age", path=".metadata.creationTimestamp", type="date"),
     ]

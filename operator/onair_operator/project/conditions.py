@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
-from onair_operator.encoder.cost import cost_of
-from onair_operator.encoder.placement import regions_by_distance
+from onair_operator.project.broadcast_states import is_new_run, wanted_on_air
+from onair_operator.project.capacity import no_capacity
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import Verdict
@@ -23,34 +23,21 @@ def project_verdict(
         return Verdict(True, "NotRunning", "not on air")
     match broadcast.phase:
         case BroadcastPhase.WAITING:
-            return _waiting(observed, broadcast, settings)
+            return no_capacity(observed, broadcast, settings) or Verdict(
+                False, "Waiting", "waiting for a node"
+            )
         case BroadcastPhase.STARTING:
-            return _starting(observed, broadcast)
+            return no_capacity(observed, broadcast, settings) or _starting(observed, broadcast)
         case BroadcastPhase.RUNNING:
             return _composition_error(observed, broadcast) or Verdict(True, "OnAir", "on air")
         case BroadcastPhase.STOPPING:
             return Verdict(False, "Stopping", "streams are being ended")
         case _:
-            return _ended(broadcast)
-
-
-def _waiting(observed: ObservedProject, broadcast: BroadcastStatus, settings: OperatorSettings) -> Verdict:
-    pod = observed.claimed_pod(broadcast)
-    if pod and pod.unschedulable:
-        rendering = observed.project.spec.rendering
-        video = rendering.video
-        cost = cost_of(rendering, settings.encoder.cost)
-        names = [r.name for r in regions_by_distance(observed.project.spec.location, settings.regions)]
-        where = f"no node of {'region' if len(names) == 1 else 'regions'} {', '.join(names)}"
-        return Verdict(
-            False,
-            "NoCapacity",
-            f"{where if names else 'no node'} has {cost.cores:.1f} CPU and"
-            f" {cost.browser_memory_mib + cost.encoder_memory_mib} MiB free"
-            f" (needed by {video.width}×{video.height}@{video.framerate:g}); queued."
-            f" The scheduler says: {pod.unschedulable}",
-        )
-    return Verdict(False, "Waiting", "waiting for a node")
+            return (
+                _ended(broadcast)
+                or _used_id(observed)
+                or Verdict(True, "Stopped", "the last broadcast has ended")
+            )
 
 
 def _starting(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
@@ -69,7 +56,8 @@ def _composition_error(observed: ObservedProject, broadcast: BroadcastStatus) ->
     return None
 
 
-def _ended(broadcast: BroadcastStatus) -> Verdict:
+def _ended(broadcast: BroadcastStatus) -> Verdict | None:
+    """Why the last run ended by itself, if so."""
     match broadcast.error:
         case BroadcastError.DURATION_EXCEEDED:
             return Verdict(
@@ -85,4 +73,20 @@ def _ended(broadcast: BroadcastStatus) -> Verdict:
                 "encoders were lost again and again; see the events, then start a new run",
             )
         case _:
-            return Verdict(True, "Stopped", "the last broadcast has ended")
+            return None
+
+
+def _used_id(observed: ObservedProject) -> Verdict | None:
+    """Whether a run is wanted that has been already."""
+    wanted, status = observed.project.spec.broadcast, observed.project.status
+    if (
+        wanted.id is None
+        or not wanted_on_air(observed)
+        or is_new_run(wanted, status.broadcast, status.previous)
+    ):
+        return None
+    return Verdict(
+        False,
+        "BroadcastIdUsed",
+        f"broadcast.id {wanted.id} is used up, as that run has ended; give a new id, or remove it",
+    )

@@ -45,6 +45,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         certificates=_certificates(store, pods),
         secrets=_secrets(store, destinations),
         nodes={pod.node: _node(store, pod.node) for pod in pods if pod.node},
+        regions=_regions(store) if any(pod.unschedulable for pod in pods) else None,
         encoders=world.fleet.views([pod.uid for pod in pods]),
         dead_nodes=world.nodes.dead,
         rtc_providers=world.rtc_providers.known(),
@@ -64,6 +65,12 @@ def _secrets(store: Store, destinations: tuple[Destination, ...]) -> dict[str, S
     names = {name for d in destinations for name in d.secret_names}
     entries += [entry for name in names if (entry := store.entry(SECRET, name))]
     return {view.name: view for view in (SecretView.of(entry.document) for entry in entries)}
+
+
+def _regions(store: Store) -> frozenset[str] | None:
+    """Of all nodes; None while none is known."""
+    nodes = store.entries(NODE)
+    return frozenset(node.labels[REGION_LABEL] for node in nodes if REGION_LABEL in node.labels) or None
 
 
 def _node(store: Store, name: str) -> NodeView:

@@ -35,6 +35,8 @@ class ObservedProject:
     secrets: Mapping[str, SecretView] = field(default_factory=dict)
     """Those that the destinations refer to and those that were made for them, by name."""
     nodes: Mapping[str, NodeView] = field(default_factory=dict)
+    regions: frozenset[str] | None = None
+    """Regions that nodes have labels of; None where that was not looked up."""
     encoders: Mapping[str, EncoderView] = field(default_factory=dict)
     """Those that are followed, by pod uid."""
     dead_nodes: frozenset[str] = frozenset()

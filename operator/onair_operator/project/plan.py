@@ -36,6 +36,7 @@ from onair_operator.project.broadcast_states import Step, may_create, next_step
 from onair_operator.project.conditions import project_verdict
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program
+from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import READY, with_ready
 
@@ -46,6 +47,7 @@ OBSTACLES = {
     "ContainerFailed",
     "CompositionUnreachable",
     "CollectionNotFound",
+    "BroadcastIdUsed",
 }
 """Reasons of the Ready condition that are an Event, too."""
 
@@ -107,12 +109,15 @@ def _write_status(
 ) -> Iterator[Action]:
     project = observed.project
     verdict = project_verdict(observed, step.broadcast, settings)
+    counts = _count(statuses, observed.destinations)
     status = ProjectStatus(
         observed_generation=project.generation,
         conditions=with_ready(project.status.conditions, verdict, project.generation, now),
         broadcast=step.broadcast,
         previous=step.previous,
-        destinations=_count(statuses, observed.destinations),
+        destinations=counts,
+        state=state_of(verdict, step.broadcast, counts),
+        on_air_since=on_air_since(step.broadcast),
     )
     if status != project.status:
         yield WriteStatus(project, status)

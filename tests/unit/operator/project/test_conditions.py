@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.plans import ready_of, status_of
+from tests.support.plans import plan, ready_of, settled
 from tests.support.worlds import (
     NOW,
     encoder,
@@ -15,6 +15,7 @@ from tests.support.worlds import (
 )
 
 from onair_crds.contract.times import format_time
+from onair_operator.cluster.actions import Event
 from onair_operator.project.observed import ObservedProject
 
 
@@ -56,23 +57,42 @@ from onair_operator.project.observed import ObservedProject
             ),
             ("False", "DurationExceeded"),
         ),
-        (world(project(status={"broadcast": run("Stopped", stop=format_time(NOW))})), ("True", "Stopped")),
+        (
+            world(project("Stopped", status={"broadcast": run("Stopped", stop=format_time(NOW))})),
+            ("True", "Stopped"),
+        ),
+        (
+            world(project(id="run", status={"broadcast": run("Stopped", stop=format_time(NOW))})),
+            ("False", "BroadcastIdUsed"),
+        ),
+        (
+            world(
+                project(
+                    id="first",
+                    status={
+                        "broadcast": run("Stopped", "second", stop=format_time(NOW)),
+                        "previous": run("Archived", "first"),
+                    },
+                )
+            ),
+            ("False", "BroadcastIdUsed"),
+        ),
+        (
+            world(
+                project(status={"broadcast": run("Starting", epoch=2, losses=1)}),
+                pods=[pod(epoch=2, node=None, ip=None, unschedulable="0/3 nodes are available")],
+            ),
+            ("False", "NoCapacity"),
+        ),
     ],
 )
 def test_ready_names_the_first_obstacle(observed: ObservedProject, ready: tuple[str, str]) -> None:
     assert ready_of(observed) == ready
 
 
-def test_no_capacity_says_where_and_how_much() -> None:
-    waiting = world(
-        project(
-            status={"broadcast": run("Waiting")},
-            location={"latitude": 48.0, "longitude": 11.0},
-            rendering={"video": {"width": 1920, "height": 1080}},
-        ),
-        pods=[pod(node=None, ip=None, unschedulable="0/3 nodes are available: 3 Insufficient cpu.")],
-    )
-    message = status_of(waiting).conditions[0].message
-    assert message.startswith("no node of regions eu-central-1, us-east-1 has 1.4 CPU")
-    assert "(needed by 1920×1080@30); queued" in message
-    assert "Insufficient cpu" in message
+def test_a_used_id_is_named_once_as_an_event() -> None:
+    observed = world(project(id="run", status={"broadcast": run("Stopped", stop=format_time(NOW))}))
+    (event,) = [action for action in plan(observed) if isinstance(action, Event)]
+    assert event.reason == "BroadcastIdUsed"
+    assert event.message.startswith("broadcast.id run is used up")
+    assert not [action for action in plan(settled(observed)) if isinstance(action, Event)]

@@ -1,0 +1,46 @@
+"""NoCapacity says which nodes are missing, and what the need comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.plans import status_of
+from tests.support.worlds import pod, project, run, world
+
+
+def message_of(regions: frozenset[str] | None = None, **spec: Any) -> str:
+    waiting = world(
+        project(status={"broadcast": run("Waiting")}, location={"latitude": 48.0, "longitude": 11.0}, **spec),
+        pods=[pod(node=None, ip=None, unschedulable="0/3 nodes are available: 3 Insufficient cpu.")],
+        regions=regions,
+    )
+    condition = status_of(waiting).conditions[0]
+    assert condition.reason == "NoCapacity"
+    return condition.message
+
+
+def test_it_says_where_and_how_much() -> None:
+    message = message_of(rendering={"video": {"width": 1920, "height": 1080}})
+    assert message.startswith("no node of regions eu-central-1, us-east-1 has 1.4 CPU")
+    assert "(needed by 1920×1080@30); queued." in message
+    assert "Insufficient cpu" in message
+
+
+def test_it_names_what_else_the_cost_comes_from() -> None:
+    message = message_of(rendering={"complexity": 4, "quality": "High"})
+    assert "(needed by 1280×720@30, complexity 4, quality High); queued" in message
+
+
+def test_it_says_that_no_node_has_a_regions_label() -> None:
+    assert message_of(frozenset({"mars"})).startswith(
+        "no node has the label topology.kubernetes.io/region=eu-central-1"
+        " or topology.kubernetes.io/region=us-east-1: label nodes, or correct the value regions; queued."
+    )
+
+
+def test_it_names_the_one_region_that_is_empty() -> None:
+    message = message_of(frozenset({"us-east-1"}))
+    assert message.startswith("no node of regions eu-central-1, us-east-1 has")
+    assert (
+        "queued. No node has the label topology.kubernetes.io/region=eu-central-1. The scheduler" in message
+    )
