@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import secrets
 
 import structlog
 
@@ -15,6 +14,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.resources.base import API_VERSION, MAX_TEXT
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Event
+from onair_operator.cluster.event_aggregation import EventAggregation, Series
 
 log = structlog.get_logger()
 
@@ -24,33 +24,54 @@ class EventRecorder:
         self._client = client
         self._namespace = namespace
         self._instance = instance
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._aggregation = EventAggregation()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        """The latest write of each Event, by its name."""
 
     def record(self, event: Event) -> None:
-        """Sends the event in the background."""
+        """Sends the event in the background: as a new Event, or counted in the one that it repeats."""
         resource = event.resource
         log.info("event", kind=resource.kind, name=resource.name, reason=event.reason, message=event.message)
-        task = asyncio.create_task(self._send(self._document(event)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        series = self._aggregation.add(event, dt.datetime.now(dt.UTC))
+        former = self._tasks.get(series.name)
+        task = asyncio.create_task(self._send(event, series, former))
+        self._tasks[series.name] = task
+        task.add_done_callback(lambda ended: self._forget(series.name, ended))
 
-    async def _send(self, document: Document) -> None:
+    def _forget(self, name: str, ended: asyncio.Task[None]) -> None:
+        if self._tasks.get(name) is ended:
+            del self._tasks[name]
+
+    async def _send(self, event: Event, series: Series, former: asyncio.Task[None] | None) -> None:
+        if former:
+            await asyncio.wait([former])
         try:
-            await self._client.create(EVENTS, self._namespace, document)
+            if series.count == 1 or not await self._count(series):
+                await self._client.create(EVENTS, self._namespace, self._document(event, series))
         except ApiError as error:
-            log.warning("event.not-recorded", reason=document["reason"], error=error.message)
+            log.warning("event.not-recorded", reason=event.reason, error=error.message)
 
-    def _document(self, event: Event) -> Document:
+    async def _count(self, series: Series) -> bool:
+        """Counts an Event up; False where it has expired."""
+        change = {
+            "count": series.count,
+            "message": series.message[:MAX_TEXT],
+            "lastTimestamp": format_time(series.last, "seconds"),
+        }
+        try:
+            await self._client.merge_patch(EVENTS, self._namespace, series.name, change)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            return False
+        return True
+
+    def _document(self, event: Event, series: Series) -> Document:
         resource = event.resource
-        now = dt.datetime.now(dt.UTC)
-        second = format_time(now, "seconds")
         return {
             "apiVersion": "v1",
             "kind": "Event",
-            "metadata": {
-                "name": f"{resource.name}.{secrets.token_hex(8)}",
-                "namespace": self._namespace,
-            },
+            "metadata": {"name": series.name, "namespace": self._namespace},
             "involvedObject": {
                 "apiVersion": API_VERSION,
                 "kind": resource.kind,
@@ -60,11 +81,11 @@ class EventRecorder:
             },
             "type": "Warning" if event.warning else "Normal",
             "reason": event.reason,
-            "message": event.message[:MAX_TEXT],
-            "eventTime": format_time(now, "microseconds"),
-            "firstTimestamp": second,
-            "lastTimestamp": second,
-            "count": 1,
+            "message": series.message[:MAX_TEXT],
+            "eventTime": format_time(series.first, "microseconds"),
+            "firstTimestamp": format_time(series.first, "seconds"),
+            "lastTimestamp": format_time(series.last, "seconds"),
+            "count": series.count,
             "action": event.reason,
             "reportingComponent": "onair-operator",
             "reportingInstance": self._instance,
@@ -72,4 +93,4 @@ class EventRecorder:
         }
 
     async def drain(self) -> None:
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)

@@ -87,4 +87,5 @@ def status_without_project(destination: Destination, now: dt.datetime) -> Destin
         type=destination.type,
         connect=ConnectState.DISCONNECTED,
         since=before.since if disconnected and before.since else format_time(now),
+        last_error=verdict.message,
     )

@@ -29,6 +29,7 @@ from onair_operator.cluster.actions import (
     WriteStatus,
 )
 from onair_operator.cluster.queue import Key
+from onair_operator.destination.events import destination_events
 from onair_operator.destination.program import program_destination
 from onair_operator.destination.status import destination_status
 from onair_operator.encoder.client import digest
@@ -175,20 +176,7 @@ def _write_destination_statuses(
         status = statuses[destination.name]
         if status != destination.status and not destination.deleting:
             yield WriteStatus(destination, status)
-            yield from _connection_event(observed, destination, status)
-
-
-def _connection_event(
-    observed: ObservedProject, destination: Destination, status: DestinationStatus
-) -> Iterator[Action]:
-    before, after = destination.status.connect, status.connect
-    if after is ConnectState.CONNECTED and before is not ConnectState.CONNECTED:
-        text = f"media flows to destination {destination.name}"
-        yield Event(observed.project, "DestinationConnected", text)
-    elif before is ConnectState.CONNECTED and after is not ConnectState.CONNECTED:
-        because = f": {status.last_error}" if status.last_error else ""
-        text = f"destination {destination.name}{because}"
-        yield Event(observed.project, "DestinationDisconnected", text, warning=bool(because))
+            yield from destination_events(destination, status, observed.project)
 
 
 def _adopt_children(observed: ObservedProject) -> Iterator[Action]:

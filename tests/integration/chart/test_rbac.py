@@ -22,6 +22,7 @@ RIGHTS = [
     (OPERATOR, "create", "pods", SHOWS, True),
     (OPERATOR, "delete", "secrets", SHOWS, True),
     (OPERATOR, "create", "events", SHOWS, True),
+    (OPERATOR, "patch", "events", SHOWS, True),
     (OPERATOR, "watch", "nodes", None, True),
     (OPERATOR, "list", "leases.coordination.k8s.io", "kube-node-lease", True),
     (OPERATOR, "create", "leases.coordination.k8s.io", NAMESPACE, True),

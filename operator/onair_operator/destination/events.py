@@ -1,0 +1,44 @@
+"""The Events of a destination: that it connects, that it does not, and what stands in its way. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onair_crds.resources.destination import Destination, DestinationStatus
+from onair_crds.resources.enums import ConnectState
+from onair_crds.resources.project import Project
+from onair_operator.cluster.actions import Event
+from onair_operator.specs.ready import READY
+
+PASSING = {"Connected", "Disconnected", "Disabled", "NotRunning"}
+"""Reasons of Ready that are no obstacle: connections have Events of their own."""
+
+
+def destination_events(
+    destination: Destination, status: DestinationStatus, project: Project | None
+) -> Iterator[Event]:
+    """What the next status is news of, on the destination and, of connections, on its project."""
+    before, after = destination.status.connect, status.connect
+    error = status.last_error
+    if after is ConnectState.CONNECTED and before is not ConnectState.CONNECTED:
+        yield Event(destination, "Connected", "media flows")
+        if project:
+            yield Event(project, "DestinationConnected", f"media flows to destination {destination.name}")
+    elif before is ConnectState.CONNECTED and after is not ConnectState.CONNECTED:
+        yield Event(destination, "Disconnected", error or "the stream has ended", warning=bool(error))
+        if project:
+            text = f"destination {destination.name}{f': {error}' if error else ''}"
+            yield Event(project, "DestinationDisconnected", text, warning=bool(error))
+    elif error and _reason(status) == "Disconnected" and error != destination.status.last_error:
+        yield Event(destination, "NotConnected", error, warning=True)
+    yield from _obstacle(destination, status)
+
+
+def _obstacle(destination: Destination, status: DestinationStatus) -> Iterator[Event]:
+    reason = _reason(status)
+    if reason and reason not in PASSING and reason != _reason(destination.status):
+        yield Event(destination, reason, status.conditions[0].message, warning=True)
+
+
+def _reason(status: DestinationStatus) -> str | None:
+    return next((each.reason for each in status.conditions if each.type == READY), None)
