@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+MAX_DEPTH = 16
+"""Objects within objects: no command nests deeper, and each level takes of the stack."""
 _NUMBER, _BOOLEAN, _STRING, _OBJECT, _NULL, _END, _LONG_STRING = 0, 1, 2, 3, 5, 9, 12
 
 
@@ -45,19 +47,21 @@ def decode(data: bytes) -> list[Any]:
     """All values in the data.
 
     Raises:
-        AmfError: they are cut short or of an unknown kind.
+        AmfError: they are cut short, of an unknown kind, or nested too deeply.
     """
     values, position = [], 0
     try:
         while position < len(data):
-            value, position = _decode(data, position)
+            value, position = _decode(data, position, 0)
             values.append(value)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
         raise AmfError("AMF0 data is cut short") from error
     return values
 
 
-def _decode(data: bytes, at: int) -> tuple[Any, int]:
+def _decode(data: bytes, at: int, depth: int) -> tuple[Any, int]:
+    if depth > MAX_DEPTH:
+        raise AmfError("AMF0 data is nested too deeply")
     kind, at = data[at], at + 1
     match kind:
         case 0:
@@ -67,13 +71,13 @@ def _decode(data: bytes, at: int) -> tuple[Any, int]:
         case 2:
             return _text(data, at)
         case 3:
-            return _members(data, at)
+            return _members(data, at, depth + 1)
         case 5 | 6:
             return None, at
         case 8:
-            return _members(data, at + 4)
+            return _members(data, at + 4, depth + 1)
         case 10:
-            return _items(data, at)
+            return _items(data, at, depth + 1)
         case 11:
             return struct.unpack_from(">d", data, at)[0], at + 10
         case 12:
@@ -90,20 +94,20 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
     return data[at + 2 : at + 2 + size].decode(), at + 2 + size
 
 
-def _members(data: bytes, at: int) -> tuple[dict[str, Any], int]:
+def _members(data: bytes, at: int, depth: int) -> tuple[dict[str, Any], int]:
     found: dict[str, Any] = {}
     while True:
         name, at = _text(data, at)
         if not name and data[at] == _END:
             return found, at + 1
-        found[name], at = _decode(data, at)
+        found[name], at = _decode(data, at, depth)
 
 
-def _items(data: bytes, at: int) -> tuple[list[Any], int]:
+def _items(data: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     (count,) = struct.unpack_from(">I", data, at)
     at += 4
     found = []
     for _ in range(count):
-        value, at = _decode(data, at)
+        value, at = _decode(data, at, depth)
         found.append(value)
     return found, at

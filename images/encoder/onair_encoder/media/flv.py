@@ -10,6 +10,8 @@ _HEADER = 9 + 4
 _TAG_HEADER = 11
 _AVC, _AAC = 7, 10
 _CODED_FRAME = 1
+_WRAP_MS = 1 << 31
+"""Encoders write times of 31 bits, which begin again after 24.8 days."""
 
 
 class FlvError(ValueError):
@@ -43,6 +45,7 @@ class FlvReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._started = False
+        self._last_ms = 0
 
     def feed(self, data: bytes) -> Iterator[Packet]:
         """The packets that are complete now.
@@ -68,9 +71,18 @@ class FlvReader:
             time = int.from_bytes(buffer[position + 4 : position + 7], "big") | buffer[position + 7] << 24
             if size:
                 body = bytes(buffer[position + _TAG_HEADER : end])
-                yield Packet(buffer[position] & 0x1F, time, body)
+                yield Packet(buffer[position] & 0x1F, self._unwrapped_ms(time), body)
             position = end + 4
         del buffer[:position]
+
+    def _unwrapped_ms(self, time: int) -> int:
+        """The time nearest to the last one that a tag's may mean; never one before the stream began."""
+        step = (time - self._last_ms) % _WRAP_MS
+        if step >= _WRAP_MS // 2:
+            step -= _WRAP_MS
+        unwrapped = self._last_ms + step
+        self._last_ms = unwrapped if unwrapped >= 0 else time
+        return self._last_ms
 
 
 def encode_file(packets: Iterable[Packet]) -> bytes:

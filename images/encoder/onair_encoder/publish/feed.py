@@ -19,6 +19,10 @@ class PacketSink(Protocol):
         """The session has ended."""
 
     @property
+    def worn_out(self) -> bool:
+        """The session cannot take later times; another one goes on with the next key frame."""
+
+    @property
     def congested(self) -> bool:
         """So much waits that frames must be dropped."""
 
@@ -37,7 +41,7 @@ class Feed:
         self._dropped = 0
         self._size: FrameSize | None = None
         self.outgrown = False
-        """Frames have another size now, which this sink takes in a new session only."""
+        """What comes now goes into a new session only: frames of another size, or later times."""
 
     def take_dropped(self) -> int:
         """Packets dropped since the last call."""
@@ -47,6 +51,9 @@ class Feed:
     def packet(self, packet: Packet) -> None:
         sink = self._sink
         if sink.over or self.outgrown:
+            return
+        if packet.keyframe and sink.worn_out:
+            self.outgrown = True
             return
         if packet.type == SCRIPT and sink.one_size:
             size = frame_size(packet)

@@ -16,15 +16,23 @@ class SessionError(Exception):
     `permanent`: a retry helps only after somebody has changed something, such as a key that is refused.
     `closed_by_peer`: the far side ended an open session, as it does for another publisher of the same key.
     `displaced`: another encoder has taken the place; retried only once the operator was in touch again.
+    `explained`: the peer itself has said why, so that nothing need be guessed.
     """
 
     def __init__(
-        self, why: str, *, permanent: bool = False, closed_by_peer: bool = False, displaced: bool = False
+        self,
+        why: str,
+        *,
+        permanent: bool = False,
+        closed_by_peer: bool = False,
+        displaced: bool = False,
+        explained: bool = False,
     ) -> None:
         super().__init__(why)
         self.permanent = permanent
         self.closed_by_peer = closed_by_peer
         self.displaced = displaced
+        self.explained = explained
 
 
 def network_error(error: Exception, host: str, server: str) -> SessionError:

@@ -95,7 +95,7 @@ class StreamSession:
 def _ended(connection: Connection, opened_at: float) -> SessionError:
     """Why the peer ended the session."""
     error = connection.closed.result()
-    why = str(error)
-    if not error.permanent and time.monotonic() - opened_at <= SOON_S:
+    why, known = str(error), error.permanent or error.explained
+    if not known and time.monotonic() - opened_at <= SOON_S:
         why += f" soon after it began; the {connection.key_name} may be refused or in use"
     return SessionError(why, permanent=error.permanent, closed_by_peer=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,3 +29,19 @@ def test_amf_that_is_cut_short_is_an_error_and_nothing_worse(data: bytes) -> Non
 
 def test_a_long_string_round_trips() -> None:
     assert amf.decode(amf.encode("x" * 70_000)) == ["x" * 70_000]
+
+
+@pytest.mark.parametrize("opening", [b"\x03\0\x01a", b"\x08\0\0\0\x01\0\x01a", b"\x0a\0\0\0\x01"])
+@pytest.mark.parametrize("depth", [17, 100_000])
+def test_amf_that_is_nested_deeply_is_an_error_and_not_a_stack_that_overflows(
+    opening: bytes, depth: int
+) -> None:
+    with pytest.raises(amf.AmfError, match="nested too deeply"):
+        amf.decode(opening * depth)
+
+
+def test_amf_that_is_nested_as_commands_are_is_decoded() -> None:
+    value: object = 1.0
+    for _ in range(amf.MAX_DEPTH):
+        value = {"a": value}
+    assert amf.decode(amf.encode(value)) == [value]

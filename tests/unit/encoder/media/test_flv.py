@@ -49,3 +49,21 @@ def test_an_end_of_sequence_is_no_key_frame() -> None:
 def test_what_is_not_flv_is_refused() -> None:
     with pytest.raises(FlvError):
         list(FlvReader().feed(b"HTTP/1.1 200 OK\r\n"))
+
+
+def test_times_go_on_where_those_of_a_stream_begin_again() -> None:
+    """After 24.8 days; audio and video cross the end one after the other."""
+    reader = FlvReader()
+    times = [
+        2**31 - 20,
+        2**31 - 5,
+        2**31 + 13,
+        2**31 - 1,
+        2**31 + 20,
+        2**31 + 2**29,
+        2**31 + 2**30,
+        2**31 + 3 * 2**29,
+        2**32 + 7,
+    ]
+    stream = b"FLV\x01\x05\0\0\0\x09\0\0\0\0" + b"".join(tag(VIDEO, time % 2**31, DELTA) for time in times)
+    assert [packet.timestamp_ms for packet in reader.feed(stream)] == times

@@ -12,6 +12,8 @@ class Narrow:
     """An outlet with room for so many packets."""
 
     over = False
+    one_size = False
+    worn_out = False
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -45,3 +47,17 @@ def test_where_the_sink_is_congested_frames_are_dropped_up_to_a_key_frame() -> N
         feed.packet(packet)
     assert outlet.sent == [key, delta, VIDEO_HEADER, key, delta]
     assert (feed.take_dropped(), feed.take_dropped()) == (6, 0)
+
+
+def test_a_session_that_is_worn_out_ends_before_a_key_frame() -> None:
+    outlet = Narrow(9)
+    feed = Feed(outlet)
+    key, delta = picture(0, b"k", key=True), picture(1, b"d")
+    feed.packet(key)
+    outlet.worn_out = True
+    feed.packet(delta)
+    assert not feed.outgrown
+    feed.packet(key)
+    feed.packet(delta)
+    assert feed.outgrown
+    assert outlet.sent == [key, delta]

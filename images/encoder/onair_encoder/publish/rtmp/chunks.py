@@ -10,7 +10,10 @@ SET_CHUNK_SIZE, ABORT, ACKNOWLEDGEMENT, USER_CONTROL, WINDOW_ACK_SIZE, SET_PEER_
 COMMAND_AMF3, DATA_AMF0, COMMAND_AMF0 = 17, 18, 20
 OUT_CHUNK_SIZE = 65536
 _EXTENDED = 0xFFFFFF
-MAX_MESSAGE = 16 * 1024 * 1024
+MAX_MESSAGE = 1024 * 1024
+"""Bytes. A server sends commands and no media."""
+MAX_STREAMS = 64
+"""Chunk streams of a server: each may hold a message that is not complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,11 @@ class ChunkReader:
                     self.chunk_size = max(1, int.from_bytes(message.body[:4], "big") & 0x7FFFFFFF)
                 yield message
 
+    def _stream(self, number: int) -> _Stream:
+        if number not in self._streams and len(self._streams) >= MAX_STREAMS:
+            raise ChunkError("too many chunk streams")
+        return self._streams.setdefault(number, _Stream())
+
     def _chunk(self) -> tuple[int, Message | None]:
         """Length of the next chunk, 0 if it is not complete, and the message that it completes."""
         buffer = self._buffer
@@ -103,7 +111,7 @@ class ChunkReader:
         header = (11, 7, 3, 0)[kind]
         if len(buffer) < at + header:
             return 0, None
-        stream = self._streams.setdefault(number, _Stream())
+        stream = self._stream(number)
         parsed = _Stream(**{name: getattr(stream, name) for name in _Stream.__slots__})
         if kind < 3:
             time = int.from_bytes(buffer[at : at + 3], "big")

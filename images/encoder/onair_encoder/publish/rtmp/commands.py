@@ -8,10 +8,12 @@ from typing import Any
 
 from onair_encoder.media import amf
 from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.status import ended_by, refusal
 from onair_encoder.publish.session_error import SessionError
 
-MAX_REASON = 200
-"""Characters of a server's own text that are passed on."""
+MAX_COMMAND_BYTES = 64 * 1024
+_CONNECT, _RELEASE, _ANNOUNCE, _CREATE, _PUBLISH, _WITHDRAW, _DELETE = range(1, 8)
+"""Transactions."""
 
 
 class Commands:
@@ -31,11 +33,38 @@ class Commands:
         self._address = address
         self._send = send
         self._closed = closed
-        self._responses: asyncio.Queue[list[Any]] = asyncio.Queue()
+        self._pending: dict[float, asyncio.Future[list[Any]]] = {}
+        """By transaction, those whose response is waited for."""
 
     def received(self, body: bytes) -> None:
-        """Takes a command of the server's, in AMF0."""
-        self._responses.put_nowait(amf.decode(body) or [""])
+        """Takes a command of the server's, in AMF0.
+
+        Raises:
+            AmfError: it is none.
+        """
+        if len(body) > MAX_COMMAND_BYTES:
+            raise amf.AmfError(f"a command of {len(body)} bytes")
+        match amf.decode(body):
+            case ["_result", float() as transaction, *values]:
+                self._respond(transaction, values)
+            case ["_error", float() as transaction, *values]:
+                if transaction in self._pending:
+                    self._end(refusal(self._address, values[-1] if values else None))
+            case ["onStatus", _, *_, dict() as status] if status.get("code") == "NetStream.Publish.Start":
+                self._respond(_PUBLISH, [])
+            case ["onStatus", _, *_, dict() as status]:
+                if error := ended_by(self._address, status):
+                    self._end(error)
+            case ["close", *_]:
+                self._end(SessionError(f"{self._address.server}: the server ended the stream"))
+
+    def _respond(self, transaction: float, values: list[Any]) -> None:
+        if waiting := self._pending.pop(transaction, None):
+            waiting.set_result(values)
+
+    def _end(self, error: SessionError) -> None:
+        if not self._closed.done():
+            self._closed.set_result(error)
 
     async def publish(self) -> int:
         """Asks to publish; returns the message stream's id once the server has agreed.
@@ -44,64 +73,45 @@ class Commands:
             SessionError: it refused, or ended the connection.
         """
         address = self._address
-        self._command("connect", 1, _connect_properties(address))
-        await self._result(1)
-        self._command("releaseStream", 2, None, address.key)
-        self._command("FCPublish", 3, None, address.key)
-        self._command("createStream", 4, None)
-        created = (await self._result(4))[-1]
-        stream = int(created) if isinstance(created, float) else 1
-        self._command("publish", 5, None, address.key, "live", stream=stream)
-        await self._publish_started()
+        await self._call("connect", _CONNECT, _connect_properties(address))
+        self._command("releaseStream", _RELEASE, None, address.key)
+        self._command("FCPublish", _ANNOUNCE, None, address.key)
+        stream = _stream_id(await self._call("createStream", _CREATE, None))
+        await self._call("publish", _PUBLISH, None, address.key, "live", stream=stream)
         return stream
 
     def unpublish(self, stream: int) -> None:
-        self._command("FCUnpublish", 6, None, self._address.key)
-        self._command("deleteStream", 7, None, stream)
+        self._command("FCUnpublish", _WITHDRAW, None, self._address.key)
+        self._command("deleteStream", _DELETE, None, stream)
+
+    async def _call(self, name: str, transaction: int, *values: object, stream: int = 0) -> list[Any]:
+        """Sends a command and returns what is in the response to it.
+
+        Raises:
+            SessionError: it is an error, or the connection has ended.
+        """
+        response: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        self._pending[transaction] = response
+        self._command(name, transaction, *values, stream=stream)
+        waited: set[asyncio.Future[Any]] = {response, self._closed}
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._pending.pop(transaction, None)
+        if response.done():
+            return response.result()
+        raise self._closed.result()
 
     def _command(self, name: str, transaction: int, *values: object, stream: int = 0) -> None:
         self._send(stream, amf.encode(name, transaction, *values))
 
-    async def _next(self) -> list[Any]:
-        response = asyncio.create_task(self._responses.get())
-        waited: set[asyncio.Future[Any]] = {response, self._closed}
-        try:
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            if response.done():
-                return response.result()
-            raise self._closed.result()
-        finally:
-            response.cancel()
 
-    async def _result(self, transaction: int) -> list[Any]:
-        while True:
-            response = await self._next()
-            if response[0] == "_error" and response[1] == transaction:
-                raise SessionError(f"{self._address.server} refused: {self._reason(response)}")
-            if response[0] == "_result" and response[1] == transaction:
-                return response
-
-    async def _publish_started(self) -> None:
-        server = self._address.server
-        while True:
-            response = await self._next()
-            if response[0] != "onStatus":
-                continue
-            code = str(response[-1].get("code", "")) if isinstance(response[-1], dict) else ""
-            if code == "NetStream.Publish.Start":
-                return
-            if code == "NetStream.Publish.BadName":
-                raise SessionError(f"{server} refuses the stream key, or it is in use")
-            if code in ("NetStream.Publish.Denied", "NetStream.Publish.BadAuth"):
-                raise SessionError(f"{server} refuses the stream key", permanent=True)
-            raise SessionError(f"{server} refused: {self._reason(response)}")
-
-    def _reason(self, response: list[Any]) -> str:
-        info = response[-1] if isinstance(response[-1], dict) else {}
-        text = str(info.get("description") or info.get("code") or "no reason given")
-        for secret in (self._address.key, self._address.key.partition("?")[0]):
-            text = text.replace(secret, "…") if secret else text
-        return text[:MAX_REASON]
+def _stream_id(values: list[Any]) -> int:
+    """Of a response to `createStream`; servers that give none mean 1."""
+    match values:
+        case [*_, float() as number] if 0 <= number < 2**32:
+            return int(number)
+    return 1
 
 
 def _connect_properties(address: RtmpAddress) -> dict[str, str]:

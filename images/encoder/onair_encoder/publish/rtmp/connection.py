@@ -10,10 +10,11 @@ from collections import deque
 from onair_encoder.media import amf
 from onair_encoder.media.flv import AUDIO, SCRIPT, Packet
 from onair_encoder.publish.rtmp import chunks
+from onair_encoder.publish.rtmp.acknowledgements import Acknowledgements
 from onair_encoder.publish.rtmp.address import RtmpAddress, Streams
 from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
 from onair_encoder.publish.rtmp.commands import Commands
-from onair_encoder.publish.rtmp.handshake import HANDSHAKE_BYTES, shake_hands
+from onair_encoder.publish.rtmp.handshake import shake_hands
 from onair_encoder.publish.session_error import SessionError, network_error
 from onair_encoder.publish.tcp_progress import TcpProgress
 
@@ -26,8 +27,8 @@ WRITE_BUFFER_BYTES = 64 * 2**20
 _KERNEL_BYTES = 256 * 1024
 """More than this waits in this process, where it can be dropped, rather than in the kernel."""
 _TCP_NOTSENT_LOWAT = 25
-_SLACK_BYTES = 2 * HANDSHAKE_BYTES + 1 + 1024
-"""Some servers count the handshake among the bytes that they acknowledge, some do not."""
+LAST_MS = 2**31 - 60_000
+"""Many servers hold times in 31 bits; a session ends in good time before, on the 25th day."""
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that inspects the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
@@ -58,8 +59,7 @@ class RtmpConnection:
         self._writer.transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         self._tcp = TcpProgress(connection)
         self._ack_window = ack_window
-        self._acks = 0
-        self._acked = 0
+        self._acknowledgements = Acknowledgements(ack_window)
         self._marks: deque[tuple[int, int]] = deque()
         """Bytes written before a key frame, and its time."""
         self._chunks = ChunkReader()
@@ -154,16 +154,11 @@ class RtmpConnection:
             case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
                 self._send(_CONTROL, chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])
             case chunks.ACKNOWLEDGEMENT if len(message.body) >= 4:
-                self._acknowledged_by_peer(int.from_bytes(message.body[:4], "big"))
+                self._acknowledgements.take(int.from_bytes(message.body[:4], "big"), self.written)
             case chunks.COMMAND_AMF0:
                 self._commands.received(message.body)
             case chunks.COMMAND_AMF3:
                 self._commands.received(message.body[1:])
-
-    def _acknowledged_by_peer(self, total: int) -> None:
-        """The count is of 32 bits, and may have begun at the handshake."""
-        self._acks += 1
-        self._acked += (total - self._acked) & 0xFFFFFFFF
 
     # -- progress ---------------------------------------------------------------------------------
 
@@ -174,6 +169,10 @@ class RtmpConnection:
     @property
     def over(self) -> bool:
         return self.closed.done() or self._writer.transport.is_closing()
+
+    @property
+    def worn_out(self) -> bool:
+        return self._first_ms is not None and self._last_ms - self._first_ms > LAST_MS
 
     @property
     def congested(self) -> bool:
@@ -198,21 +197,18 @@ class RtmpConnection:
 
     @property
     def idle(self) -> bool:
-        """The server is not expected to acknowledge less than a window."""
+        """The server is not expected to acknowledge anything just now."""
         if self.unsent or self._tcp.unacknowledged:
             return False
-        outstanding = self.written - self._acked
-        return not self._server_acknowledges or outstanding < self._ack_window + _SLACK_BYTES
-
-    @property
-    def _server_acknowledges(self) -> bool:
-        """A first acknowledgement may be a formality; a second one shows a habit."""
-        return self._acks > 1
+        return not self._acknowledgements.is_due(self.written)
 
     @property
     def acknowledged(self) -> int:
-        """Bytes acknowledged by the server; where it does not do so, by its TCP, with TLS around them."""
-        return self._acked if self._server_acknowledges else self._tcp.acknowledged
+        """Bytes taken by the server: by its acknowledgements, and by its TCP's between them.
+
+        With TLS these count what TLS adds.
+        """
+        return self._acknowledgements.progress(self._tcp.acknowledged)
 
     @property
     def round_trip_ms(self) -> float:

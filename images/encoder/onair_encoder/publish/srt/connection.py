@@ -35,6 +35,8 @@ WRITE_BUFFER_BYTES = 64 * 2**20
 class SrtConnection:
     key_name = "stream id"
     one_size = False
+    worn_out = False
+    """The clock of MPEG-TS begins again, and receivers expect that."""
     settle_s = 0.25
     """Listeners accept a session and check its stream id after that: one that is in use is closed then."""
 
