@@ -1,19 +1,23 @@
-"""Decodes a request's JSON into the resource's form, collecting what is wrong with every field.
+"""Decodes a request's JSON into the resource's form: all of it, or what a mask names over a stored form.
 
-Types and enumerations are checked here; bounds, required fields and one-ofs by
-the models afterwards (`validation`), since a mask merges in between.
+Collects what is wrong with every field. Types and enumerations are checked here; bounds, required fields
+and one-ofs by the models afterwards (`validation`), as an update is only whole once it is merged. Merging
+works on the resource's form, so fields that HTTP does not show (references, what a later version stores)
+stay as they are.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 import re
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.wire.message import Kind, Message, WireField
+from onair_api.wire.mask import Path, dotted, mask_paths
+from onair_api.wire.message import ABSENT, Absent, Kind, Message, WireField
 from onair_crds.resources.enums import WireEnum
 from onair_crds.shapes import JsonObject
 
@@ -21,17 +25,6 @@ EnumType = TypeVar("EnumType", bound=WireEnum)
 
 INTEGER_TEXT = re.compile(r"[+-]?[0-9]{1,19}")
 NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
-
-
-class Absent:
-    """The type of ABSENT."""
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final = Absent()
-"""A field that is not there, is null, or has the zero value of its enumeration: all mean the default."""
 
 
 class Decoder:
@@ -45,10 +38,52 @@ class Decoder:
         """The known fields of an object; unknown ones are ignored, as in proto JSON."""
         result = {}
         for field in message.fields.values():
-            value = self.field(field, given(field, body), joined(path, field.name))
+            value = self.field(field, field.given(body), joined(path, field.name))
             if value is not ABSENT:
                 result[field.name] = value
         return result
+
+    def merged(self, message: Message, spec: JsonObject, body: JsonObject) -> JsonObject:
+        """A copy of a stored form with the fields applied that the body's mask names, or else its leaves.
+
+        Raises:
+            InvalidArgument: the mask is no string, or names what is no field.
+        """
+        paths, named = mask_paths(message, body)
+        result = copy.deepcopy(spec)
+        selected: dict[tuple[str, ...], set[str]] = {}
+        for path in sorted(paths, key=len):
+            present = self._apply(result, path, body, replace=named)
+            _note_selected(message, path, selected, present=present)
+        for place, members in selected.items():
+            _drop_others(message, result, place, members)
+        return result
+
+    def _apply(self, spec: JsonObject, path: Path, body: JsonObject, *, replace: bool) -> bool:
+        """Sets or clears one path; says whether the body has a value for it."""
+        target = path[-1]
+        value: Any = body
+        for depth, field in enumerate(path):
+            if value is None or value is ABSENT:
+                break
+            if not isinstance(value, dict):
+                self._wrong(dotted(path[:depth]), "must be an object")
+                return True
+            value = field.given(value)
+        converted = self.field(target, value, dotted(path))
+        if converted is ABSENT:
+            _clear(spec, path)
+            return False
+        parent = spec
+        for field in path[:-1]:
+            below = parent.get(field.name)
+            parent[field.name] = parent = below if isinstance(below, dict) else {}
+        if not replace and converted == {} and isinstance(parent.get(target.name), dict):
+            return True  # an empty object without a mask selects its member and clears nothing
+        parent[target.name] = converted
+        if target.secret:
+            parent.pop(target.reference, None)
+        return True
 
     def field(self, field: WireField, value: Any, path: str) -> Any:
         """One value, or ABSENT; a wrong one is ABSENT too, and a violation."""
@@ -134,6 +169,41 @@ class Decoder:
         return value
 
 
+def _clear(spec: JsonObject, path: Path) -> None:
+    parent: Any = spec
+    for field in path[:-1]:
+        parent = parent.get(field.name)
+        if not isinstance(parent, dict):
+            return
+    parent.pop(path[-1].name, None)
+    parent.pop(path[-1].reference, None)
+
+
+def _note_selected(
+    message: Message, path: Path, selected: dict[tuple[str, ...], set[str]], *, present: bool
+) -> None:
+    """A path into a one-of's member selects it, and so does a value for the member itself."""
+    current: Message | None = message
+    for depth, field in enumerate(path):
+        if current and field.name in current.one_of and (present or depth < len(path) - 1):
+            place = tuple(f.name for f in path[:depth])
+            selected.setdefault(place, set()).add(field.name)
+        current = field.message
+
+
+def _drop_others(message: Message, spec: JsonObject, place: tuple[str, ...], members: set[str]) -> None:
+    parent: Any = spec
+    current: Message | None = message
+    for name in place:
+        parent = parent.get(name) if isinstance(parent, dict) else None
+        current = current.fields[name].message if current else None
+    if not isinstance(parent, dict) or current is None:
+        return
+    for name in current.one_of:
+        if name not in members:
+            parent.pop(name, None)
+
+
 def enum_field(message: JsonObject, name: str, enum: type[EnumType]) -> EnumType | None:
     """One enumeration of a message without a model; None where it is absent, or has the zero value.
 
@@ -144,11 +214,6 @@ def enum_field(message: JsonObject, name: str, enum: type[EnumType]) -> EnumType
         return enum.from_wire(message.get(name) or enum.unspecified())
     except ValueError as error:
         raise InvalidArgument(Violation(name, str(error))) from None
-
-
-def given(field: WireField, body: JsonObject) -> Any:
-    """The value that a body has for a field, in either spelling of proto JSON; ABSENT where it has none."""
-    return body.get(field.name, body.get(field.snake_name, ABSENT))
 
 
 def joined(path: str, name: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.wire.decode import ABSENT
-from onair_api.wire.message import Kind, Message, WireField
+from onair_api.wire.message import ABSENT, Kind, Message, WireField
 from onair_crds.shapes import JsonObject
 
 

@@ -14,7 +14,7 @@ import types
 import typing
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic.alias_generators import to_camel
 
@@ -27,7 +27,7 @@ from onair_crds.resources.destination import (
 from onair_crds.resources.enums import WireEnum
 from onair_crds.resources.values import SecretKeyRef
 from onair_crds.schema.definitions import structural_schema
-from onair_crds.shapes import JsonSchema
+from onair_crds.shapes import JsonObject, JsonSchema
 
 REFERENCE = "SecretRef"
 
@@ -46,6 +46,17 @@ make applying another member fail."""
 
 WRITTEN_AS_STRING = {("RateControl", "target_bitrate")}
 """Integers that responses show as a string (`interface.md`)."""
+
+
+class Absent:
+    """The type of ABSENT."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+"""A field that is not there, is null, or has the zero value of its enumeration: all mean the default."""
 
 
 class Kind(Enum):
@@ -85,6 +96,10 @@ class WireField:
     def reference(self) -> str:
         """Name of the field that holds the secret's reference in the resource."""
         return self.name + REFERENCE
+
+    def given(self, body: JsonObject) -> Any:
+        """The value that a body has for this field, in either spelling of proto JSON; ABSENT where none."""
+        return body.get(self.name, body.get(self.snake_name, ABSENT))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onair_api.wire.decode import Decoder
-from onair_api.wire.mask import merged
 from onair_api.wire.message import Message
 from onair_api.wire.validation import check
 from onair_crds.resources.base import SpecModel
@@ -37,6 +36,6 @@ def updated_spec(
         InvalidArgument: names every wrong field.
     """
     decoder = Decoder(metadata_bytes)
-    spec = merged(fields, stored, request, decoder)
+    spec = decoder.merged(fields, stored, request)
     check(model, spec, decoder.violations)
     return spec

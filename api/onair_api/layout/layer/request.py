@@ -11,8 +11,8 @@ from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.animation import Animated
 from onair_api.layout.layer.tree import Create, Delete, Layer, LayerOperation, Update
 from onair_api.settings import LimitSettings
-from onair_api.wire.decode import ABSENT, Decoder, joined
-from onair_api.wire.message import message_of
+from onair_api.wire.decode import Decoder, joined
+from onair_api.wire.message import ABSENT, message_of
 from onair_api.wire.validation import violations
 from onair_api.writes import request_note
 from onair_crds.resources.layout import Layer as LayerModel

@@ -10,11 +10,11 @@ from onair_api.errors import Violation
 from onair_api.live.destination import passphrase
 from onair_api.live.destination.record import DESTINATION_MESSAGE, members
 from onair_api.wire.decode import Decoder
-from onair_api.wire.mask import merged
 from onair_api.wire.message import REFERENCE, WireField
 from onair_api.wire.validation import check
 from onair_api.writes.credentials import Credentials, inline_secrets
 from onair_crds.kube.errors import ApiUnavailable
+from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.shapes import JsonObject
 
@@ -59,14 +59,14 @@ class SecretVersions:
         spec = {"projectId": project_id, **decoder.message(DESTINATION_MESSAGE, request)}
         return await self._checked(spec, {}, decoder.violations)
 
-    async def updated_spec(self, stored: JsonObject, request: JsonObject) -> JsonObject:
-        """A copy of a stored spec with what the request names applied; new secrets are stored.
+    async def updated_spec(self, request: JsonObject, entry: Entry) -> JsonObject:
+        """A copy of this version's spec with what the request names applied; new secrets are stored.
 
         Raises: as `created_spec`.
         """
         decoder = Decoder(self._metadata_bytes)
-        present = await self._present(stored)
-        spec = merged(DESTINATION_MESSAGE, _as_shown(stored, present), request, decoder)
+        present = await self._present(entry.spec)
+        spec = decoder.merged(DESTINATION_MESSAGE, _as_shown(entry.spec, present), request)
         return await self._checked(spec, present, decoder.violations)
 
     async def _checked(self, spec: JsonObject, present: Present, violations: list[Violation]) -> JsonObject:

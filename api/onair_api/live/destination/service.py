@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from onair_api.access.ownership import owned_destination, owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
@@ -52,10 +54,7 @@ class Destinations:
         destination = await owned_destination(self._cluster, project, ids["destinationId"])
         note = caller.note(message, self._limits.request_metadata_bytes)
         async with self._secrets_of(destination.name) as secrets:
-
-            async def change(entry: Entry) -> JsonObject:
-                return await secrets.updated_spec(entry.spec, message)
-
+            change = functools.partial(secrets.updated_spec, message)
             before, after = await self._writer.update(DESTINATION, destination.name, change, note)
             secrets.keep(after.spec)
         changed = any(not same(before.spec.get(name), after.spec.get(name)) for name in PLAN_INPUT)

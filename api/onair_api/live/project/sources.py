@@ -15,7 +15,6 @@ from onair_api.live.source.service import IN_USE, without_source
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import Decoder
-from onair_api.wire.mask import merged
 from onair_api.wire.message import message_of
 from onair_api.wire.validation import check
 from onair_api.writes.writer import SpecChange, Writer
@@ -59,7 +58,7 @@ class ProjectSources:
             spec = copy.deepcopy(entry.spec)
             item = _present(spec, ids["sourceId"])
             decoder = _decoder(message, ids["sourceId"], self._limits)
-            changed = merged(PROJECT_SOURCE_MESSAGE, item, message, decoder)
+            changed = decoder.merged(PROJECT_SOURCE_MESSAGE, item, message)
             check(ProjectSource, changed, decoder.violations)
             item.clear()
             item.update(changed)

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_api.http.body import is_deeper_than
+from onair_api.wire.depth import is_deeper_than
 
 
 def depth_of(value: Any) -> int:

@@ -1,0 +1,104 @@
+"""One operation over HTTP: who calls, the request message from body and query, the response."""
+
+from __future__ import annotations
+
+import functools
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from onair_api.auth.callers import Caller, Callers, CallHeaders
+from onair_api.errors import InvalidArgument, Violation
+from onair_api.http.query import query_fields
+from onair_api.http.responses import responder
+from onair_api.operation import AnyOperation
+from onair_api.settings import LimitSettings
+from onair_api.wire.depth import is_deeper_than
+from onair_crds.shapes import JsonObject
+
+
+class Endpoint:
+    """Serves one operation, as an ASGI application."""
+
+    def __init__(
+        self, operation: AnyOperation, service: object, callers: Callers, limits: LimitSettings
+    ) -> None:
+        self._caller = functools.partial(operation.access.caller, callers, operation.name)
+        self._serve = functools.partial(operation.service.function, service)
+        self._respond = responder(operation.http.response)
+        self._has_body = operation.messages.has_body
+        self._query = operation.messages.query
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        caller = await self._caller(call_headers(scope))
+        if isinstance(caller, Caller) and caller.renewed_token:
+            scope.setdefault("state", {})["renewed_token"] = caller.renewed_token
+        message = await self._message(scope, receive)
+        response = await self._serve(caller, scope["path_params"], message)
+        await self._respond(response, scope)(scope, receive, send)
+
+    async def _message(self, scope: Scope, receive: Receive) -> JsonObject:
+        """The request message: the body's fields and those of the query."""
+        message = await read_object(Request(scope, receive), self._limits) if self._has_body else {}
+        if self._query:
+            message.update(query_fields(self._query, scope["query_string"]))
+        return message
+
+
+async def read_object(request: Request, limits: LimitSettings) -> JsonObject:
+    """The body, a JSON object of bounded size and depth whatever its content type; empty where absent.
+
+    Raises:
+        InvalidArgument: it is too large, no JSON, nested too deeply, or no object.
+    """
+    raw = await _read(request, limits.body_bytes)
+    if not raw.strip():
+        return {}
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise InvalidArgument(
+            Violation("", f"the body is not valid JSON ({error.msg[:100]}, {place})")
+        ) from None
+    if not isinstance(value, dict):
+        raise InvalidArgument(Violation("", "the body must be a JSON object"))
+    if raw.count(b"{") + raw.count(b"[") > limits.json_depth and is_deeper_than(value, limits.json_depth):
+        raise InvalidArgument(Violation("", f"the body is nested deeper than {limits.json_depth} levels"))
+    return value
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    too_large = InvalidArgument(Violation("", f"the body is larger than {limit} bytes"))
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and len(declared) < 19 and int(declared) > limit:
+        raise too_large
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > limit:
+                raise too_large
+            parts.append(part)
+    except ClientDisconnect:
+        raise InvalidArgument(Violation("", "the body is incomplete")) from None
+    return b"".join(parts)
+
+
+def call_headers(scope: Scope) -> CallHeaders:
+    """Credentials and session of a request; of a header that comes twice the first counts."""
+    found: dict[bytes, str] = {}
+    for name, value in scope["headers"]:
+        if name in _READ and name not in found:
+            found[name] = value.decode("latin-1")
+    return CallHeaders(
+        found.get(b"authorization"),
+        found.get(b"x-api-key"),
+        found.get(b"sessionid") or found.get(b"apistream-sessionid"),
+    )
+
+
+_READ = frozenset({b"authorization", b"x-api-key", b"sessionid", b"apistream-sessionid"})
