@@ -12,7 +12,7 @@ LATENCY = Histogram(
     buckets=(0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 CACHE_AGE = Gauge(
-    "onair_api_cache_age_seconds", "Seconds since the cache was known to follow the cluster.", ["kind"]
+    "onair_api_cache_age_seconds", "Seconds since the API server was last heard on this kind.", ["kind"]
 )
 CACHE_OBJECTS = Gauge("onair_api_cache_objects", "Objects in the cache.", ["kind"])
 WATCH_RESTARTS = Counter(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -81,15 +81,21 @@ class IngestSettings(Part):
 
 class CacheSettings(Part):
     stale_after_s: Annotated[float, Field(gt=0)] = 30.0
-    """A cache without a working watch for this long makes /readyz fail; reads go on."""
-    watch_timeout_s: Annotated[int, Field(ge=10)] = 290
-    """The API server ends each watch after this long, so that connections move between its replicas."""
-    inactivity_s: Annotated[float, Field(ge=1)] = 150.0
-    """A watch without a byte for this long is dead; bookmarks come about every minute, not to the second."""
+    """A cache that has not heard the API server for this long makes /readyz fail; reads go on."""
+    watch_timeout_s: Annotated[int, Field(ge=1)] = 20
+    """The API server ends each watch after this long, with a bookmark: how soon a silent one shows."""
+    inactivity_s: Annotated[float, Field(gt=1)] = 25.0
+    """A watch without a byte for this long is half-open, and is opened anew."""
     backoff_initial_s: Annotated[float, Field(gt=0)] = 0.2
     """First pause after a watch or list failed; doubles with full jitter."""
     backoff_max_s: Annotated[float, Field(gt=0)] = 5.0
     """Longest such pause: how late the facade may notice that the API server is back."""
+
+    @model_validator(mode="after")
+    def _a_quiet_watch_is_neither_dead_nor_stale(self) -> Self:
+        if min(self.inactivity_s, self.stale_after_s) <= self.watch_timeout_s:
+            raise ValueError("inactivity_s and stale_after_s must be above watch_timeout_s")
+        return self
 
 
 class RedisSettings(Part):

@@ -90,7 +90,7 @@ class Cluster:
 
     @property
     def age_s(self) -> float:
-        """Seconds for which some kind may be behind the API server."""
+        """Seconds for which some kind may be behind the API server: since it was last heard on that kind."""
         return max(r.age_s for r in self._reflectors)
 
     def freshness(self) -> Freshness:

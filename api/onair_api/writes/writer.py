@@ -20,7 +20,7 @@ from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
 from onair_crds.resources.base import API_VERSION
-from onair_crds.shapes import Document, JsonObject
+from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 log = structlog.get_logger()
 
@@ -75,6 +75,9 @@ class Writer:
     async def update(self, kind: str, name: str, change: SpecChange, note: Note) -> tuple[Entry, Entry]:
         """Changes an object's spec; gives the versions before and after, the same one if nothing changed.
 
+        That nothing is to change is decided on the API server's version, never on the view's: another
+        replica may have written what the watch has yet to bring.
+
         Raises:
             NotFound: there is no such object any more.
             Aborted: others changed it each time, `ATTEMPTS` times.
@@ -83,7 +86,7 @@ class Writer:
         async with self._lock(kind, name):
             before = self._cluster.view.get(kind, name) or await self._newest(kind, name)
             for attempt in range(ATTEMPTS):
-                operations = spec_changes(before.spec, await change(before))
+                before, operations = await self._difference(before, change)
                 if not operations:
                     return before, before
                 latest = note if isinstance(note, RequestNote) else note()
@@ -97,6 +100,17 @@ class Writer:
                     await asyncio.sleep(random.uniform(0, min(PAUSE_S * 2**attempt, LONGEST_PAUSE_S)))  # noqa: S311
                 before = await self._newest(kind, name)
         raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times during this update; try again")
+
+    async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonPatch]:
+        """What the change makes of a version, which is the API server's own where that is nothing.
+
+        A version of the view may be old, and then a compare-and-swap fails; without one nothing would.
+        """
+        operations = spec_changes(before.spec, await change(before))
+        if operations:
+            return before, operations
+        newest = await self._newest(before.kind, before.name)
+        return newest, spec_changes(newest.spec, await change(newest))
 
     async def delete(self, entry: Entry, note: RequestNote, permit: Permit | None = None) -> bool:
         """Deletes an object; False when it goes on until somebody's finalizer is done.

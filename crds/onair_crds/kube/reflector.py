@@ -101,13 +101,16 @@ class Reflector:
         self._metrics = metrics
         self._version: str | None = None
         self._failures = 0
-        self._connected = False
         self._last_contact = time.monotonic()
 
     @property
     def age_s(self) -> float:
-        """Seconds since the store was known to follow the API server; 0 while a watch is open."""
-        return 0.0 if self._connected else time.monotonic() - self._last_contact
+        """Seconds since the API server was last heard on this kind, for which the store may be behind.
+
+        An open connection proves nothing: a half-open one is as silent as a quiet one. The server ends
+        each watch after `watch_timeout_s`, so a watch that works is heard at least so often.
+        """
+        return time.monotonic() - self._last_contact
 
     async def run(self) -> None:
         while True:
@@ -139,15 +142,12 @@ class Reflector:
             self._target.api, self._target.namespace, timeout_s=self._timing.inactivity_s, **query
         )
         started = time.monotonic()
-        try:
-            async with stream as events:
-                self._connected = True
-                async for event in events:
-                    self._failures = 0
-                    self._contact()
-                    self._take(event)
-        finally:
-            self._connected = False
+        async with stream as events:
+            async for event in events:
+                self._failures = 0
+                self._contact()
+                self._take(event)
+        self._contact()
         if time.monotonic() - started < SHORTEST_WATCH_S:
             raise ApiError(503, "WatchEnded", "the watch ended at once")
 

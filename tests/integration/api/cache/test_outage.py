@@ -14,7 +14,9 @@ from onair_api.settings import CacheSettings
 
 @pytest.fixture
 def quick(start_facade: StartFacade) -> Iterator[Facade]:
-    cache = CacheSettings(stale_after_s=0.3, backoff_initial_s=0.05, backoff_max_s=0.3)
+    cache = CacheSettings(
+        watch_timeout_s=1, inactivity_s=2, stale_after_s=2.5, backoff_initial_s=0.05, backoff_max_s=0.3
+    )
     with start_facade(cache=cache) as facade:
         yield facade
 

@@ -98,7 +98,7 @@ async def test_a_reflector_follows_what_changes(
         await asyncio.wait_for(reflector.synced.wait(), 10)
         await create(client, target, "new")
         await until(lambda: store.entry(COLLECTION, "new") is not None)
-        assert reflector.age_s == 0
+        assert reflector.age_s < 5
         await client.delete(target.api, target.namespace, "new")
         await until(lambda: store.entry(COLLECTION, "new") is None)
 
@@ -126,3 +126,4 @@ async def test_a_watch_that_falls_silent_is_given_up(
     reflector = Reflector(client, store, target, Timing(inactivity_s=1), metrics)
     async with running(reflector):
         await until(lambda: metrics.restarts["broken"] > 0)
+        assert reflector.age_s >= 1, "an open connection is no sign of life"
