@@ -159,8 +159,11 @@ class Decoder:
             return self._wrong(path, "must be a string")
         if "\0" in value:
             return self._wrong(path, "must not contain NUL characters")
-        if value == "" and not field.required:
-            return ABSENT
+        if value == "":
+            if not field.required:
+                return ABSENT
+            if field.secret:  # no model sees it, as a Secret holds it
+                return self._wrong(path, "must not be empty")
         return value
 
     def _any(self, value: Any, path: str) -> Any:

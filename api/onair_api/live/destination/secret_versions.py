@@ -21,6 +21,9 @@ from onair_crds.shapes import JsonObject
 PENDING = "pending"
 """Name in the references until the Secret is stored; the spec is validated before anything is written."""
 
+PLACE = ("url", "endpoint", "region")
+"""Fields of an address that say which server its secrets are sent to."""
+
 Present = dict[tuple[str, str], tuple[str, JsonObject]]
 """Value and reference of each secret that a stored spec has, by member and field."""
 
@@ -28,8 +31,16 @@ Present = dict[tuple[str, str], tuple[str, JsonObject]]
 class SecretVersions:
     """One write. Use as an async context manager; `keep` says which Secrets the resource came to name."""
 
-    def __init__(self, credentials: Credentials, destination_id: str, metadata_bytes: int) -> None:
+    def __init__(
+        self, credentials: Credentials, destination_id: str, metadata_bytes: int, *, sees_secrets: bool
+    ) -> None:
+        """
+        Args:
+            sees_secrets: whether who writes may read the secrets. Who may not cannot have a kept one sent
+                to another place either.
+        """
         self._credentials = credentials
+        self._sees_secrets = sees_secrets
         self.destination_id = destination_id
         self._metadata_bytes = metadata_bytes
         self._taken: dict[str, str] = {}
@@ -66,7 +77,10 @@ class SecretVersions:
         """
         decoder = Decoder(self._metadata_bytes)
         present = await self._present(entry.spec)
-        spec = decoder.merged(DESTINATION_MESSAGE, _as_shown(entry.spec, present), request)
+        known = _as_shown(entry.spec, present) if self._sees_secrets else entry.spec
+        spec = decoder.merged(DESTINATION_MESSAGE, known, request)
+        if not self._sees_secrets:
+            _forget_moved(entry.spec, spec)
         return await self._checked(spec, present, decoder.violations)
 
     async def _checked(self, spec: JsonObject, present: Present, violations: list[Violation]) -> JsonObject:
@@ -137,6 +151,16 @@ def _as_shown(spec: JsonObject, present: Present) -> JsonObject:
             part["url"] = passphrase.with_passphrase(part["url"], known[0])
             del part[passphrase.REFERENCE]
     return shown
+
+
+def _forget_moved(stored: JsonObject, spec: JsonObject) -> None:
+    """Drops the references of each member that is about another place than before."""
+    before = {field.name: part for field, _, part in members(stored.get("address") or {})}
+    for field, _, part in members(spec.get("address") or {}):
+        known = before.get(field.name, {})
+        if any(part.get(name) != known.get(name) for name in PLACE):
+            for name in [key for key in part if key.endswith(REFERENCE)]:
+                del part[name]
 
 
 def _phrase(field: WireField, part: JsonObject, violations: list[Violation]) -> dict[str, str]:

@@ -37,7 +37,7 @@ class Destinations:
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         project = await self._project(caller, ids)
         note = caller.note(message, self._limits.request_metadata_bytes)
-        async with self._secrets_of(new_id()) as secrets:
+        async with self._secrets_of(caller, new_id()) as secrets:
             spec = await secrets.created_spec(project.name, message)
             name = secrets.destination_id
             entry = await self._writer.create(DESTINATION, spec, note, owner=project, name=name)
@@ -53,7 +53,7 @@ class Destinations:
         project = await self._project(caller, ids)
         destination = await owned_destination(self._cluster, project, ids["destinationId"])
         note = caller.note(message, self._limits.request_metadata_bytes)
-        async with self._secrets_of(destination.name) as secrets:
+        async with self._secrets_of(caller, destination.name) as secrets:
             change = functools.partial(secrets.updated_spec, message)
             before, after = await self._writer.update(DESTINATION, destination.name, change, note)
             secrets.keep(after.spec)
@@ -83,8 +83,10 @@ class Destinations:
     async def _project(self, caller: Caller, ids: Ids) -> Entry:
         return await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
 
-    def _secrets_of(self, destination_id: str) -> SecretVersions:
-        return SecretVersions(self._credentials, destination_id, self._limits.metadata_bytes)
+    def _secrets_of(self, caller: Caller, destination_id: str) -> SecretVersions:
+        sees_secrets = caller.identity.sees_secrets
+        limit = self._limits.metadata_bytes
+        return SecretVersions(self._credentials, destination_id, limit, sees_secrets=sees_secrets)
 
     async def _record(self, caller: Caller, ids: Ids, entry: Entry) -> JsonObject:
         secrets = caller.identity.sees_secrets
