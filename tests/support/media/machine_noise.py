@@ -1,4 +1,4 @@
-"""Measures how late a small periodic task is: what other load on the machine takes from a stream beside it."""
+"""Measures how late a small periodic task is: what other load takes from a stream beside it."""
 
 from __future__ import annotations
 
