@@ -45,7 +45,12 @@ def collection(**metadata: Any) -> Collection:
 
 
 def project(
-    state: str = "Running", id: str | None = None, status: Document | None = None, **extra: Any
+    state: str = "Running",
+    id: str | None = None,
+    status: Document | None = None,
+    *,
+    stopped: str | None = None,
+    **extra: Any,
 ) -> Project:
     metadata = {
         "name": "show",
@@ -55,7 +60,7 @@ def project(
         "ownerReferences": [{"uid": "uid-sunday"}],
         **extra.pop("metadata", {}),
     }
-    broadcast = {"state": state, **({"id": id} if id else {})}
+    broadcast = {"state": state, **({"id": id} if id else {}), **({"stopped": stopped} if stopped else {})}
     spec = {
         "collectionId": "sunday",
         "composition": {"external": {"url": "https://graphics.example/stage"}},

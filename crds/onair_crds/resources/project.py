@@ -15,6 +15,8 @@ from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Ti
 
 DEFAULT_MAX_DURATION_MS = 172_800_000
 MAX_MAX_DURATION_MS = 604_800_000
+MAX_USED_RUNS = 1000
+"""Runs that a project remembers beyond its present and its last one: a daily show's of almost three years."""
 
 
 class HostedWebRtc(SpecModel):
@@ -52,29 +54,32 @@ class ProjectSource(SpecModel):
     """What this source's start and stop do to the broadcast."""
 
 
+RunId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=40,
+        json_schema_extra=cel(
+            (
+                "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+                "must be lower-case letters, digits and '-', at most 40",
+            )
+        ),
+    ),
+]
+
+
 class BroadcastWanted(SpecModel):
     """Whether the show is wanted on air."""
 
     state: BroadcastState = BroadcastState.STOPPED
     """Running puts the show on air, Stopped ends it."""
-    id: (
-        Annotated[
-            str,
-            Field(
-                min_length=1,
-                max_length=40,
-                json_schema_extra=cel(
-                    (
-                        "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                        "must be lower-case letters, digits and '-', at most 40",
-                    )
-                ),
-            ),
-        ]
-        | None
-    ) = None
+    id: RunId | None = None
     """Names one run. A new id is a new run; the same id never runs twice. Absent: the operator
     makes one up, and a new run needs Stopped in between."""
+    stopped: RunId | None = None
+    """Id of the run that a stop over HTTP ended: it is over whatever state says, so Running without
+    an id is a new run."""
 
 
 class ProjectSpec(SpecModel):
@@ -157,6 +162,8 @@ class ProjectStatus(Status):
     """The current or last run."""
     previous: BroadcastStatus | None = None
     """The run before that, archived."""
+    used: Annotated[list[Annotated[str, Field(max_length=16)]], Field(max_length=MAX_USED_RUNS)] | None = None
+    """Fingerprints of the ids of earlier runs, which never run again."""
     destinations: DestinationCounts | None = None
     """How many destinations are connected."""
     state: Annotated[str, Field(max_length=128)] | None = None

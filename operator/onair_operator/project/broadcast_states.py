@@ -12,9 +12,10 @@ import datetime as dt
 import hashlib
 from dataclasses import dataclass
 
+from onair_crds.contract.runs import was_used, with_used
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
-from onair_crds.resources.project import BroadcastStatus, BroadcastWanted
+from onair_crds.resources.project import BroadcastStatus, BroadcastWanted, ProjectStatus
 from onair_operator.cluster.actions import Event
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
@@ -32,6 +33,8 @@ class Step:
     previous: BroadcastStatus | None
     events: tuple[Event, ...] = ()
     requeue_s: float | None = None
+    used: list[str] | None = None
+    """Fingerprints of the ids of earlier runs, where another one came to them."""
 
 
 def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> Step:
@@ -55,13 +58,13 @@ def wanted_on_air(observed: ObservedProject) -> bool:
     )
 
 
-def is_new_run(
-    wanted: BroadcastWanted, current: BroadcastStatus | None, previous: BroadcastStatus | None
-) -> bool:
+def is_new_run(wanted: BroadcastWanted, status: ProjectStatus) -> bool:
     """Whether Running means a run that has not been yet (`architecture.md`: a run is its id)."""
+    current = status.broadcast
     if wanted.id is not None:
-        return wanted.id not in {run.id for run in (current, previous) if run}
-    return current is None or bool(current.stop_observed)
+        seen = {run.id for run in (current, status.previous) if run}
+        return wanted.id not in seen and not was_used(wanted.id, status.used or ())
+    return current is None or bool(current.stop_observed) or wanted.stopped == current.id
 
 
 def _idle(
@@ -69,7 +72,7 @@ def _idle(
 ) -> Step:
     project = observed.project
     previous = project.status.previous
-    if wanted_on_air(observed) and is_new_run(project.spec.broadcast, current, previous):
+    if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
         return _begin(observed, current, now)
     requeue_s = None
     if current and project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
@@ -95,6 +98,9 @@ def _begin(observed: ObservedProject, current: BroadcastStatus | None, now: dt.d
         project.uid, project.generation, current.id if current else None
     )
     previous = project.status.previous
+    used = project.status.used or []
+    for over in (project.spec.broadcast.stopped, current.id if current else None):
+        used = with_used(used, over) if over else used
     if current:
         previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED})
     begun = BroadcastStatus(
@@ -105,9 +111,8 @@ def _begin(observed: ObservedProject, current: BroadcastStatus | None, now: dt.d
         claimed=format_time(now),
         pod=pod_name(project.name, broadcast_id, 1),
     )
-    return Step(
-        begun, previous, (Event(project, "BroadcastRequested", f"broadcast {broadcast_id} is wanted"),)
-    )
+    event = Event(project, "BroadcastRequested", f"broadcast {broadcast_id} is wanted")
+    return Step(begun, previous, (event,), used=used)
 
 
 def _active(
@@ -133,7 +138,7 @@ def _end_of(
         return None, "the project is being deleted"
     if observed.collection is None or observed.collection.deleting:
         return None, "its collection is gone"
-    if wanted.state is BroadcastState.STOPPED:
+    if wanted.state is BroadcastState.STOPPED or wanted.stopped == current.id:
         return None, "stop was asked for"
     if wanted.id is not None and wanted.id != current.id:
         return None, f"another run, {wanted.id}, is wanted"
@@ -162,7 +167,8 @@ def _stop(
     previous: BroadcastStatus | None,
 ) -> tuple[BroadcastStatus, BroadcastStatus | None, tuple[Event, ...]]:
     project = observed.project
-    asked = project.spec.broadcast.state is BroadcastState.STOPPED
+    wanted = project.spec.broadcast
+    asked = wanted.state is BroadcastState.STOPPED or wanted.stopped == current.id
     stopping = current.model_copy(
         update={
             "phase": BroadcastPhase.STOPPING,

@@ -119,6 +119,7 @@ def _write_status(
         destinations=counts,
         state=state_of(verdict, step.broadcast, counts),
         on_air_since=on_air_since(step.broadcast),
+        used=step.used if step.used is not None else project.status.used,
     )
     if status != project.status:
         yield WriteStatus(project, status)

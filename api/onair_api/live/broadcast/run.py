@@ -1,7 +1,7 @@
-"""The present run of a show, from wanted and observed state together. Pure.
+"""The runs of a show, from wanted and observed state together. Pure.
 
-The operator acts a moment after a start or a stop is written. Until then the
-status shows what was asked for: WAITING after a start, STOPPING after a stop.
+The operator acts a moment after a start or a stop is written. Until then clients are shown what was asked
+for: WAITING after a start, STOPPING after a stop, STOPPED after a stop of what the operator never took up.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import datetime as dt
 from dataclasses import dataclass, field
 from typing import Any
 
+from onair_crds.contract.runs import was_used
 from onair_crds.resources.enums import BroadcastPhase, BroadcastState, Region
 from onair_crds.shapes import JsonObject
 
@@ -29,21 +30,48 @@ class Run:
         return self.phase.active
 
 
+NO_RUN = Run(None, BroadcastPhase.NOT_RUNNING)
+
+
+def known_runs(spec: JsonObject, status: JsonObject) -> list[Run]:
+    """All runs that spec and status tell of, the oldest first; the last is the present one."""
+    wanted: JsonObject = spec.get("broadcast") or {}
+    previous, current = status.get("previous"), status.get("broadcast")
+    runs = [Run(previous["id"], BroadcastPhase(previous["phase"]), previous)] if previous else []
+    if current:
+        runs.append(Run(current["id"], _phase(wanted, current), current))
+    running = wanted.get("state") == BroadcastState.RUNNING
+    untaken = wanted.get("id") if running else wanted.get("stopped")
+    if untaken and not _was_taken_up(untaken, status):
+        runs.append(Run(untaken, BroadcastPhase.WAITING if running else BroadcastPhase.STOPPED))
+    elif running and not current:
+        runs.append(Run(None, BroadcastPhase.WAITING))
+    return runs
+
+
 def present_run(spec: JsonObject, status: JsonObject) -> Run:
     """The run that clients are shown."""
-    wanted: JsonObject = spec.get("broadcast") or {}
-    current: JsonObject | None = status.get("broadcast")
-    running = wanted.get("state") == BroadcastState.RUNNING
-    wanted_id = wanted.get("id")
-    seen = {record.get("id") for record in (current, status.get("previous")) if record}
-    if running and wanted_id and wanted_id not in seen:
-        return Run(wanted_id, BroadcastPhase.WAITING)
-    if current is None:
-        return Run(None, BroadcastPhase.WAITING if running else BroadcastPhase.NOT_RUNNING)
+    runs = known_runs(spec, status)
+    return runs[-1] if runs else NO_RUN
+
+
+def _was_taken_up(run_id: str, status: JsonObject) -> bool:
+    """Whether the operator ever began this run."""
+    records = (status.get("previous"), status.get("broadcast"))
+    return any(each and each.get("id") == run_id for each in records) or was_used(
+        run_id, status.get("used") or ()
+    )
+
+
+def _phase(wanted: JsonObject, current: JsonObject) -> BroadcastPhase:
+    """The operator's phase, or STOPPING where a stop of this very run, or another run, was asked for."""
     phase = BroadcastPhase(current["phase"])
-    if phase.active and not running and wanted_id == current["id"]:
-        phase = BroadcastPhase.STOPPING
-    return Run(current["id"], phase, current)
+    named = wanted.get("id")
+    if wanted.get("state") == BroadcastState.RUNNING:
+        over = wanted.get("stopped") == current["id"] or (named and named != current["id"])
+    else:
+        over = current["id"] in (wanted.get("stopped"), named)
+    return BroadcastPhase.STOPPING if phase.active and over else phase
 
 
 def wanted_start(spec: JsonObject, status: JsonObject, new_id: str) -> tuple[str, JsonObject]:
@@ -59,7 +87,8 @@ def wanted_start(spec: JsonObject, status: JsonObject, new_id: str) -> tuple[str
 def wanted_stop(spec: JsonObject, status: JsonObject) -> JsonObject:
     """The `spec.broadcast` that ends what is on air; unchanged where nothing is.
 
-    It names the run, so a run that a source trigger started is stopped as well.
+    It names the run as `stopped`, so a run that a source trigger started is stopped as well; `id` goes, so
+    that Running alone is a new run.
     """
     run = present_run(spec, status)
     wanted: JsonObject = spec.get("broadcast") or {}
@@ -67,7 +96,7 @@ def wanted_stop(spec: JsonObject, status: JsonObject) -> JsonObject:
         return wanted
     stopped: JsonObject = {"state": BroadcastState.STOPPED.value}
     run_id = run.id or wanted.get("id")
-    return {**stopped, "id": run_id} if run_id else stopped
+    return {**stopped, "stopped": run_id} if run_id else stopped
 
 
 def status_record(collection_id: str, project_id: str, run: Run, now: dt.datetime) -> JsonObject:

@@ -16,9 +16,8 @@ AGE = 'onair_api_cache_age_seconds{kind="Project"}'
 
 
 @pytest.fixture
-def stalled(start_behind: StartBehind, monkeypatch: pytest.MonkeyPatch) -> Iterator[Facade]:
+def stalled(start_behind: StartBehind) -> Iterator[Facade]:
     """A replica that gives a silent watch up only after an hour."""
-    monkeypatch.setattr(kube_client, "REQUEST_TIMEOUT_S", 0.5)  # of requests on stalled connections
     with start_behind(cache=CacheSettings(watch_timeout_s=1, inactivity_s=3600, stale_after_s=2)) as facade:
         yield facade
 
@@ -32,6 +31,17 @@ def both(sign_in: Callable[..., User], facade: Facade, stalled: Facade) -> tuple
     return show, there
 
 
+@pytest.fixture
+def stall(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Ends the flow of bytes to the stalled replica's connections, of its watches and those at rest."""
+
+    def begin() -> None:
+        monkeypatch.setattr(kube_client, "REQUEST_TIMEOUT_S", 1)  # of requests on connections at rest
+        proxy.stall()
+
+    return begin
+
+
 def call(show: Show, action: str) -> httpx.Response:
     def attempt() -> httpx.Response | None:
         response = show.user.call("POST", f"{show.path}/broadcast/{action}")
@@ -40,20 +50,20 @@ def call(show: Show, action: str) -> httpx.Response:
     return wait_for(attempt, "a new connection is opened")  # type: ignore[no-any-return]
 
 
-def test_a_stop_is_not_lost(both: tuple[Show, Show], proxy: Proxy, cluster: Cluster) -> None:
+def test_a_stop_is_not_lost(both: tuple[Show, Show], stall: Callable[[], None], cluster: Cluster) -> None:
     show, there = both
-    proxy.stall()
-    show.start()
+    stall()
+    call(show, "start")
     assert call(there, "stop").json() == {}
     assert cluster.get("projects", show.id)["spec"]["broadcast"]["state"] == "Stopped"
 
 
-def test_a_start_is_not_lost(both: tuple[Show, Show], proxy: Proxy, cluster: Cluster) -> None:
+def test_a_start_is_not_lost(both: tuple[Show, Show], stall: Callable[[], None], cluster: Cluster) -> None:
     show, there = both
     first = show.start()
     wait_for(lambda: there.status().get("broadcastId") == first, "the start is seen")
-    proxy.stall()
-    show.stop()
+    stall()
+    call(show, "stop")
     second = call(there, "start").json()["broadcastId"]
     assert second != first
     wanted = cluster.get("projects", show.id)["spec"]["broadcast"]

@@ -69,7 +69,7 @@ def test_the_status_follows_the_operator(show: Show, cluster: Cluster) -> None:
     }
     show.stop()
     assert phase(show) == "STOPPING"
-    assert cluster.get("projects", show.id)["spec"]["broadcast"] == {"state": "Stopped", "id": run}
+    assert cluster.get("projects", show.id)["spec"]["broadcast"] == {"state": "Stopped", "stopped": run}
     record |= {"phase": "Stopped", "stop": "2026-01-02T03:04:15.500Z", "region": "basement"}
     cluster.set_broadcast(show.id, record)
     wait_for(lambda: phase(show) == "STOPPED", "stopped is seen")
@@ -94,7 +94,7 @@ def test_a_run_that_ended_by_itself_can_be_followed_by_another(show: Show, clust
 def test_a_stop_before_the_operator_saw_the_start(show: Show) -> None:
     run = show.start()
     show.stop()
-    assert phase(show) == "NOT_RUNNING"
+    assert (show.status()["broadcastId"], phase(show)) == (run, "STOPPED")
     assert show.start() != run
 
 
@@ -130,7 +130,18 @@ def test_a_show_that_kubectl_started_is_known_and_stopped(show: Show, cluster: C
     assert show.start() == "made-up"
     show.stop()
     wanted = cluster.get("projects", show.id)["spec"]["broadcast"]
-    assert wanted == {"state": "Stopped", "id": "made-up"}
+    assert wanted == {"state": "Stopped", "stopped": "made-up"}
+
+
+def test_kubectl_starts_a_show_again_that_was_stopped_over_http(show: Show, cluster: Cluster) -> None:
+    run = show.start()
+    show.stop()
+    cluster.set_broadcast(show.id, {"id": run, "phase": "Stopped"})
+    cluster.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running"}}})
+    assert "id" not in cluster.get("projects", show.id)["spec"]["broadcast"]
+    wait_for(lambda: phase(show) == "STOPPED", "the run before is over")
+    again = show.start()
+    assert again != run
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.support.worlds import (
 )
 
 from onair_crds.contract.times import format_time
+from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     CreatePod,
@@ -55,6 +56,8 @@ def test_a_run_without_an_id_gets_one_and_always_the_same() -> None:
         ({}, run("Stopped", "a", stopObserved=True), True),
         ({}, run("Archived", "a", stopObserved=True), True),
         ({"id": "b"}, run("Archived", "a"), True),
+        ({"stopped": "a"}, run("Stopped", "a"), True),
+        ({"stopped": "a"}, run("Stopped", "b"), False),
     ],
     ids=[
         "a new id is a new run",
@@ -64,6 +67,8 @@ def test_a_run_without_an_id_gets_one_and_always_the_same() -> None:
         "Stopped in between makes Running a new run",
         "an archived run does not stand in the way",
         "a new id after an archived run",
+        "Running without an id after a stop over HTTP is a new run, however soon it came",
+        "a stop of an earlier run says nothing of this one",
     ],
 )
 def test_runs_are_distinguished_by_their_id(spec: Document, last: Document, starts: bool) -> None:
@@ -74,6 +79,23 @@ def test_runs_are_distinguished_by_their_id(spec: Document, last: Document, star
 def test_the_run_before_the_last_does_not_run_again_either() -> None:
     status = {"broadcast": run("Stopped", "b"), "previous": run("Archived", "a")}
     assert CreatePod not in kinds(world(project(id="a", status=status)))
+
+
+def test_an_id_that_was_used_long_ago_does_not_run_again() -> None:
+    status: Document = {"broadcast": run("Stopped", "run-1", stopObserved=True)}
+    for number in range(2, 8):
+        following = status_of(world(project(id=f"run-{number}", status=status)))
+        assert following.broadcast is not None
+        assert following.broadcast.id == f"run-{number}"
+        ended = following.broadcast.model_copy(update={"phase": BroadcastPhase.STOPPED})
+        status = following.model_copy(update={"broadcast": ended}).manifest()
+    assert CreatePod not in kinds(world(project(id="run-1", status=status)))
+    assert CreatePod in kinds(world(project(id="run-8", status=status)))
+
+
+def test_a_run_that_a_stop_over_http_names_ends_although_running_is_wanted_again() -> None:
+    observed = world(project(stopped="run", status={"broadcast": on_air()}, metadata=held()), pods=[pod()])
+    assert broadcast_of(observed).phase == "Stopping"
 
 
 def test_a_new_run_archives_the_last_one() -> None:

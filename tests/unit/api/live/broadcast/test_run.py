@@ -6,7 +6,8 @@ import datetime as dt
 
 import pytest
 
-from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
+from onair_api.live.broadcast.run import known_runs, present_run, status_record, wanted_start, wanted_stop
+from onair_crds.contract.runs import fingerprint
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
 
@@ -16,7 +17,8 @@ Part = Document
 def wanted(state: str | None, run: str | None = None) -> Part:
     if state is None:
         return {}
-    return {"broadcast": {"state": state, **({"id": run} if run else {})}}
+    name = "id" if state == "Running" else "stopped"
+    return {"broadcast": {"state": state, **({name: run} if run else {})}}
 
 
 def observed(phase: str | None, run: str = "x", previous: str | None = None) -> Part:
@@ -62,7 +64,7 @@ CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Par
         "stopped before the operator saw the start",
         STOPPED_X,
         {},
-        (None, "NotRunning"),
+        ("x", "Stopped"),
         ("new", NEW),
         STOPPED_X["broadcast"],
     ),
@@ -80,7 +82,7 @@ CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Par
         observed("Stopped", "y", previous="x"),
         ("y", "Stopped"),
         ("new", NEW),
-        {"state": "Stopped", "id": "y"},
+        {"state": "Stopped", "stopped": "y"},
     ),
     (
         "kubectl without an id, running",
@@ -88,7 +90,7 @@ CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Par
         observed("Running", "made-up"),
         ("made-up", "Running"),
         ("made-up", {"state": "Running"}),
-        {"state": "Stopped", "id": "made-up"},
+        {"state": "Stopped", "stopped": "made-up"},
     ),
     (
         "kubectl without an id, not yet seen",
@@ -99,12 +101,44 @@ CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Par
         {"state": "Stopped"},
     ),
     (
+        "a run that kubectl stopped before the operator saw it",
+        {"broadcast": {"state": "Stopped", "id": "x"}},
+        {},
+        (None, "NotRunning"),
+        ("new", NEW),
+        {"state": "Stopped", "id": "x"},
+    ),
+    (
+        "Running again by kubectl, not yet seen by the operator",
+        {"broadcast": {"state": "Running", "stopped": "x"}},
+        observed("Running"),
+        ("x", "Stopping"),
+        ("new", NEW),
+        STOPPED_X["broadcast"],
+    ),
+    (
+        "Running again by kubectl",
+        {"broadcast": {"state": "Running", "stopped": "x"}},
+        observed("Running", "made-up", previous="x"),
+        ("made-up", "Running"),
+        ("made-up", {"state": "Running", "stopped": "x"}),
+        {"state": "Stopped", "stopped": "made-up"},
+    ),
+    (
+        "an id that was used long ago",
+        RUNNING_X,
+        observed("Stopped", "z", previous="y") | {"used": [fingerprint("x")]},
+        ("z", "Stopped"),
+        ("new", NEW),
+        {"state": "Stopped", "stopped": "z"},
+    ),
+    (
         "a source trigger's run",
         wanted("Stopped", "other"),
-        observed("Running", "trigger"),
+        observed("Running", "trigger") | {"used": [fingerprint("other")]},
         ("trigger", "Running"),
         ("trigger", {"state": "Running", "id": "trigger"}),
-        {"state": "Stopped", "id": "trigger"},
+        {"state": "Stopped", "stopped": "trigger"},
     ),
 ]
 
@@ -166,3 +200,12 @@ def test_before_any_broadcast_there_is_only_the_phase() -> None:
         "projectId": "p",
         "phase": "PROJECT_BROADCAST_PHASE_NOT_RUNNING",
     }
+
+
+def test_all_runs_are_known_in_their_order() -> None:
+    runs = known_runs(wanted("Running", "z"), observed("Stopping", "y", previous="x"))
+    assert [(run.id, run.phase) for run in runs] == [
+        ("x", BroadcastPhase.ARCHIVED),
+        ("y", BroadcastPhase.STOPPING),
+        ("z", BroadcastPhase.WAITING),
+    ]
