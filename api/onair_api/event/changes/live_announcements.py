@@ -7,15 +7,15 @@ from typing import Any
 from onair_api.access.target import Target
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, STATE, UPDATE, Announcement
+from onair_api.event.changes.broadcast_states import broadcast_states
 from onair_api.event.changes.changed_fields import changed_paths
-from onair_api.live.broadcast.run import present_run
 from onair_api.live.collection.service import COLLECTION_MESSAGE
 from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
 from onair_crds.kube.store import Entry
-from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ConnectState
+from onair_crds.resources.enums import ConnectState
 from onair_crds.shapes import JsonObject
 
 MESSAGES = {
@@ -131,7 +131,10 @@ def _states(
     before: Entry | None, after: Entry, target: Target, records: ProjectRecords
 ) -> list[Announcement]:
     if after.kind == PROJECT:
-        return _broadcast_states(before, after, target)
+        return [
+            Announcement("project", STATE, {**target.json(), **state}, target, subject=subject)
+            for subject, state in broadcast_states(before, after)
+        ]
     if after.kind not in (SOURCE, DESTINATION):
         return []
     connect = _connect(after)
@@ -155,34 +158,3 @@ def _connect(entry: Entry | None) -> ConnectState:
     """One that has never been connected is disconnected."""
     value = entry.status.get("connect") if entry else None
     return next((state for state in ConnectState if state.value == value), ConnectState.DISCONNECTED)
-
-
-def _broadcast_states(before: Entry | None, after: Entry, target: Target) -> list[Announcement]:
-    """The state of the present run where it changed, after that of the run before where it was archived."""
-    old, new = _runs(before), _runs(after)
-    found = []
-    for place in ("previous", "present"):
-        state = new[place]
-        if state and state != old[place]:
-            found.append(Announcement("project", STATE, {**target.json(), **state}, target, subject=place))
-    return found
-
-
-def _runs(project: Entry | None) -> dict[str, JsonObject | None]:
-    spec, status = (project.spec, project.status) if project else ({}, {})
-    run = present_run(spec, status)
-    present: JsonObject | None = {"phase": run.phase.wire}
-    if run.id:
-        present = {"broadcastId": run.id, "phase": run.phase.wire, **_error(run.record)}
-    if run.phase is BroadcastPhase.NOT_RUNNING:
-        present = None
-    previous = status.get("previous")
-    archived: JsonObject | None = None
-    if previous and previous.get("phase") == BroadcastPhase.ARCHIVED.value:
-        archived = {"broadcastId": previous.get("id"), "phase": BroadcastPhase.ARCHIVED.wire}
-    return {"previous": archived, "present": present}
-
-
-def _error(run: JsonObject) -> JsonObject:
-    error = next((each for each in BroadcastError if each.value == run.get("error")), None)
-    return {"error": error.wire} if error else {}
