@@ -59,8 +59,9 @@ class TokenSettings(Part):
     """`iss` of access tokens; tokens of another issuer are refused."""
     default_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
     """Life of a token that asks for none (`interface.md`: 172800000)."""
-    exchange_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 300_000
-    """How long a guest's token of kind `exchange` can be redeemed, where nothing else is asked for."""
+    exchange_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
+    """How long a guest's token of kind `exchange` can be redeemed, where nothing else is asked for; never
+    longer than its issuer's own token lasts."""
     sweep_interval_s: Annotated[float, Field(gt=0)] = 60.0
     """How often expired guest codes and redeemed tokens are deleted."""
     cache_size: Annotated[int, Field(ge=0)] = 10_000

@@ -126,7 +126,7 @@ class Authentication:
             asked.duration_ms if direct else asked.redeemable_ms,
             session_ms=None if direct else asked.duration_ms,
             first_issued=issuer.first_issued if direct or issuer.identity.guest else None,
-            not_after=issuer.expires if direct else None,
+            not_after=issuer.expires,
         )
 
     async def _code(self, caller: Caller, ids: Ids) -> StoredCode:

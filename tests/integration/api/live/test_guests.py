@@ -56,7 +56,7 @@ def test_what_is_left_out_gets_its_default(show: Show) -> None:
     assert claims["role"] == "ROLE_GUEST"
     body = {"collectionId": show.collection, "projectId": show.id, "token": {"exchange": {}}}
     claims = claims_of(show.user.ok("POST", GUEST, body)["accessToken"])
-    assert claims["exp"] - claims["iat"] == 300
+    assert claims["exp"] == claims_of(show.user.token)["exp"], "two days, or as long as the issuer"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_guest_who_is_host_is_no_owner(show: Show) -> None:
     assert_error(guest.call("DELETE", show.path), 403, 7)
 
 
-def test_a_direct_token_does_not_outlive_its_issuers(show: Show, sign_in: Callable[..., User]) -> None:
+def test_a_guests_token_does_not_outlive_its_issuers(show: Show, sign_in: Callable[..., User]) -> None:
     brief = sign_in(maxDuration=600_000)
     own = brief.project()
     end = claims_of(brief.token)["exp"]
@@ -156,7 +156,16 @@ def test_a_direct_token_does_not_outlive_its_issuers(show: Show, sign_in: Callab
     assert claims_of(invite(own, maxDuration=60_000).token)["exp"] < end
     assert claims_of(invite(own).token)["auth_time"] == claims_of(brief.token)["auth_time"]
     exchange = invite(own, exchange={"maxDuration": 3_600_000})
-    assert claims_of(exchange.token)["exp"] > end
+    assert claims_of(exchange.token)["exp"] == end
+    assert claims_of(invite(own, exchange={"maxDuration": 60_000}).token)["exp"] < end
+
+
+def test_a_guests_link_lasts_two_days_where_nothing_else_is_asked_for(
+    show: Show, sign_in: Callable[..., User]
+) -> None:
+    lasting = sign_in(maxDuration=604_800_000).project()
+    claims = claims_of(invite(lasting, exchange={}).token)
+    assert claims["exp"] - claims["iat"] == 172_800
 
 
 def test_a_guests_invitations_do_not_prolong_his_own_stay(show: Show, cluster: Cluster) -> None:
@@ -216,7 +225,7 @@ def test_an_exchange_token_ends(show: Show, cluster: Cluster) -> None:
     key, _ = private_key(cluster)
     token = invite(show, exchange={})
     claims = claims_of(token.token)
-    ended = forged(token, key, iat=claims["iat"] - 400, exp=claims["iat"] - 100)
+    ended = forged(token, key, iat=claims["iat"] - 200_000, exp=claims["iat"] - 100)
     assert_error(refresh(ended), 401, 16)
 
 
