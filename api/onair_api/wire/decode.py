@@ -71,6 +71,8 @@ class Decoder:
                 return True
             value = field.given(value)
         converted = self.field(target, value, dotted(path))
+        if converted is ABSENT and (default := _default_member(path)) is not None:
+            converted = default
         if converted is ABSENT:
             _clear(spec, path)
             return False
@@ -170,6 +172,13 @@ class Decoder:
         if len(orjson.dumps(value)) > self._metadata_bytes:
             return self._wrong(path, f"must be at most {self._metadata_bytes} bytes as JSON")
         return value
+
+
+def _default_member(path: Path) -> JsonObject | None:
+    """A member of a select-one whose default selects it: named without a value, it is selected as that."""
+    if len(path) < 2 or not (path[-2].message and path[-2].message.one_of) or not path[-2].default:
+        return None
+    return copy.deepcopy(path[-2].default.get(path[-1].name))
 
 
 def _clear(spec: JsonObject, path: Path) -> None:

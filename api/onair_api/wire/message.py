@@ -32,6 +32,7 @@ from onair_crds.shapes import JsonObject, JsonSchema
 REFERENCE = "SecretRef"
 
 DEFAULTS: dict[tuple[str, str], Any] = {
+    ("ProjectSpec", "composition"): {"scene": {}},
     ("StudioSdkComposition", "version"): "latest",
     ("PushedSource", "enabled"): True,
     ("HlsPackaging", "segment_duration"): DEFAULT_SEGMENT_DURATION_MS,

@@ -13,7 +13,6 @@ from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
 from onair_api.writes.credentials import Credentials
 from onair_crds.kube.store import Entry
-from onair_crds.resources.composition import SceneComposition
 from onair_crds.resources.project import ProjectSpec, SourceTrigger
 from onair_crds.resources.rendering import Encoding, Rendering, target_bitrate_bps
 from onair_crds.shapes import JsonObject
@@ -70,7 +69,6 @@ def _own_record(entry: Entry) -> JsonObject:
 def _own_fields(entry: Entry, collection_id: str) -> JsonObject:
     spec = entry.spec
     written = encode_message(PROJECT_MESSAGE, spec)
-    written.setdefault("composition", {"scene": encode_message(message_of(SceneComposition), {})})
     rate_control = written["encoding"]["video"]["rateControl"]
     rate_control.setdefault("targetBitrate", str(_target_bitrate_bps(spec)))
     return {

@@ -126,6 +126,18 @@ def test_naming_a_path_inside_a_member_selects_it_and_drops_the_others(body: Spe
     assert apply(STORED, body)["composition"] == {"scene": {"debug": True}}
 
 
+@pytest.mark.parametrize(
+    "composition", [{"external": {"url": "https://a.example/"}}, {"scene": {"debug": True}}]
+)
+def test_a_named_member_without_a_value_is_its_default(composition: Spec) -> None:
+    stored = {**STORED, "composition": composition}
+    assert apply(stored, {"updateMask": "composition.scene"})["composition"] == {"scene": {}}
+
+
+def test_a_named_member_that_is_no_default_is_cleared() -> None:
+    assert apply(STORED, {"updateMask": "composition.external"})["composition"] == {}
+
+
 def test_an_empty_member_without_a_mask_selects_it() -> None:
     assert apply(STORED, {"composition": {"scene": {}}})["composition"] == {"scene": {}}
 
