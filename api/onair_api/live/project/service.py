@@ -8,20 +8,17 @@ from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import DESTINATION, LAYOUT, PROJECT
 from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
+from onair_api.live.project.programme import same_programme
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.spec import created_spec, updated_spec
-from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Permit, Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.project import ProjectSpec
 from onair_crds.shapes import JsonObject
-
-PLAN_INPUT = ("rendering", "encoding", "composition", "maxDuration")
-"""Fields that a running broadcast is made from."""
 
 
 class Projects:
@@ -62,8 +59,8 @@ class Projects:
             return updated_spec(ProjectSpec, PROJECT_MESSAGE, entry.spec, message, limit)
 
         before, after = await self._writer.update(PROJECT, project.name, change, note)
-        changed = any(not same(before.spec.get(name), after.spec.get(name)) for name in PLAN_INPUT)
-        return {"project": await self._record(caller, after), "broadcastUpdated": changed and on_air(after)}
+        updated = on_air(after) and not same_programme(before.spec, after.spec)
+        return {"project": await self._record(caller, after), "broadcastUpdated": updated}
 
     async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
