@@ -45,6 +45,8 @@ async def owned_project(cluster: Cluster, identity: Identity, collection_id: str
     entry = await cluster.get(PROJECT, project_id)
     if entry is None or entry.spec.get("collectionId") != collection_id:
         raise NotFound(_NO_PROJECT)
+    if guest and not guest.reaches(entry.name, entry.uid):
+        raise NotFound(_NO_PROJECT)
     return entry
 
 

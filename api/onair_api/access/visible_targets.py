@@ -57,7 +57,7 @@ async def _project(cluster: Cluster, identity: Identity, project: Entry, named: 
     owner = owner_in(await _get(cluster, COLLECTION, collection_id, named))
     allowed = owner == identity.owner
     if guest and owner:
-        allowed = (owner[0], project.name) == (identity.service_id, guest.project_id)
+        allowed = owner[0] == identity.service_id and guest.reaches(project.name, project.uid)
     if not allowed or owner is None:
         raise _missing(named)
     return VisibleTarget(Target(collection_id, project.name), owner)

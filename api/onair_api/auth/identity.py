@@ -10,6 +10,8 @@ from onair_crds.shapes import Claims
 
 SCOPE_CREATE = "SCOPE_VAPI_CREATE"
 ALL_SCOPES = (SCOPE_CREATE,)
+PROJECT_UID = "projectUid"
+"""Claim of guests: uid of the project in `guestControl`."""
 
 _USERS = uuid.UUID("6b1f0a52-6f0e-5a5e-9a53-0d3c1c5f8f10")
 
@@ -20,6 +22,12 @@ class GuestControl:
 
     collection_id: str
     project_id: str
+    project_uid: str = ""
+    """Its uid, so that the token reaches no later project of this id; empty in tokens from before it was."""
+
+    def reaches(self, project_id: str, uid: str) -> bool:
+        """Whether this is the very project."""
+        return self.project_id == project_id and self.project_uid in ("", uid)
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,8 @@ class Identity:
         """
         name = f"{self.service_id}\n{self.service_user_id}"
         if self.guest:
-            name = f"{self.service_id}\n\n{self.guest.project_id}\n{self.service_user_id}"
+            project = self.guest.project_uid or self.guest.project_id
+            name = f"{self.service_id}\n\n{project}\n{self.service_user_id}"
         return str(uuid.uuid5(_USERS, name))
 
     @property
@@ -72,6 +81,8 @@ class Identity:
         if self.guest:
             control = {"collectionId": self.guest.collection_id, "projectId": self.guest.project_id}
             claims["guestControl"] = {**control, "role": role}
+            if self.guest.project_uid:
+                claims[PROJECT_UID] = self.guest.project_uid
         return claims
 
     @classmethod
@@ -100,7 +111,8 @@ def _guest(claims: Claims) -> GuestControl | None:
         return None
     if not isinstance(control, dict) or _text(control, "role") != claims["role"]:
         raise ValueError("the claim guestControl is not valid")
-    return GuestControl(_text(control, "collectionId"), _text(control, "projectId"))
+    uid = _text(claims, PROJECT_UID) if PROJECT_UID in claims else ""
+    return GuestControl(_text(control, "collectionId"), _text(control, "projectId"), uid)
 
 
 def _text(claims: Claims, name: str) -> str:

@@ -15,7 +15,8 @@ from onair_api.access.ownership import owner_of
 from onair_api.auth.identity import Identity
 from onair_api.auth.tokens import Verified
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import ResourceExhausted
+from onair_api.cache.watched_kinds import PROJECT
+from onair_api.errors import ResourceExhausted, Unauthenticated
 from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import Bus
 from onair_api.event.replay.replayer import Replayer
@@ -77,6 +78,7 @@ class Streams:
         """
         Raises:
             ResourceExhausted: the token has too many streams open.
+            Unauthenticated: it is a guest's of a project whose id another one has now.
         """
         limit = self._settings.events.sessions_per_token
         if self._sessions_of_token[verified.id] >= limit:
@@ -84,6 +86,8 @@ class Streams:
                 f"this token has {limit} streams open, which is the most it may have", retry_after_s=5
             )
         identity = verified.identity
+        if self._is_of_an_earlier_project(identity):
+            raise Unauthenticated("the access token's project does not exist")
         visibility = visibility_of(identity)
         session = Session(session_id or str(uuid.uuid4()), identity, visibility, verified.id, sender)
         self._sessions[session] = None
@@ -100,6 +104,11 @@ class Streams:
         if self._draining:
             session.ask_to_reconnect(time.time() + self._drain_s, reauthenticate=False)
         return session
+
+    def _is_of_an_earlier_project(self, identity: Identity) -> bool:
+        guest = identity.guest
+        project = self._cluster.view.entry(PROJECT, guest.project_id) if guest else None
+        return bool(guest and project and not guest.reaches(project.name, project.uid))
 
     async def close(self, session: Session) -> None:
         """Ends delivery to it, and stores how far it got for its return."""
@@ -182,6 +191,9 @@ class Streams:
                 if not session.revoked and self._revoked(session.token):
                     session.revoked = True
                     end_revoked(session, self._drain_s)
+                elif not session.revoked and self._is_of_an_earlier_project(session.identity):
+                    session.revoked = True
+                    end_revoked(session, 0)
             if self._bus:
                 await self._bus.sweep()
 

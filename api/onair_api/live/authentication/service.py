@@ -78,7 +78,7 @@ class Authentication:
         """A token that reaches one project; with `url`, also a short url that leads there with the token."""
         asked = guest_request(message, self._settings)
         project = await self._project(caller, asked)
-        issued = self._issue(caller.token, asked)
+        issued = self._issue(caller.token, asked, project)
         if not asked.url:
             return {"accessToken": issued.token}
         code = await self._guest_codes.create(caller.identity.service_id, project, asked.url, issued)
@@ -87,7 +87,7 @@ class Authentication:
     async def create_guest_code(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         asked = guest_request(message, self._settings, for_code=True)
         project = await self._project(caller, asked)
-        issued = self._issue(caller.token, asked)
+        issued = self._issue(caller.token, asked, project)
         code = await self._guest_codes.create(caller.identity.service_id, project, asked.url, issued)
         return {"guestCode": code}
 
@@ -118,10 +118,10 @@ class Authentication:
         authorize_issue(caller.identity, asked.role)
         return project
 
-    def _issue(self, issuer: Verified, asked: GuestRequest) -> Issued:
+    def _issue(self, issuer: Verified, asked: GuestRequest, project: Entry) -> Issued:
         direct = asked.kind is TokenKind.DIRECT
         return self._tokens.issue_guest(
-            guest_identity(issuer.identity, asked),
+            guest_identity(issuer.identity, asked, project.uid),
             asked.kind,
             asked.duration_ms if direct else asked.redeemable_ms,
             session_ms=None if direct else asked.duration_ms,
@@ -154,8 +154,8 @@ def backend_identity(backend: Backend, asked: BackendRequest) -> Identity:
     return Identity(backend.service_id, asked.service_user_id, asked.display_name, asked.role, scopes)
 
 
-def guest_identity(issuer: Identity, asked: GuestRequest) -> Identity:
+def guest_identity(issuer: Identity, asked: GuestRequest, project_uid: str) -> Identity:
     """A guest of the issuer's service, without scopes: they are for collections."""
-    control = GuestControl(asked.collection_id, asked.project_id)
+    control = GuestControl(asked.collection_id, asked.project_id, project_uid)
     user_id = asked.service_user_id or f"guest-{new_id()}"
     return Identity(issuer.service_id, user_id, asked.display_name, asked.role, (), control)

@@ -1,0 +1,67 @@
+"""A guest's token is for one very project: not for a later one of the same name."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.event_client import PUBLISH, WebSocket
+from tests.support.facade import Cluster, Show, User, wait_for
+from tests.support.tokens import assert_error, claims_of, invite, refresh, refreshed, seen_by
+
+from onair_crds.shapes import JsonObject
+
+
+def recreate(show: Show, cluster: Cluster) -> None:
+    """Another project of the same name in the same collection, as kubectl makes it."""
+    owners = cluster.get("projects", show.id)["metadata"]["ownerReferences"]
+    show.user.ok("DELETE", show.path)
+    wait_for(lambda: not cluster.exists("projects", show.id), "the project is gone")
+    made = cluster.apply("Project", "projects", show.id, {"collectionId": show.collection})
+    cluster.patch("projects", show.id, {"metadata": {"ownerReferences": owners}})
+    uid = made["metadata"]["uid"]
+
+    def seen() -> bool:
+        entry = show.user.facade.view.get("Project", show.id)
+        return entry is not None and entry.uid == uid
+
+    wait_for(seen, "the new project is seen")
+
+
+@pytest.fixture
+def show(host: User) -> Show:
+    return host.project()
+
+
+def test_it_does_not_reach_a_later_project_of_the_same_name(show: Show, cluster: Cluster) -> None:
+    direct, session = invite(show, "COHOST"), refreshed(invite(show, "COHOST"))
+    claims = claims_of(session.token)
+    assert claims["projectUid"] == cluster.get("projects", show.id)["metadata"]["uid"]
+    assert set(claims["guestControl"]) == {"collectionId", "projectId", "role"}
+    with WebSocket(show.user.facade, session.token) as stream:
+        stream.subscribe()
+        recreate(show, cluster)
+        target: JsonObject = {"projectId": show.id}
+        for guest in (direct, session):
+            assert_error(guest.call("GET", show.path), 404, 5)
+            assert_error(guest.call("PATCH", show.path, {"metadata": 1}), 404, 5)
+            assert_error(guest.call("POST", PUBLISH, {"name": "a", "payload": {}, "target": target}), 404, 5)
+            assert_error(refresh(guest), 401, 16)
+        while "error" not in (message := stream.next()):
+            assert "result" in message
+        assert stream.closed() == 1008, "its stream ends"
+    with WebSocket(show.user.facade, session.token) as stream:
+        assert stream.next()["code"] == 7, "and no other opens"
+    invited = invite(show, "COHOST")
+    assert seen_by(invited, show).get()["project"]["projectId"] == show.id
+
+
+def test_a_cohost_adds_sources_of_the_projects_own_collection_alone(show: Show, cluster: Cluster) -> None:
+    host = show.user
+    cohost = invite(show, "COHOST")
+    address: JsonObject = {"address": {"rtmpPush": {}}}
+    own = host.ok("POST", f"/collection/{show.collection}/source", address)["source"]["sourceId"]
+    other = host.collection()
+    foreign = host.ok("POST", f"/collection/{other}/source", address)["source"]["sourceId"]
+    assert_error(cohost.call("PUT", f"{show.path}/source/{foreign}", {}), 404, 5)
+    assert_error(cohost.call("PUT", f"/collection/{other}/project/{show.id}/source/{foreign}", {}), 404, 5)
+    project = cohost.ok("PUT", f"{show.path}/source/{own}", {})["project"]
+    assert [each["sourceId"] for each in project["sources"]] == [own]
