@@ -11,14 +11,28 @@ from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, Callers, CallH
 from onair_api.auth.roles import VIEWERS
 from onair_api.auth.tokens import Verified
 from onair_api.errors import PermissionDenied, RpcError, Unauthenticated
+from onair_crds.shapes import JsonObject
 
 STREAM_EVENTS = "StreamEvents"
 STREAM_ACCESS = ByAccessToken(VIEWERS)
 """Who may open a stream."""
 
 SUBPROTOCOL = "Bearer"
+STATUS = "type.googleapis.com/google.rpc.Status"
 REFUSED = "You do not have permission to this resource"
 """Clients of this family do not retry after this sentence with code 7 (`operations.md`, Event operations)."""
+
+
+class Refused(PermissionDenied):
+    """The sentence that clients look for; the error behind it is a `google.rpc.Status` in the details."""
+
+    def __init__(self, cause: RpcError) -> None:
+        super().__init__(REFUSED)
+        self._cause = cause
+
+    @property
+    def details(self) -> list[JsonObject]:
+        return [{"@type": STATUS, **self._cause.body()}]
 
 
 class Admission:
@@ -70,10 +84,11 @@ def session_id_of(headers: Headers, query: QueryParams) -> str | None:
 def refusal_of(error: RpcError, token: str) -> RpcError:
     """The error as a stream's client gets it: PERMISSION_DENIED where a retry does not help.
 
-    A token that has merely expired is worth another try, with a new one.
+    A token that has merely expired is worth another try, with a new one. What plain HTTP would have said
+    is in the details.
     """
     if isinstance(error, PermissionDenied) or (isinstance(error, Unauthenticated) and not _expired(token)):
-        return PermissionDenied(REFUSED)
+        return Refused(error)
     return error
 
 

@@ -11,13 +11,14 @@ REFUSED = "You do not have permission to this resource"
 
 @pytest.mark.parametrize("token", ["nonsense", None])
 def test_an_invalid_token_is_refused_on_the_stream(one: Facade, token: str | None) -> None:
-    with WebSocket(one, token) as socket:
-        error = {"code": 7, "message": REFUSED, "details": []}
-        assert socket.next() == {"error": error, **error}
-        assert socket.closed() == 1008
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     response = one.http.get("/event/v2/stream", headers=headers)
     assert (response.status_code, response.json()["code"]) == (401, 16)
+    with WebSocket(one, token) as socket:
+        details = [{"@type": "type.googleapis.com/google.rpc.Status", **response.json()}]
+        error = {"code": 7, "message": REFUSED, "details": details}
+        assert socket.next() == {"error": error, **error}
+        assert socket.closed() == 1008
 
 
 def test_a_head_of_a_stream_ends(host: User) -> None:

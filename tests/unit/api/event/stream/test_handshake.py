@@ -67,3 +67,6 @@ def test_only_an_expired_token_or_a_full_service_is_worth_a_retry(
     refusal = refusal_of(error, given)
     assert refusal.code is code
     assert (refusal.message == REFUSED) == (code is Code.PERMISSION_DENIED)
+    if refusal.message == REFUSED:
+        status = "type.googleapis.com/google.rpc.Status"
+        assert refusal.details == [{"@type": status, **error.body()}], "as plain HTTP says it"
