@@ -52,6 +52,8 @@ class Visibility:
     user_id: str
     keys: tuple[AudienceKey, ...]
     sees_layouts: bool
+    sees_addresses: bool = True
+    """Of destinations and pages."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -65,4 +67,4 @@ def visibility_of(identity: Identity) -> Visibility:
     else:
         keys = (owner_key(*identity.owner),)
     keys = (*keys, user_key(identity.user_id))
-    return Visibility(identity.user_id, keys, may(identity, RENDERERS))
+    return Visibility(identity.user_id, keys, may(identity, RENDERERS), identity.sees_addresses)

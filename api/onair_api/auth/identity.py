@@ -62,6 +62,11 @@ class Identity:
     def sees_secrets(self) -> bool:
         return self.role in (Role.HOST, Role.COHOST)
 
+    @property
+    def sees_addresses(self) -> bool:
+        """Whether it is shown where destinations and pages are: not who only watches or talks."""
+        return self.role not in (None, Role.GUEST, Role.VIEWER)
+
     def claims(self) -> Claims:
         """The claims of `operations.md`, "Tokens", without times."""
         role = self.role.wire if self.role else Role.unspecified()

@@ -96,25 +96,38 @@ class Event:
     origin: str | None = None
     """Connection that published it; it alone sees the correlation id."""
     correlation_id: str | None = None
-    _frames: dict[Format, bytes] = field(default_factory=dict)
+    reduced_body: bytes | None = None
+    """The same without addresses, for those who may not see them; None where it has none."""
+    _frames: dict[tuple[Format, bool], bytes] = field(default_factory=dict)
 
-    def frame_for(self, origin: str, format_: Format) -> bytes:
-        """The framed message for one connection: the same bytes for all but the one that published it."""
+    def frame_for(self, origin: str, format_: Format, *, reduced: bool = False) -> bytes:
+        """The framed message for one connection: the same bytes for all but the one that published it.
+
+        Args:
+            reduced: for a session that may not see addresses.
+        """
         if self.origin == origin:
-            return format_.frame(self._message(self.correlation_id))
-        frame = self._frames.get(format_)
+            return format_.frame(self._message(self.body, self.correlation_id))
+        reduced = reduced and self.reduced_body is not None
+        frame = self._frames.get((format_, reduced))
         if frame is None:
-            frame = self._frames[format_] = format_.frame(self._message(None))
+            body = self.reduced_body if reduced and self.reduced_body is not None else self.body
+            frame = self._frames[format_, reduced] = format_.frame(self._message(body, None))
         return frame
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return len(self.body) + len(self.reduced_body or b"")
 
     def drop_frames(self) -> None:
         """Called when it was delivered: a session that reconnects needs its frame only once."""
         self._frames.clear()
 
-    def _message(self, correlation_id: str | None) -> bytes:
+    def _message(self, body: bytes, correlation_id: str | None) -> bytes:
         fields: dict[str, bytes] = {}
         if correlation_id is not None:
             fields["correlationId"] = dumps(correlation_id)
         if self.session_id is not None:
             fields["sessionId"] = dumps(self.session_id)
-        return result_message({**fields, "event": self.body})
+        return result_message({**fields, "event": body})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
+from onair_api.access.addresses import payload_without_addresses
 from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
 from onair_api.access.target import Target
 from onair_api.event.changes.resource_change import ResourceChange
@@ -42,10 +43,12 @@ class Announcement:
         name = f"{prefix}:{family}:{types}"
         ends = self.sub_type == DELETE and self.type == change.kind.lower()
         version = "gone" if ends else str(change.entry.version)
+        payload: JsonObject = {self.type: {self.sub_type: self.record}}
+        reduced = payload_without_addresses(payload)
         body: JsonObject = {
             "id": str(uuid.uuid5(_IDS, f"{change.entry.uid}\n{version}\n{name}\n{self.subject}")),
             "name": name,
-            "payload": {self.type: {self.sub_type: self.record}},
+            "payload": payload,
         }
         if note and note.metadata is not None:
             body["requestMetadata"] = note.metadata
@@ -53,6 +56,7 @@ class Announcement:
         return Event(
             name=name,
             body=dumps(body),
+            reduced_body=None if reduced is payload else dumps({**body, "payload": reduced}),
             target=self.target,
             source=change.kind,
             position=Position(change.position.number, change.position.part + part),

@@ -43,11 +43,11 @@ class ReplayBuffer:
 
     def add(self, event: Event, at: float) -> None:
         self._events.append((at, event))
-        self._bytes += len(event.body)
+        self._bytes += event.size
         self.advance(event.source, event.position)
         while self._events and self._exceeds_bounds(at):
             _, oldest = self._events.popleft()
-            self._bytes -= len(oldest.body)
+            self._bytes -= oldest.size
             if oldest.source in self._starts:
                 self._evicted[oldest.source] = oldest.position
 

@@ -62,7 +62,8 @@ class _Audience:
 def send(session: Session, event: Event) -> None:
     """Sends an event to a session that is to have it."""
     sender = session.sender
-    sender.push(event.frame_for(session.origin, sender.format), event)
+    reduced = not session.visibility.sees_addresses
+    sender.push(event.frame_for(session.origin, sender.format, reduced=reduced), event)
 
 
 class Delivery:

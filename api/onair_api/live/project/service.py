@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onair_api.access.addresses import project_without_addresses
 from onair_api.access.ownership import owned_collection, owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
@@ -91,4 +92,5 @@ class Projects:
         return len(layouts)
 
     async def _record(self, caller: Caller, entry: Entry) -> JsonObject:
-        return await self._records.record(entry, secrets=caller.identity.sees_secrets)
+        record = await self._records.record(entry, secrets=caller.identity.sees_secrets)
+        return record if caller.identity.sees_addresses else project_without_addresses(record)

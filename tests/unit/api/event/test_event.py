@@ -21,6 +21,14 @@ def test_all_receivers_share_one_frame_until_it_was_delivered() -> None:
     assert made.frame_for("a", Format.NDJSON) == first
 
 
+def test_a_session_that_may_not_see_addresses_gets_the_event_without() -> None:
+    made = Event("e", b"1", Target(), "s", Position(1), (), reduced_body=b"2")
+    whole, reduced = (made.frame_for("a", Format.NDJSON, reduced=each) for each in (False, True))
+    assert [orjson.loads(frame)["result"]["event"] for frame in (whole, reduced)] == [1, 2]
+    assert event().frame_for("a", Format.NDJSON, reduced=True) == event().frame_for("a", Format.NDJSON)
+    assert made.size == 2
+
+
 def test_only_the_connection_that_published_it_sees_the_correlation_id() -> None:
     made = event(origin="a", correlation_id="c")
     own, others = (orjson.loads(made.frame_for(each, Format.NDJSON)) for each in ("a", "b"))
