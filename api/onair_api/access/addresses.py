@@ -12,8 +12,9 @@ PAGES = frozenset({"url", "rendererUrl"})
 
 
 def destination_without_address(record: JsonObject) -> JsonObject:
-    """A copy of a destination's record that names no server."""
-    return {**record, "address": _without(record["address"], SERVERS)}
+    """A copy of a destination's record that names no server; an error names one, too."""
+    shown = {name: value for name, value in record.items() if name != "lastError"}
+    return {**shown, "address": _without(record["address"], SERVERS)}
 
 
 def project_without_addresses(record: JsonObject) -> JsonObject:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onair_api.live.broadcast.run import Run, known_runs
 from onair_crds.kube.store import Entry
-from onair_crds.resources.enums import BroadcastError, BroadcastPhase
+from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import JsonObject
 
 
@@ -23,7 +23,7 @@ def broadcast_states(before: Entry | None, after: Entry) -> list[tuple[str, Json
     ]
     for run in new.values():
         known = old.get(run.id)
-        if known and (known.phase, _error(known)) == (run.phase, _error(run)):
+        if known and (known.phase, known.error) == (run.phase, run.error):
             continue
         if run.phase is BroadcastPhase.ARCHIVED and not (known and known.phase.ended):
             found.append(_state(run, BroadcastPhase.STOPPED))
@@ -42,9 +42,4 @@ def _got_its_id(run: Run, old: dict[str | None, Run], new: dict[str | None, Run]
 
 def _state(run: Run, phase: BroadcastPhase) -> tuple[str, JsonObject]:
     state: JsonObject = {"broadcastId": run.id} if run.id else {}
-    return f"{run.id} {phase.value}", {**state, "phase": phase.wire, **_error(run)}
-
-
-def _error(run: Run) -> JsonObject:
-    error = next((each for each in BroadcastError if each.value == run.record.get("error")), None)
-    return {"error": error.wire} if error else {}
+    return f"{run.id} {phase.value}", {**state, "phase": phase.wire, **run.error}

@@ -10,12 +10,11 @@ from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, ST
 from onair_api.event.changes.broadcast_states import broadcast_states
 from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.collection.service import COLLECTION_MESSAGE
-from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
+from onair_api.live.destination.record import DESTINATION_MESSAGE, connect_state, public_destination
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
 from onair_crds.kube.store import Entry
-from onair_crds.resources.enums import ConnectState
 from onair_crds.shapes import JsonObject
 
 MESSAGES = {
@@ -137,8 +136,8 @@ def _states(
         ]
     if after.kind not in (SOURCE, DESTINATION):
         return []
-    connect = _connect(after)
-    if connect == _connect(before):
+    connect = connect_state(after.status)
+    if connect == connect_state(before.status if before else {}):
         return []
     record = {**_ids(after, target), "connect": connect.wire}
     if after.kind == DESTINATION:
@@ -152,9 +151,3 @@ def _states(
         )
         for project in projects
     ]
-
-
-def _connect(entry: Entry | None) -> ConnectState:
-    """One that has never been connected is disconnected."""
-    value = entry.status.get("connect") if entry else None
-    return next((state for state in ConnectState if state.value == value), ConnectState.DISCONNECTED)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onair_crds.contract.runs import was_used
-from onair_crds.resources.enums import BroadcastPhase, BroadcastState, Region
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState, Region
 from onair_crds.shapes import JsonObject
 
 
@@ -28,6 +28,12 @@ class Run:
     def on_air(self) -> bool:
         """Waiting, Starting or Running."""
         return self.phase.active
+
+    @property
+    def error(self) -> JsonObject:
+        """`{error}` where it ended by itself."""
+        error = next((each for each in BroadcastError if each.value == self.record.get("error")), None)
+        return {"error": error.wire} if error else {}
 
 
 NO_RUN = Run(None, BroadcastPhase.NOT_RUNNING)
@@ -100,7 +106,7 @@ def wanted_stop(spec: JsonObject, status: JsonObject) -> JsonObject:
 
 
 def status_record(collection_id: str, project_id: str, run: Run, now: dt.datetime) -> JsonObject:
-    """The broadcast status of `interface.md`."""
+    """The broadcast status of `interface.md`, with the error that a run ended by."""
     record: JsonObject = {"collectionId": collection_id, "projectId": project_id}
     if run.id:
         record["broadcastId"] = run.id
@@ -111,6 +117,7 @@ def status_record(collection_id: str, project_id: str, run: Run, now: dt.datetim
     if stop:
         record["stop"] = _text(stop)
     record["phase"] = run.phase.wire
+    record |= run.error
     if region := run.record.get("region"):
         record["region"] = next((r.wire for r in Region if r.value == region), Region.unspecified())
     if datacenter := run.record.get("datacenter"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_api.wire.schema import INTEGER, STRING, TIME, Schemas, enumeration, record, reference
-from onair_crds.resources.enums import BroadcastPhase, ImageFormat, Region
+from onair_crds.resources.enums import BroadcastError, BroadcastPhase, ImageFormat, Region
 
 
 def broadcast_schemas() -> Schemas:
@@ -18,6 +18,13 @@ def broadcast_schemas() -> Schemas:
             "phase": enumeration(BroadcastPhase),
             "region": enumeration(Region),
             "datacenter": STRING,
+            "error": {**enumeration(BroadcastError), "description": "Why the run ended by itself."},
+            "reason": {
+                **STRING,
+                "description": "Why the broadcast is as it is, in a word: the reason of the project's"
+                " condition OnAir where that is False, such as Slate, else of Ready, such as NoCapacity.",
+            },
+            "message": {**STRING, "description": "The same as a sentence. Not shown to GUEST and VIEWER."},
         },
         ("collectionId", "projectId", "phase"),
     )

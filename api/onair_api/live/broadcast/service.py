@@ -9,11 +9,13 @@ import structlog
 
 from onair_api.access.ownership import owned_project
 from onair_api.auth.callers import Caller
+from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders
+from onair_api.live.broadcast.verdict import verdict
 from onair_api.operation import Ids
 from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
@@ -81,13 +83,17 @@ class Broadcasts:
 
     async def status(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
-        return {"status": status_of(project)}
+        return {"status": status_of(project, caller.identity)}
 
 
-def status_of(project: Entry) -> JsonObject:
-    """The broadcast status of a project as it stands."""
+def status_of(project: Entry, identity: Identity) -> JsonObject:
+    """The broadcast status of a project as it stands, and why; a message may name servers and pages."""
     run = present_run(project.spec, project.status)
-    return status_record(str(project.spec.get("collectionId")), project.name, run, dt.datetime.now(dt.UTC))
+    why = verdict(project.status, run)
+    if not identity.sees_addresses:
+        why.pop("message", None)
+    collection_id = str(project.spec.get("collectionId"))
+    return status_record(collection_id, project.name, run, dt.datetime.now(dt.UTC)) | why
 
 
 def on_air(project: Entry) -> bool:

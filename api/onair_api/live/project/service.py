@@ -48,7 +48,7 @@ class Projects:
         entry = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
         response = {"project": await self._record(caller, entry)}
         if message["status"]:
-            response["status"] = status_of(entry)
+            response["status"] = status_of(entry, caller.identity)
         return response
 
     async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from tests.support.facade import Cluster, Show, User, wait_for
+from tests.support.tokens import invite, seen_by
 
 from onair_crds.shapes import JsonObject
 
+CONDITION: JsonObject = {"observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}
 PREFIX = "PROJECT_BROADCAST_PHASE_"
 
 
@@ -89,6 +91,26 @@ def test_a_run_that_ended_by_itself_can_be_followed_by_another(show: Show, clust
     cluster.set_broadcast(show.id, {"id": run, "phase": "Stopped", "error": "DurationExceeded"})
     wait_for(lambda: phase(show) == "STOPPED", "stopped is seen")
     assert show.start() != run
+
+
+def test_the_status_says_why(show: Show, cluster: Cluster) -> None:
+    run = show.start()
+    assert "reason" not in show.status(), "nobody has judged it yet"
+    text = "no node of region us-west-1 has 1.5 CPU free; queued"
+    ready = {**CONDITION, "type": "Ready", "status": "False", "reason": "NoCapacity", "message": text}
+    cluster.set_broadcast(show.id, {"id": run, "phase": "Waiting"}, conditions=[ready])
+    wait_for(lambda: show.status().get("reason") == "NoCapacity", "the reason is seen")
+    assert show.status()["message"] == text
+    seen = seen_by(invite(show, "VIEWER"), show).status()
+    assert (seen["reason"], "message" in seen) == ("NoCapacity", False)
+    failed = {**ready, "reason": "EncoderFailed", "message": "encoders were lost again and again"}
+    record = {"id": run, "phase": "Stopped", "error": "Internal"}
+    cluster.set_broadcast(show.id, record, conditions=[failed])
+    wait_for(lambda: phase(show) == "STOPPED", "the end is seen")
+    status = show.status()
+    assert (status["reason"], status["error"]) == ("EncoderFailed", "PROJECT_BROADCAST_ERROR_INTERNAL")
+    show.start()
+    assert not {"reason", "message", "error"} & set(show.status()), "of the new run nothing is known"
 
 
 def test_a_stop_before_the_operator_saw_the_start(show: Show) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
-from tests.support.tokens import invite
+from tests.support.tokens import invite, seen_by
 
 from onair_crds.shapes import JsonObject
 
@@ -81,6 +81,7 @@ def test_every_kind_of_destination_comes_back_as_it_was_sent(show: Show, body: J
         "address": body["address"],
         "enabled": body.get("enabled", True),
         "timeout": int(body.get("timeout", 5000)),
+        "connect": "CONNECT_STATE_DISCONNECTED",
     }
     path = f"{show.path}/destination/{created['destinationId']}"
     assert show.user.ok("GET", path) == {"destination": created}
@@ -280,6 +281,33 @@ def test_a_running_broadcast_is_told_of(show: Show, cluster: Cluster) -> None:
     assert show.user.ok("PATCH", off_path, {"timeout": 700})["broadcastUpdated"] is False
     assert show.user.ok("PATCH", off_path, {"enabled": True})["broadcastUpdated"] is True
     assert show.user.ok("DELETE", path + "?force=1") == {"broadcastUpdated": True}
+
+
+def test_a_read_says_how_the_delivery_goes(show: Show, cluster: Cluster) -> None:
+    created = show.destination()
+    path = f"{show.path}/destination/{created['destinationId']}"
+    status = {"connect": "Connected", "since": "2026-01-02T03:04:05Z"}
+
+    def write(**more: str) -> None:
+        patch = {"status": {**status, **more}}
+        cluster.patch("destinations", created["destinationId"], patch, "status")
+
+    def read() -> JsonObject:
+        found: JsonObject = show.user.ok("GET", path)["destination"]
+        return {name: found[name] for name in ("connect", "since", "lastError") if name in found}
+
+    write()
+    connected = {"connect": "CONNECT_STATE_CONNECTED", "since": status["since"]}
+    wait_for(lambda: read() == connected, "the connection is seen")
+    write(connect="Disconnected", lastError="203.0.113.9:1935 refused the connection")
+    lost = {**connected, "connect": "CONNECT_STATE_DISCONNECTED"}
+    lost["lastError"] = "203.0.113.9:1935 refused the connection"
+    wait_for(lambda: read() == lost, "the loss is seen")
+    (listed,) = seen_by(invite(show, "VIEWER"), show).get()["project"]["destinations"]
+    assert (listed["connect"], "lastError" in listed) == (lost["connect"], False), "an error names a server"
+    assert show.user.ok("PATCH", path, read())["destination"]["since"] == status["since"], (
+        "no request sets it"
+    )
 
 
 def test_a_destination_belongs_to_its_project_alone(

@@ -39,9 +39,10 @@ SECRET = "k-5d2"
 def test_the_kind_stays_and_the_address_goes(
     composition: JsonObject, left: JsonObject, address: JsonObject, left_of_address: JsonObject
 ) -> None:
-    destination = {"destinationId": "d", "address": address, "enabled": True}
+    shown_destination = {"destinationId": "d", "address": left_of_address, "enabled": True}
+    error = f"a.example:1935/{SECRET} refused the connection"
+    destination = {**shown_destination, "address": address, "lastError": error}
     project = {"projectId": "p", "composition": composition, "destinations": [destination]}
-    shown_destination = {**destination, "address": left_of_address}
     shown = {**project, "composition": left, "destinations": [shown_destination]}
     assert project_without_addresses(project) == shown
     assert payload_without_addresses({"project": {"update": {"projectId": "p", "project": project}}}) == {
