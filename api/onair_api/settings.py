@@ -120,6 +120,8 @@ class EventSettings(Part):
     """The same in bytes. Streams share their events: a thousand slow readers of the same cost as one."""
     stalled_after_s: Annotated[float, Field(gt=0)] = 30.0
     """A stream whose reader takes nothing for this long while something waits is cut."""
+    heartbeat_s: Annotated[float, Field(gt=0)] = 15.0
+    """An HTTP stream says so where it had nothing to say for this long; WebSockets have pings."""
     reconnect_lead_s: Annotated[float, Field(ge=0)] = 60.0
     """How long before a token's expiry its streams are asked to reconnect."""
     drain_s: Annotated[float, Field(ge=0)] = 5.0

@@ -90,9 +90,13 @@ class HttpSender:
         self._ended = True
         self._wake.set()
 
-    async def chunk(self) -> bytes:
-        """The bytes to write next; empty when the stream ends."""
-        while not self._backlog and not self._ended:
-            self._wake.clear()
-            await self._wake.wait()
+    async def chunk(self, heartbeat_s: float) -> bytes | None:
+        """The bytes to write next; empty when the stream ends, None where nothing came for so long."""
+        try:
+            async with asyncio.timeout(heartbeat_s):
+                while not self._backlog and not self._ended:
+                    self._wake.clear()
+                    await self._wake.wait()
+        except TimeoutError:
+            return None
         return self._backlog.take(WRITE_BYTES) if self._backlog else b""

@@ -58,7 +58,8 @@ class HttpStreams:
             verified, session_id_of(request.headers, request.query_params), sender
         )
         requests = requests_of_query(request.query_params)
-        return _StreamResponse(self._streams, self._requests, session, sender, requests)
+        heartbeat_s = self._settings.heartbeat_s
+        return _StreamResponse(self._streams, self._requests, session, sender, requests, heartbeat_s)
 
 
 class _StreamResponse(Response):
@@ -71,6 +72,7 @@ class _StreamResponse(Response):
         session: Session,
         sender: HttpSender,
         requests: list[StreamRequest],
+        heartbeat_s: float,
     ) -> None:
         super().__init__(media_type=MEDIA_TYPES[sender.format], headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
@@ -79,6 +81,7 @@ class _StreamResponse(Response):
         self._session = session
         self._sender = sender
         self._requests = requests
+        self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         disconnected = asyncio.create_task(_disconnected(receive))
@@ -98,8 +101,9 @@ class _StreamResponse(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         opening = b": open\n\n" if self._sender.format is Format.SSE else b""
         await send({"type": "http.response.body", "body": opening, "more_body": True})
-        while chunk := await self._sender.chunk():
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        while (chunk := await self._sender.chunk(self._heartbeat_s)) != b"":
+            body = self._session.heartbeat() if chunk is None else chunk
+            await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -67,6 +67,15 @@ class Session:
     def reply_error(self, correlation_id: str | None, error: RpcError) -> None:
         self.reply(correlation_id, "error", dumps(_error_json(error.code, error.message)))
 
+    def heartbeat(self) -> bytes:
+        """What an idle HTTP stream sends, so that no proxy and no client takes it for dead.
+
+        A comment of server-sent events; a pong that nobody asked for where each line is a message.
+        """
+        if self.sender.format is Format.SSE:
+            return b": heartbeat\n\n"
+        return self._framed({"sessionId": dumps(self.id), "pong": dumps("")})
+
     def ask_to_reconnect(self, before: float, *, reauthenticate: bool) -> None:
         """
         Args:

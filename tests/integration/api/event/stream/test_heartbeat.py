@@ -1,0 +1,43 @@
+"""HTTP streams with nothing to say."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from tests.support.event_client import HttpStream, SignIn
+from tests.support.facade import Facade, StartFacade
+
+from onair_api.settings import EventSettings
+
+
+@pytest.fixture
+def brisk(start_facade: StartFacade) -> Iterator[Facade]:
+    with start_facade(events=EventSettings(heartbeat_s=0.1, drain_s=0.2)) as facade:
+        yield facade
+
+
+def test_server_sent_events_have_comments(brisk: Facade, sign_in: SignIn) -> None:
+    headers = {**sign_in(facade=brisk).headers, "Accept": "text/event-stream"}
+    with (
+        httpx.Client(base_url=brisk.url, trust_env=False, timeout=10) as client,
+        client.stream("GET", "/event/v2/stream", headers=headers) as response,
+    ):
+        lines = [line for line in itertools.islice(response.iter_lines(), 6) if line]
+    assert lines == [": open", ": heartbeat", ": heartbeat"]
+
+
+def test_lines_of_json_have_pongs_and_events_between(brisk: Facade, sign_in: SignIn) -> None:
+    user = sign_in(facade=brisk)
+    session = "studio-9"
+    with HttpStream(brisk, user, sessionid=session, **{"subscribe.name": "*"}) as lines:
+        assert "subscribed" in lines.next()["result"]
+        for _ in range(2):
+            assert lines.next() == {"result": {"sessionId": session, "pong": ""}}
+        collection = user.collection()
+        found = (lines.next()["result"] for _ in range(100))
+        event = next(each["event"] for each in found if "event" in each)
+        assert collection in json.dumps(event)
