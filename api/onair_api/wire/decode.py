@@ -178,7 +178,8 @@ def _default_member(path: Path) -> JsonObject | None:
     """A member of a select-one whose default selects it: named without a value, it is selected as that."""
     if len(path) < 2 or not (path[-2].message and path[-2].message.one_of) or not path[-2].default:
         return None
-    return copy.deepcopy(path[-2].default.get(path[-1].name))
+    member: JsonObject | None = path[-2].default.get(path[-1].name)
+    return copy.deepcopy(member)
 
 
 def _clear(spec: JsonObject, path: Path) -> None:

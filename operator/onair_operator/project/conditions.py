@@ -79,11 +79,7 @@ def _ended(broadcast: BroadcastStatus) -> Verdict | None:
 def _used_id(observed: ObservedProject) -> Verdict | None:
     """Whether a run is wanted that has been already."""
     wanted, status = observed.project.spec.broadcast, observed.project.status
-    if (
-        wanted.id is None
-        or not wanted_on_air(observed)
-        or is_new_run(wanted, status.broadcast, status.previous)
-    ):
+    if wanted.id is None or not wanted_on_air(observed) or is_new_run(wanted, status):
         return None
     return Verdict(
         False,
