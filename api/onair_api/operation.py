@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from onair_api.auth.callers import Access, ByAccessToken, Caller
 from onair_api.errors import Code
+from onair_api.wire.page import MAX_PAGE_SIZE
 from onair_crds.shapes import JsonObject, JsonSchema
 
 S = TypeVar("S")
@@ -54,6 +55,8 @@ class ResponseKind(Enum):
     """`{format, image}`: over HTTP the bytes of `image`, or a record where JSON is asked for."""
     TOKEN = auto()
     """`{accessToken}`: over HTTP an empty object, and the token in a header."""
+    LIST = auto()
+    """`{items, nextPageToken?}`: over HTTP the bare array, and the token in a header."""
     REDIRECT = auto()
     """`{location}`: over HTTP a redirect there."""
 
@@ -73,6 +76,13 @@ class Filter:
 
     name: str
     schema: JsonSchema
+
+
+PAGE = (
+    Filter("pageSize", {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE}),
+    Filter("pageToken", {"type": "string", "description": "nextPageToken of the page before."}),
+)
+"""Fields of the request message of every list; without them all is listed, up to 10,000 items."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ ALLOWED_HEADERS = (
 )
 ALLOWED_PREFIX = "apistream-"
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-EXPOSED = b"Authorization, Retry-After"
+EXPOSED = b"Authorization, Retry-After, Warning, X-Next-Page-Token"
 
 _KNOWN = {name.lower() for name in ALLOWED_HEADERS}
 

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from onair_api.auth.callers import Access, ByAccessToken, ByAnybody, ByApiKey
 from onair_api.errors import BAD_REQUEST, Code
+from onair_api.http.responses import NEXT_PAGE
 from onair_api.operation import Declaration, Example, Filter, Flag, ResponseKind
 from onair_api.operations import OPERATIONS, schemas
 from onair_api.wire.schema import STRING
@@ -164,6 +165,9 @@ def _responses(operation: Declaration[Any]) -> JsonObject:
         if operation.http.response is ResponseKind.IMAGE:
             content["image/jpeg"] = {"schema": {"type": "string", "format": "binary"}}
         responses = {"200": {"description": "Success", "content": content}}
+        if operation.http.response is ResponseKind.LIST:
+            text = "Token of the next page; absent on the last one."
+            responses["200"]["headers"] = {NEXT_PAGE: {"description": text, "schema": STRING}}
     for code in sorted(operation.error_codes, key=lambda code: code.http_status):
         name = code.name.title().replace("_", "")
         responses[str(code.http_status)] = {"$ref": f"#/components/responses/{name}"}

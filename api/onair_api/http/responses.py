@@ -21,6 +21,8 @@ from onair_api.operation import ResponseKind
 from onair_crds.kube.errors import ApiError
 
 NO_STORE = {"Cache-Control": "no-store"}
+NEXT_PAGE = "X-Next-Page-Token"
+"""Header of a bare array that has another page."""
 
 
 class Json(Response):
@@ -62,6 +64,11 @@ def _token(message: Any, scope: Scope) -> Response:
     return Json({}, headers={"Authorization": f"Bearer {message['accessToken']}"})
 
 
+def _list(message: Any, scope: Scope) -> Response:
+    token = message.get("nextPageToken")
+    return Json(message["items"], headers={NEXT_PAGE: token} if token else None)
+
+
 def _redirect(message: Any, scope: Scope) -> Response:
     """The address holds a token: no cache keeps it, and the page behind it does not pass it on."""
     headers = {"Location": message["location"], **NO_STORE, "Referrer-Policy": "no-referrer"}
@@ -72,6 +79,7 @@ _RESPONDERS: dict[ResponseKind, Callable[[Any, Scope], Response]] = {
     ResponseKind.MESSAGE: _message,
     ResponseKind.IMAGE: _image,
     ResponseKind.TOKEN: _token,
+    ResponseKind.LIST: _list,
     ResponseKind.REDIRECT: _redirect,
 }
 

@@ -6,7 +6,17 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import CONTRIBUTORS, RENDERERS
 from onair_api.errors import Code
 from onair_api.layout.service import Layouts
-from onair_api.operation import Docs, Errors, Filter, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import (
+    PAGE,
+    Docs,
+    Errors,
+    Filter,
+    Http,
+    Messages,
+    Operation,
+    ResponseKind,
+    ServiceMethod,
+)
 from onair_api.wire.schema import STRING, enumeration
 from onair_crds.resources.enums import LayoutType
 
@@ -26,7 +36,7 @@ EXAMPLE = {
 LAYOUTS = (
     Operation(
         name="ListLayouts",
-        http=Http("GET", PATH),
+        http=Http("GET", PATH, response=ResponseKind.LIST),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layouts, Layouts.list_layouts),
         messages=Messages(
@@ -36,6 +46,7 @@ LAYOUTS = (
                 Filter("projectId", STRING),
                 Filter("collectionId", STRING),
                 Filter("type", enumeration(LayoutType)),
+                *PAGE,
             ),
             response_example=[EXAMPLE],
         ),

@@ -17,6 +17,7 @@ from onair_api.layout.record import LAYOUT_MESSAGE, canvas, layout_fields
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import enum_field
+from onair_api.wire.page import page_of
 from onair_api.wire.validation import check
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
@@ -38,8 +39,8 @@ class Layouts:
         self._writer = writer
         self._limits = limits
 
-    async def list_layouts(self, caller: Caller, ids: Ids, message: JsonObject) -> list[JsonObject]:
-        """All layouts that the caller may see, oldest first; a filter that names another's finds none."""
+    async def list_layouts(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """The layouts that the caller may see, oldest first; a filter that names another's finds none."""
         collection_id = message.get("collectionId")
         type_ = enum_field(message, "type", LayoutType)
         found: list[tuple[Entry, Entry]] = []
@@ -50,7 +51,8 @@ class Layouts:
         if type_ is not None:
             found = [each for each in found if is_scene(each[0].spec) == (type_ is LayoutType.SCENE)]
         found.sort(key=lambda each: each[0].created)
-        return [layout_fields(entry, project) for entry, project in found]
+        page = page_of(found, message, lambda each: each[0].created)
+        return {"items": [layout_fields(entry, project) for entry, project in page.items], **page.field}
 
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A scene begins with its root layer; size and collection are the project's where not given."""

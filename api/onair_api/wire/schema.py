@@ -28,6 +28,11 @@ def record(properties: JsonSchema, required: tuple[str, ...] = ()) -> JsonSchema
     return {"type": "object", "properties": properties, "required": list(required or properties)}
 
 
+def listing(name: str, of: JsonSchema) -> JsonSchema:
+    """A list, and the token of its next page where there is one."""
+    return record({name: array(of), "nextPageToken": STRING}, (name,))
+
+
 def optional(properties: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": properties}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import CONTRIBUTORS, RENDERERS
 from onair_api.layout.layer.service import Layers
-from onair_api.operation import Docs, Errors, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import PAGE, Docs, Errors, Http, Messages, Operation, ResponseKind, ServiceMethod
 
 PATH = "/layout/v2/layouts/{layoutId}/layers"
 
@@ -30,10 +30,10 @@ EXAMPLE = {
 LAYERS = (
     Operation(
         name="ListLayers",
-        http=Http("GET", PATH),
+        http=Http("GET", PATH, response=ResponseKind.LIST),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layers, Layers.list_layers),
-        messages=Messages(None, "Layers", response_example=[EXAMPLE]),
+        messages=Messages(None, "Layers", query=PAGE, response_example=[EXAMPLE]),
         docs=Docs("layers", "List layers", "All layers of a layout, detached ones with them, oldest first."),
     ),
     Operation(

@@ -13,6 +13,7 @@ from onair_api.layout.layer.request import LayerRequest, create_request, delete_
 from onair_api.layout.layer.writes import LayerWrites, Waiting
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
+from onair_api.wire.page import page_of
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
@@ -32,14 +33,15 @@ class Layers:
         self._limits = limits
         self._writes = LayerWrites(writer, details)
 
-    async def list_layers(self, caller: Caller, ids: Ids, message: JsonObject) -> list[JsonObject]:
-        """All layers, attached or not, oldest first."""
+    async def list_layers(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """The layers, attached or not, oldest first."""
         layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
         records: list[JsonObject] | None = layout.records.get("wire")
         if records is None:
             records = [layer_fields(layout.name, layer) for layer in layers_of(layout).values()]
             layout.records["wire"] = records
-        return records
+        page = page_of(records, message, lambda record: (record["id"],), by_key=False)
+        return {"items": page.items, **page.field}
 
     async def get(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])

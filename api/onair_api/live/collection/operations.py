@@ -6,7 +6,7 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import OWNERS
 from onair_api.errors import Code
 from onair_api.live.collection.service import Collections
-from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
 
 PATH = "/live/v2/collection"
 
@@ -16,11 +16,18 @@ COLLECTIONS = (
         http=Http("GET", PATH),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Collections, Collections.list_collections),
-        messages=Messages(None, "GetCollectionsResponse"),
+        messages=Messages(None, "GetCollectionsResponse", query=PAGE),
         docs=Docs(
             "collections", "List the caller's collections", "Oldest first, with their projects and sources."
         ),
-        errors=Errors(only=(Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED)),
+        errors=Errors(
+            only=(
+                Code.INVALID_ARGUMENT,
+                Code.UNAUTHENTICATED,
+                Code.PERMISSION_DENIED,
+                Code.RESOURCE_EXHAUSTED,
+            )
+        ),
     ),
     Operation(
         name="CreateCollection",

@@ -8,6 +8,7 @@ from onair_api.wire.schema import (
     STRING,
     Schemas,
     array,
+    listing,
     record,
     reference,
     request_schemas,
@@ -21,7 +22,7 @@ def collection_schemas() -> Schemas:
     schemas["Collection"] = resource_schema(COLLECTION_MESSAGE, ("collectionId",), schemas, children)
     return schemas | {
         "CollectionResponse": record({"collection": reference("Collection")}),
-        "GetCollectionsResponse": record({"collections": array(reference("Collection"))}),
+        "GetCollectionsResponse": listing("collections", reference("Collection")),
         "DeleteCollectionResponse": record(
             {"sourcesDeleted": INTEGER, "projectsDeleted": INTEGER, "projectIdsStopped": array(STRING)}
         ),

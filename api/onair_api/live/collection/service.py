@@ -15,6 +15,7 @@ from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
+from onair_api.wire.page import page_of
 from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
@@ -43,9 +44,10 @@ class Collections:
         self._limits = limits
 
     async def list_collections(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        """All collections of the caller's, with their projects and sources, oldest first."""
+        """The caller's collections, with their projects and sources, oldest first."""
         entries = self._cluster.view.children(COLLECTION, *caller.identity.owner)
-        return {"collections": [await self._record(caller, entry) for entry in entries]}
+        page = page_of(entries, message, lambda entry: entry.created)
+        return {"collections": [await self._record(caller, entry) for entry in page.items], **page.field}
 
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         note = caller.note(message, self._limits.request_metadata_bytes)

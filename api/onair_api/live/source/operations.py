@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import IMPERSONATORS, OWNERS
 from onair_api.live.source.service import Sources
-from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/source"
 
@@ -15,7 +15,7 @@ SOURCES = (
         http=Http("GET", PATH),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Sources, Sources.list_sources),
-        messages=Messages(None, "GetSourcesResponse"),
+        messages=Messages(None, "GetSourcesResponse", query=PAGE),
         docs=Docs("sources", "List a collection's live sources", "Oldest first."),
     ),
     Operation(

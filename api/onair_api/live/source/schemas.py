@@ -8,6 +8,7 @@ from onair_api.wire.schema import (
     STRING,
     Schemas,
     array,
+    listing,
     record,
     reference,
     request_schemas,
@@ -21,7 +22,7 @@ def source_schemas() -> Schemas:
     _add_assigned_fields(schemas)
     source = {"source": reference("Source")}
     return schemas | {
-        "GetSourcesResponse": record({"sources": array(reference("Source"))}),
+        "GetSourcesResponse": listing("sources", reference("Source")),
         "SourceResponse": record(source),
         "UpdateSourceResponse": record({**source, "broadcastUpdated": BOOLEAN}),
         "DeleteSourceResponse": record({"projectIdsUpdated": array(STRING)}),

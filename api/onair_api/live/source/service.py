@@ -16,6 +16,7 @@ from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
 from onair_api.live.source.stream_keys import StreamKeys, is_pushed
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
+from onair_api.wire.page import page_of
 from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
@@ -46,10 +47,11 @@ class Sources:
         self._limits = limits
 
     async def list_sources(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        """All sources of a collection, oldest first."""
+        """The sources of a collection, oldest first."""
         collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         entries = self._cluster.view.children(SOURCE, collection.name)
-        return {"sources": [await self._record(caller, entry) for entry in entries]}
+        page = page_of(entries, message, lambda entry: entry.created)
+        return {"sources": [await self._record(caller, entry) for entry in page.items], **page.field}
 
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A pushed source gets its key before it is there, so none is ever without."""

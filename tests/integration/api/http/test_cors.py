@@ -31,6 +31,9 @@ def test_browsers_of_any_origin_may_call(facade: Facade, anna: User) -> None:
         http.get("/nothing", headers=origin),
     ):
         assert response.headers["Access-Control-Allow-Origin"] == "*"
-        assert response.headers["Access-Control-Expose-Headers"] == "Authorization, Retry-After"
+        assert (
+            response.headers["Access-Control-Expose-Headers"]
+            == "Authorization, Retry-After, Warning, X-Next-Page-Token"
+        )
     plain = http.options("/live/v2/collection")
     assert (plain.status_code, plain.headers["Allow"]) == (204, "GET, HEAD, OPTIONS, POST")
