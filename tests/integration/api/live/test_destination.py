@@ -108,7 +108,7 @@ def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, cluster
         ({}, {"address"}),
         ({"address": {}}, {"address"}),
         ({"address": None}, {"address"}),
-        ({"address": {**RTMP, "srtPush": {"url": "srt://a.example"}}}, {"address"}),
+        ({"address": {**RTMP, "srtPush": {"url": "srt://a.example:9000"}}}, {"address"}),
         ({"address": {"rtmpPush": {}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"key": KEY}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"url": "http://a.example", "key": KEY}}}, {"address.rtmpPush.url"}),
