@@ -65,7 +65,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     app.state.services = services
     responses.install(app)
     routes.install(app, OPERATIONS, services.of, services.callers, settings.limits)
-    pages.install(app, services.cluster, services.keys)
+    pages.install(app, services.cluster, services.keys, settings.public_url)
     openapi.install(app, settings.public_url)
     app.add_middleware(Compression)
     app.add_middleware(RequestLog)

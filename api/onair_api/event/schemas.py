@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from onair_api.event.names import MAX_NAME
+from onair_api.event.names import MAX_NAME, MAX_PATTERN
 from onair_api.wire.schema import Schemas
 from onair_crds.shapes import JsonSchema
 
 STRING = {"type": "string"}
 OBJECT = {"type": "object"}
+EVENT_NAME: JsonSchema = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
+PATTERN: JsonSchema = {"type": "string", "minLength": 1, "maxLength": MAX_PATTERN}
 
 
 def event_schemas() -> Schemas:
@@ -18,7 +20,7 @@ def event_schemas() -> Schemas:
         ),
         "PublishEventRequest": _object(
             {
-                "name": {"type": "string", "minLength": 1, "maxLength": MAX_NAME},
+                "name": EVENT_NAME,
                 "payload": OBJECT,
                 "requestMetadata": OBJECT,
                 "target": _reference("EventTarget"),
@@ -35,6 +37,19 @@ def event_schemas() -> Schemas:
             },
             required=("id", "name", "payload"),
         ),
+        "StreamEventsRequest": {
+            **_object(
+                {
+                    "correlationId": {**STRING, "description": "Tags the reply."},
+                    "subscribe": _reference("EventSubscription"),
+                    "unsubscribe": _reference("EventSubscription"),
+                    "publish": _reference("PublishEventRequest"),
+                    "ping": {**STRING, "description": "Comes back as `pong`."},
+                },
+                description="One message of a WebSocket's client.",
+            ),
+            "oneOf": [{"required": [kind]} for kind in ("subscribe", "unsubscribe", "publish", "ping")],
+        },
         "StreamEventsResponse": _object(
             {"result": _reference("StreamResult"), "error": _reference("Error")},
             description="One message of the stream. `error` comes last, where the stream ends for a fault.",
@@ -57,7 +72,9 @@ def event_schemas() -> Schemas:
                 ),
             }
         ),
-        "EventSubscription": _object({"name": STRING, "target": _reference("EventTarget")}),
+        "EventSubscription": _object(
+            {"name": PATTERN, "target": _reference("EventTarget")}, required=("name",)
+        ),
     }
 
 

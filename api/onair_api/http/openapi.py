@@ -8,13 +8,17 @@ from fastapi import FastAPI
 
 from onair_api.auth.callers import Access, ByAccessToken, ByAnybody, ByApiKey
 from onair_api.errors import BAD_REQUEST, Code
+from onair_api.event.stream.http_stream import MEDIA_TYPES
 from onair_api.http.responses import NEXT_PAGE
-from onair_api.operation import Declaration, Example, Filter, Flag, ResponseKind
+from onair_api.operation import Declaration, Example, Filter, Flag, ResponseKind, StreamOperation
 from onair_api.operations import OPERATIONS, schemas
 from onair_api.wire.schema import STRING
 from onair_crds.shapes import JsonObject, JsonSchema
 
-VERSION = "2.1"
+VERSIONS = {"live": "2.1", "layout": "2.0", "event": "2.0"}
+"""Of the interfaces (`interface.md`, "Versioning"), by the first part of their paths. The document of all
+has that of the Live interface, which the others belong to."""
+MAIN = "live"
 
 DESCRIPTION = """Live video production. A collection owns projects; a project renders a composition,
 encodes it once and delivers it to every enabled destination.
@@ -88,29 +92,57 @@ def install(app: FastAPI, public_url: str) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def document(public_url: str) -> JsonObject:
-    """The document of the table."""
+def document(public_url: str, interface: str | None = None) -> JsonObject:
+    """The document of the table, or of one interface's part of it."""
     paths: dict[str, JsonObject] = {}
     for operation in OPERATIONS:
+        if interface and _interface(operation) != interface:
+            continue
         path = paths.setdefault(operation.http.path, {})
         path[operation.http.method.lower()] = _operation(operation, operation.name)
         if method := operation.http.alternate_method:
             path[method.lower()] = _operation(operation, f"{operation.name}By{method.title()}")
+    known = {**schemas(), "Error": _error_schema()}
+    used = {tag for path in paths.values() for operation in path.values() for tag in operation["tags"]}
+    title = f"OnAir, the {interface} interface" if interface else "OnAir"
     return {
         "openapi": "3.1.0",
-        "info": {"title": "OnAir", "description": DESCRIPTION, "version": VERSION},
+        "info": {"title": title, "description": DESCRIPTION, "version": VERSIONS[interface or MAIN]},
         "servers": [{"url": public_url}],
         "paths": paths,
         "components": {
-            "schemas": {**schemas(), "Error": _error_schema()},
+            "schemas": _reachable(paths, known) if interface else known,
             "responses": {code.name.title().replace("_", ""): _error_response(code) for code in _ERRORS},
             "securitySchemes": {
                 "AccessToken": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
                 "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             },
         },
-        "tags": TAGS,
+        "tags": [tag for tag in TAGS if tag["name"] in used],
     }
+
+
+def _interface(operation: Declaration[Any]) -> str:
+    """By the first part of the path; short links belong to the interface that makes them."""
+    first = operation.http.path.split("/")[1]
+    return first if first in VERSIONS else MAIN
+
+
+def _reachable(paths: JsonObject, known: JsonObject) -> JsonObject:
+    """The schemas that paths name, and those that these name; the stream's requests are named in words."""
+    found = {"Error", "StreamEventsRequest"} if any("/stream" in path for path in paths) else {"Error"}
+    waiting: list[Any] = [paths, *(known[name] for name in found)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            name = str(node.get("$ref", "")).rpartition("/")[2]
+            if name in known and name not in found:
+                found.add(name)
+                waiting.append(known[name])
+            waiting += node.values()
+    return {name: schema for name, schema in known.items() if name in found}
 
 
 def _operation(operation: Declaration[Any], operation_id: str) -> JsonObject:
@@ -162,6 +194,8 @@ def _responses(operation: Declaration[Any]) -> JsonObject:
         content = {
             "application/json": _content(operation.messages.response, operation.messages.response_example)
         }
+        if isinstance(operation, StreamOperation):
+            content = dict.fromkeys(MEDIA_TYPES.values(), content["application/json"])
         if operation.http.response is ResponseKind.IMAGE:
             content["image/jpeg"] = {"schema": {"type": "string", "format": "binary"}}
         responses = {"200": {"description": "Success", "content": content}}

@@ -8,19 +8,22 @@ import fastapi_offline
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.cache.cluster import Cluster
+from onair_api.errors import NotFound
+from onair_api.http.openapi import VERSIONS, document
 from onair_api.http.responses import Json
 
 ASSETS = Path(fastapi_offline.__file__).parent / "static"
 
 
-def install(app: FastAPI, cluster: Cluster, keys: SigningKeys) -> None:
+def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, public_url: str) -> None:
     """Adds the pages; the probes report on `cluster` and `keys`."""
     router = APIRouter(include_in_schema=False)
+    documents = {interface: document(public_url, interface) for interface in VERSIONS}
 
     @router.get("/healthz")
     async def healthz() -> Response:
@@ -42,6 +45,18 @@ def install(app: FastAPI, cluster: Cluster, keys: SigningKeys) -> None:
     @router.get("/openapi.json")
     async def openapi() -> Response:
         return Json(app.openapi())
+
+    @router.get("/{interface}/v2/openapi.json")
+    async def interface_openapi(interface: str) -> Response:
+        """The document of one interface, with its own version."""
+        if interface not in VERSIONS:
+            raise NotFound("there is nothing at this path")
+        return Json(documents[interface])
+
+    @router.get("/")
+    async def root() -> Response:
+        """A browser that comes to the address itself wants to know what is here."""
+        return RedirectResponse("docs")
 
     @router.get("/docs")
     async def docs() -> Response:

@@ -41,7 +41,7 @@ LAYOUTS = (
         service=ServiceMethod(Layouts, Layouts.list_layouts),
         messages=Messages(
             None,
-            "Layouts",
+            "v2Layouts",
             query=(
                 Filter("projectId", STRING),
                 Filter("collectionId", STRING),
@@ -61,7 +61,7 @@ LAYOUTS = (
         service=ServiceMethod(Layouts, Layouts.create),
         messages=Messages(
             "CreateLayoutRequest",
-            "Layout",
+            "v2Layout",
             example={"projectId": EXAMPLE["projectId"], "type": "LAYOUT_TYPE_SCENE"},
             response_example=EXAMPLE,
         ),
@@ -77,7 +77,7 @@ LAYOUTS = (
         http=Http("GET", PATH + "/{layoutId}"),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layouts, Layouts.get),
-        messages=Messages(None, "Layout", response_example=EXAMPLE),
+        messages=Messages(None, "v2Layout", response_example=EXAMPLE),
         docs=Docs("layouts", "Read a layout", "Without its layers."),
     ),
     Operation(
@@ -87,7 +87,7 @@ LAYOUTS = (
         service=ServiceMethod(Layouts, Layouts.update),
         messages=Messages(
             "UpdateLayoutRequest",
-            "Layout",
+            "v2Layout",
             example={"metadata": {"name": "Interview"}},
             response_example=EXAMPLE,
         ),

@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onair_api.layout.layer.batch import MAX_BATCH
 from onair_api.layout.layer.request import ANIMATED_MESSAGE, LAYER_MESSAGE, NULLABLE
 from onair_api.layout.record import LAYOUT_MESSAGE
 from onair_api.wire.message import Message
 from onair_api.wire.schema import STRING, Schemas, enumeration, field_schema, reference
-from onair_crds.resources.enums import RequestAnimationMode
+from onair_crds.resources.enums import LayoutType, RequestAnimationMode
 from onair_crds.shapes import JsonSchema
 
 ANY_OBJECT: JsonSchema = {"type": "object"}
 REQUEST_METADATA = {"requestMetadata": {**ANY_OBJECT, "description": "Travels with the event; not stored."}}
 
 
+PREFIX = "v2"
+"""Of the names of the layout interface's types (`interface.md`, "Versioning"); messages have none."""
+
+
 def layout_schemas() -> Schemas:
     """Every schema that a Layout operation names."""
-    schemas: Schemas = {}
+    return _with_prefix(_schemas())
+
+
+def _with_prefix(schemas: Schemas) -> Schemas:
+    """The schemas under their names, and the references to them."""
+    names = {
+        name: f"{PREFIX}{'Request' if name == 'Animation' else ''}{name}"
+        for name in schemas
+        if not name.endswith(("Request", "Response"))
+    }
+
+    def renamed(node: Any) -> Any:
+        if isinstance(node, list):
+            return [renamed(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        if isinstance(target := node.get("$ref"), str):
+            name = target.rpartition("/")[2]
+            return reference(names.get(name, name))
+        return {key: renamed(value) for key, value in node.items()}
+
+    return {names.get(name, name): renamed(schema) for name, schema in schemas.items()}
+
+
+def _schemas() -> Schemas:
+    schemas: Schemas = {
+        "LayoutType": enumeration(LayoutType),
+        "RequestAnimationMode": enumeration(RequestAnimationMode),
+    }
     layout = _fields(LAYOUT_MESSAGE, schemas) | {"metadata": ANY_OBJECT}
+    type_ = layout["type"]
+    layout["type"] = {
+        "allOf": [reference("LayoutType")],
+        "description": type_["description"],
+        "default": type_["default"],
+    }
     layer = _fields(LAYER_MESSAGE, schemas) | {"metadata": ANY_OBJECT, "data": ANY_OBJECT}
     for name in NULLABLE:
         layer[name] = {**layer[name], "type": ["integer", "null"]}
@@ -49,7 +89,7 @@ def layout_schemas() -> Schemas:
 
 def _batch(wanted_layer: JsonSchema) -> Schemas:
     mode = {
-        **enumeration(RequestAnimationMode),
+        "allOf": [reference("RequestAnimationMode")],
         "description": "In series a layer's animations start when those of the layer before it have ended.",
     }
     with_id = {"properties": wanted_layer["properties"] | {"id": STRING}, "required": ["id"]}

@@ -33,7 +33,7 @@ LAYERS = (
         http=Http("GET", PATH, response=ResponseKind.LIST),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layers, Layers.list_layers),
-        messages=Messages(None, "Layers", query=PAGE, response_example=[EXAMPLE]),
+        messages=Messages(None, "v2Layers", query=PAGE, response_example=[EXAMPLE]),
         docs=Docs("layers", "List layers", "All layers of a layout, detached ones with them, oldest first."),
     ),
     Operation(
@@ -43,7 +43,7 @@ LAYERS = (
         service=ServiceMethod(Layers, Layers.create),
         messages=Messages(
             "CreateLayerRequest",
-            "Layer",
+            "v2Layer",
             example={"type": "text", "data": {"text": "Good evening"}, "x": 40, "y": 40},
             response_example=EXAMPLE,
         ),
@@ -75,7 +75,7 @@ LAYERS = (
         http=Http("GET", PATH + "/{layerId}"),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layers, Layers.get),
-        messages=Messages(None, "Layer", response_example=EXAMPLE),
+        messages=Messages(None, "v2Layer", response_example=EXAMPLE),
         docs=Docs(
             "layers",
             "Read a layer",
@@ -89,7 +89,7 @@ LAYERS = (
         service=ServiceMethod(Layers, Layers.update),
         messages=Messages(
             "UpdateLayerRequest",
-            "Layer",
+            "v2Layer",
             example={"x": 40, "y": 40, "requestAnimation": [{"properties": ["x", "y"], "durationMs": 300}]},
             response_example=EXAMPLE,
         ),
