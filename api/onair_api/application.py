@@ -39,7 +39,7 @@ from onair_api.live.room.service import Rooms
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
 from onair_api.live.source.stream_keys import StreamKeys
-from onair_api.operations import OPERATIONS
+from onair_api.operations import OPERATIONS, schemas
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.writes.credentials import Credentials
@@ -64,7 +64,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     )
     app.state.services = services
     responses.install(app)
-    routes.install(app, OPERATIONS, services.of, services.callers, settings.limits)
+    routes.install(app, OPERATIONS, services.of, services.callers, settings.limits, schemas())
     pages.install(app, services.cluster, services.keys, settings.public_url)
     openapi.install(app, settings.public_url)
     app.add_middleware(Compression)

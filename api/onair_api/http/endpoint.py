@@ -12,6 +12,7 @@ from onair_api.auth.callers import Caller, Callers, CallHeaders
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.http.query import query_fields
 from onair_api.http.responses import responder
+from onair_api.http.unknown_fields import Known, unknown_fields, warning_of
 from onair_api.operation import AnyOperation
 from onair_api.settings import LimitSettings
 from onair_api.wire.depth import is_deeper_than
@@ -22,29 +23,32 @@ class Endpoint:
     """Serves one operation, as an ASGI application."""
 
     def __init__(
-        self, operation: AnyOperation, service: object, callers: Callers, limits: LimitSettings
+        self, operation: AnyOperation, service: object, callers: Callers, limits: LimitSettings, known: Known
     ) -> None:
+        """
+        Args:
+            known: fields of request bodies that do not get a warning.
+        """
         self._caller = functools.partial(operation.access.caller, callers, operation.name)
         self._serve = functools.partial(operation.service.function, service)
         self._respond = responder(operation.http.response)
         self._has_body = operation.messages.has_body
         self._query = operation.messages.query
         self._limits = limits
+        self._known = known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         caller = await self._caller(call_headers(scope))
         if isinstance(caller, Caller) and caller.renewed_token:
             scope.setdefault("state", {})["renewed_token"] = caller.renewed_token
-        message = await self._message(scope, receive)
-        response = await self._serve(caller, scope["path_params"], message)
-        await self._respond(response, scope)(scope, receive, send)
-
-    async def _message(self, scope: Scope, receive: Receive) -> JsonObject:
-        """The request message: the body's fields and those of the query."""
         message = await read_object(Request(scope, receive), self._limits) if self._has_body else {}
+        warning = warning_of(unknown_fields(self._known, message)) if message else None
         if self._query:
             message.update(query_fields(self._query, scope["query_string"]))
-        return message
+        response = self._respond(await self._serve(caller, scope["path_params"], message), scope)
+        if warning:
+            response.headers["Warning"] = warning
+        await response(scope, receive, send)
 
 
 async def read_object(request: Request, limits: LimitSettings) -> JsonObject:

@@ -15,8 +15,10 @@ from starlette.types import Scope
 
 from onair_api.auth.callers import Callers
 from onair_api.http.endpoint import Endpoint
+from onair_api.http.unknown_fields import known_fields
 from onair_api.operation import AnyOperation, Http, StreamOperation
 from onair_api.settings import LimitSettings
+from onair_api.wire.schema import Schemas
 
 
 def install(
@@ -25,11 +27,13 @@ def install(
     service: Callable[[type[Any]], Any],
     callers: Callers,
     limits: LimitSettings,
+    schemas: Schemas,
 ) -> None:
     """Adds every operation's routes.
 
     Args:
         service: gives the running service of a class.
+        schemas: of the messages.
     """
     routes = app.router.routes
     for operation in operations:
@@ -38,7 +42,8 @@ def install(
             routes.append(NamedRoute(path, service(operation.http_app), methods=[method]))
             routes.append(WebSocketRoute(path, service(operation.websocket_app)))
             continue
-        endpoint = Endpoint(operation, service(operation.service.owner), callers, limits)
+        known = known_fields(operation.messages, schemas) if operation.messages.has_body else {}
+        endpoint = Endpoint(operation, service(operation.service.owner), callers, limits, known)
         routes += [
             NamedRoute(path, endpoint, methods=[method]) for method, path in methods_and_paths(operation.http)
         ]
