@@ -41,7 +41,7 @@ TAGS = [
 _ERRORS: dict[Code, tuple[str, str]] = {
     Code.INVALID_ARGUMENT: (
         "The request is wrong (code 3, names every field), or the state forbids it (code 9).",
-        "rendering.video.width: must be even",
+        "rendering.video.width: must be from 320 to 3840 and even",
     ),
     Code.UNAUTHENTICATED: (
         "No credential, or one that is not valid (any more).",

@@ -9,9 +9,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.wire.message import REFERENCE
+from onair_api.wire.message import REFERENCE, Message, WireField, message_of
 from onair_crds.resources.base import SpecModel
-from onair_crds.shapes import JsonObject
+from onair_crds.shapes import JsonObject, JsonSchema
+
+BOUNDS = ("greater_than_equal", "less_than_equal", "multiple_of")
 
 
 def check(model: type[SpecModel], spec: JsonObject, found: Iterable[Violation] = ()) -> None:
@@ -35,7 +37,7 @@ def violations(model: type[SpecModel], spec: JsonObject, found: Iterable[Violati
         model.model_validate(spec)
     except ValidationError as error:
         for detail in error.errors(include_url=False, include_context=True, include_input=False):
-            violation = _violation(detail)
+            violation = _violation(detail, _node(message_of(model), detail["loc"]))
             if not any(
                 known == violation.field or known.startswith(violation.field + ".") for known in wrong
             ):
@@ -43,34 +45,46 @@ def violations(model: type[SpecModel], spec: JsonObject, found: Iterable[Violati
     return list(wrong.values())
 
 
-def _violation(detail: ErrorDetails) -> Violation:
+def _node(message: Message | None, place: tuple[int | str, ...]) -> JsonSchema:
+    """The schema of the field at a place of the model; empty where HTTP has no such field."""
+    field: WireField | None = None
+    for part in place:
+        if isinstance(part, int):
+            field = field.item if field else None
+        else:
+            field = message.fields.get(part) if message else None
+        message = field.message if field else None
+    return field.node if field else {}
+
+
+def _violation(detail: ErrorDetails, node: JsonSchema) -> Violation:
     path = ""
     for part in detail["loc"]:
         if isinstance(part, int):
             path += f"[{part}]"
         else:
             path += ("." if path else "") + part.removesuffix(REFERENCE)
-    return Violation(path, sentence(detail))
+    return Violation(path, sentence(detail, node))
 
 
-def sentence(detail: ErrorDetails) -> str:
-    """Says what is wrong and what would be right; never the value, which may be a secret."""
+def sentence(detail: ErrorDetails, node: JsonSchema) -> str:
+    """Says what is wrong and what would be right; never the value, which may be a secret.
+
+    Args:
+        node: the field's schema, which has all bounds; the detail has the one that is exceeded.
+    """
     context = detail.get("ctx", {})
+    if detail["type"] in BOUNDS and {"minimum", "maximum"} <= node.keys():
+        rules = [rule["message"] for rule in node.get("x-kubernetes-validations", ())]
+        even = " and even" if "must be even" in rules else ""
+        return f"must be from {_shown(node['minimum'])} to {_shown(node['maximum'])}{even}"
     match detail["type"]:
         case "missing":
             return "is required"
         case "greater_than_equal":
-            return (
-                f"must be at least {context['ge']:g}"
-                if _short(context["ge"])
-                else f"must be at least {context['ge']}"
-            )
+            return f"must be at least {_shown(context['ge'])}"
         case "less_than_equal":
-            return (
-                f"must be at most {context['le']:g}"
-                if _short(context["le"])
-                else f"must be at most {context['le']}"
-            )
+            return f"must be at most {_shown(context['le'])}"
         case "multiple_of":
             return (
                 "must be even"
@@ -88,5 +102,5 @@ def sentence(detail: ErrorDetails) -> str:
             return text[:1].lower() + text[1:]
 
 
-def _short(bound: float) -> bool:
-    return isinstance(bound, float) and abs(bound) < 100_000
+def _shown(bound: float) -> str:
+    return f"{bound:g}" if isinstance(bound, float) and abs(bound) < 100_000 else str(bound)

@@ -10,6 +10,7 @@ from tests.support.decoding import decoded
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.validation import check
 from onair_crds.resources.destination import DestinationSpec
+from onair_crds.resources.layout import LayoutSpec
 from onair_crds.resources.project import ProjectSpec
 from onair_crds.shapes import Document
 
@@ -25,15 +26,25 @@ STORAGE = {"region": "r", "bucket": "b", "packaging": {"hls": {}}}
             ProjectSpec,
             {"collectionId": "c", "rendering": {"video": {"width": 1281, "height": 100, "framerate": 61}}},
             {
-                "rendering.video.width": "must be even",
-                "rendering.video.height": "must be at least 240",
-                "rendering.video.framerate": "must be at most 60",
+                "rendering.video.width": "must be from 320 to 3840 and even",
+                "rendering.video.height": "must be from 240 to 2160 and even",
+                "rendering.video.framerate": "must be from 1 to 60",
             },
         ),
         (
             ProjectSpec,
             {"collectionId": "c", "maxDuration": 604_800_001},
-            {"maxDuration": "must be at most 604800000"},
+            {"maxDuration": "must be from 1 to 604800000"},
+        ),
+        (
+            ProjectSpec,
+            {"collectionId": "c", "rendering": {"video": {"width": -1}}},
+            {"rendering.video.width": "must be from 320 to 3840 and even"},
+        ),
+        (
+            LayoutSpec,
+            {"layers": [{"id": "a", "type": "root"}, {"id": "b", "type": "text", "x": 10_001}]},
+            {"projectId": "is required", "layers[1].x": "must be from -10000 to 10000"},
         ),
         (
             ProjectSpec,
@@ -59,7 +70,7 @@ STORAGE = {"region": "r", "bucket": "b", "packaging": {"hls": {}}}
             {"projectId": "p", "address": {"rtmpPush": {"url": "http://a.example"}}, "timeout": 99},
             {
                 "address.rtmpPush.url": "must be an rtmp, rtmps or srt URL",
-                "timeout": "must be at least 100",
+                "timeout": "must be from 100 to 30000",
             },
         ),
     ],

@@ -64,7 +64,12 @@ def test_a_batch_builds_a_tree_in_one_write(canvas: Canvas, cluster: Cluster) ->
         ([{"update": {"id": "missing"}}], 404, 5, "layers[1].update.id: the layer does not exist"),
         ([{"delete": {"id": "missing"}}], 404, 5, "layers[1].delete.id: the layer does not exist"),
         ([{"delete": {"id": "ROOT"}}], 400, 9, "layers[1].delete: the root layer of a scene cannot"),
-        ([{"update": {"id": "ROOT", "x": 10_001}}], 400, 3, "layers[1].update.x: must be at most 10000"),
+        (
+            [{"update": {"id": "ROOT", "x": 10_001}}],
+            400,
+            3,
+            "layers[1].update.x: must be from -10000 to 10000",
+        ),
         ([{"create": {}}], 400, 3, "layers[1].create.type: is required"),
         ([{"update": {"x": 1}}], 400, 3, "layers[1].update.id: is required"),
         ([{"delete": {"id": 5}}], 400, 3, "layers[1].delete.id: must be a string"),
