@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.destinations import secret_of, secrets_of
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.tokens import invite, seen_by
 
@@ -38,26 +39,6 @@ STORAGE: JsonObject = {
 @pytest.fixture
 def show(anna: User) -> Show:
     return anna.project()
-
-
-def address_of(cluster: Cluster, destination: JsonObject) -> JsonObject:
-    """The stored address."""
-    return cluster.get("destinations", destination["destinationId"])["spec"]["address"]  # type: ignore[no-any-return]
-
-
-def secret_of(cluster: Cluster, destination: JsonObject) -> JsonObject:
-    """The Secret that an RTMP destination names."""
-    name = address_of(cluster, destination)["rtmpPush"]["keySecretRef"]["name"]
-    return next(s for s in cluster.secrets() if s["metadata"]["name"] == name)
-
-
-def secrets_of(cluster: Cluster, destination: JsonObject) -> list[JsonObject]:
-    label = destination["destinationId"]
-    return [
-        s
-        for s in cluster.secrets()
-        if (s["metadata"].get("labels") or {}).get("onair.dev/destination") == label
-    ]
 
 
 @pytest.mark.parametrize(
@@ -194,48 +175,6 @@ def test_writing_back_what_was_read_makes_no_new_secret(show: Show, cluster: Clu
     assert show.user.ok("PATCH", path, created)["destination"] == created
     assert secrets_of(cluster, created) == before
     assert cluster.get("destinations", created["destinationId"])["metadata"]["resourceVersion"] == version
-
-
-PHRASE = "a phrase & more"
-IN_URL = "passphrase=a%20phrase%20%26%20more"
-SRT_URL = "srt://media.example:9000?streamid=s"
-
-
-@pytest.mark.parametrize("member", ["rtmpPush", "srtPush"])
-def test_a_passphrase_in_an_url_is_a_secret(show: Show, cluster: Cluster, member: str) -> None:
-    key = {"key": KEY} if member == "rtmpPush" else {}
-    url = f"srt://media.example:9000?{IN_URL}&streamid=s"
-    created = show.destination(address={member: {"url": url, **key}}, metadata={"a": 1})
-    shown = {member: {"url": f"{SRT_URL}&{IN_URL}", **key}}
-    assert created["address"] == shown
-    stored = address_of(cluster, created)[member]
-    assert stored["url"] == SRT_URL
-    (secret,) = secrets_of(cluster, created)
-    assert base64.b64decode(secret["data"]["passphrase"]).decode() == PHRASE
-    assert "phrase%20" not in str(cluster.get("destinations", created["destinationId"]))
-    path = f"{show.path}/destination/{created['destinationId']}"
-    seen = invite(show, "CONTRIBUTOR").ok("GET", path)["destination"]["address"]
-    assert seen == {member: {"url": SRT_URL}}
-    # Written back as it was read it changes nothing, and so does what does not name the url.
-    version = cluster.get("destinations", created["destinationId"])["metadata"]["resourceVersion"]
-    assert show.user.ok("PATCH", path, created)["destination"]["address"] == shown
-    assert cluster.get("destinations", created["destinationId"])["metadata"]["resourceVersion"] == version
-    show.user.ok("PATCH", path, {"updateMask": "enabled", "enabled": False})
-    assert address_of(cluster, created)[member] == stored
-    # A new url decides again whether there is one.
-    body = {"address": {member: {"url": "srt://b.example:1"}}}
-    assert show.user.ok("PATCH", path, body)["destination"]["address"] == {
-        member: {"url": "srt://b.example:1", **key}
-    }
-    assert "passphraseSecretRef" not in address_of(cluster, created)[member]
-
-
-def test_a_passphrase_of_the_wrong_length_is_refused(show: Show) -> None:
-    body = {"address": {"srtPush": {"url": "srt://a.example:1?passphrase=short"}}}
-    response = show.user.call("POST", f"{show.path}/destination", body)
-    assert response.status_code == 400
-    assert "10 to 79 characters" in response.text
-    assert "short" not in response.text
 
 
 def test_one_storage_secret_can_change_alone(show: Show, cluster: Cluster) -> None:
