@@ -130,7 +130,7 @@ def destination(name: str = "main", **spec: Any) -> Destination:
             },
             "spec": {
                 "projectId": "show",
-                "address": {"rtmpPush": {"url": "rtmp://media.example/live"}},
+                "address": {"rtmpPush": {"url": f"rtmp://media.example/live/{name}"}},
                 **spec,
             },
             "status": status,

@@ -113,6 +113,14 @@ class ProgramDestination(WireModel):
     """metadata.generation of the Destination; echoed in its status."""
 
 
+class KeptDestination(WireModel):
+    """A destination whose Secret is gone: an encoder that has its values goes on with them."""
+
+    id: str
+    generation: int
+    """What the encoder has of another generation is ended: it may be of another address."""
+
+
 class Program(WireModel):
     """All that an encoder pod is to do, complete in every request."""
 
@@ -126,6 +134,8 @@ class Program(WireModel):
     video: ProgramVideo
     audio: ProgramAudio = ProgramAudio()
     destinations: list[ProgramDestination] = []
+    kept: list[KeptDestination] = []
+    """Enabled ones that cannot be handed over now; they are no other's than those of `destinations`."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
     stop: bool = False

@@ -21,6 +21,10 @@ from onair_operator.secret.observed import SecretView
 ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
 
 
+KEPT_REASONS = {"SecretNotFound", "SecretKeyNotFound"}
+"""Reasons of a Refusal in spite of which an encoder that has the values already goes on with them."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Why a destination cannot be part of the programme: reason constant and sentence."""

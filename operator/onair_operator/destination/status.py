@@ -10,7 +10,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
-from onair_operator.destination.program import Refusal
+from onair_operator.destination.program import KEPT_REASONS, Refusal
 from onair_operator.specs.ready import Verdict, with_ready
 
 
@@ -39,6 +39,9 @@ def destination_status(
     state = delivery.state if on_air else None
     if not on_air:
         connect, last_error = ConnectState.DISCONNECTED, None
+    elif isinstance(program, Refusal) and state and program.reason in KEPT_REASONS:
+        program = Refusal(program.reason, f"{program.message}; the encoder goes on with what it has")
+        connect, since, last_error = state.connect, state.since, state.last_error or program.message
     elif isinstance(program, Refusal):
         connect, last_error = ConnectState.DISCONNECTED, program.message
     elif state:

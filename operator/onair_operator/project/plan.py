@@ -30,11 +30,11 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.cluster.queue import Key
 from onair_operator.destination.events import destination_events
-from onair_operator.destination.program import program_destination
 from onair_operator.destination.status import destination_status
 from onair_operator.encoder.client import digest
 from onair_operator.project.broadcast_states import Step, may_create, next_step
 from onair_operator.project.conditions import project_verdict
+from onair_operator.project.deliveries import deliveries
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program
 from onair_operator.project.summary import on_air_since, state_of
@@ -159,10 +159,11 @@ def _encoders(
 def _destination_statuses(
     observed: ObservedProject, broadcast: BroadcastStatus | None, now: dt.datetime
 ) -> dict[str, DestinationStatus]:
+    found = deliveries(observed)
     return {
         destination.name: destination_status(
             destination,
-            program_destination(destination, observed.secrets, observed.rtc_providers),
+            found[destination.name],
             observed.delivery(destination.name, broadcast),
             now,
         )

@@ -9,7 +9,7 @@ from onair_crds.contract.program import Program, ProgramDestination, ProgramVide
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.resources.rendering import target_bitrate_bps
-from onair_operator.destination.program import program_destination
+from onair_operator.project.deliveries import deliveries, kept_destinations, wanted
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.tokens import valid_until
 from onair_operator.settings import OperatorSettings
@@ -18,18 +18,15 @@ from onair_operator.settings import OperatorSettings
 def wanted_program(
     observed: ObservedProject, broadcast: BroadcastStatus, settings: OperatorSettings, *, stop: bool = False
 ) -> Program:
-    """The whole programme of the present run and epoch. Destinations with unusable Secrets are omitted."""
+    """The whole programme of the present run and epoch. Destinations that cannot be are omitted."""
     spec = observed.project.spec
     video = spec.rendering.video
     rooms_until = valid_until(broadcast, spec.max_duration)
+    found = deliveries(observed, rooms_until)
     destinations = [
         program
         for destination in sorted(observed.destinations, key=lambda d: d.name)
-        if destination.spec.enabled and not destination.deleting
-        for program in [
-            program_destination(destination, observed.secrets, observed.rtc_providers, rooms_until)
-        ]
-        if isinstance(program, ProgramDestination)
+        if wanted(destination) and isinstance(program := found[destination.name], ProgramDestination)
     ]
     return Program(
         project=observed.project.name,
@@ -48,6 +45,7 @@ def wanted_program(
             quality=cast(Literal["standard", "high"], spec.rendering.quality.value.lower()),
         ),
         destinations=destinations,
+        kept=kept_destinations(observed, found),
         stop_at=_stop_at(broadcast, spec.max_duration),
         stop=stop,
     )

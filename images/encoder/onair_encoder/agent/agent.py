@@ -17,6 +17,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.agent import program_file
 from onair_encoder.agent.bitrate import BitrateMeter
 from onair_encoder.agent.changes import Changes
+from onair_encoder.agent.kept_destinations import with_kept
 from onair_encoder.browser.client import BrowserClient
 from onair_encoder.encode.client import ProgressClient, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command
@@ -68,6 +69,7 @@ class Agent:
         """
         if self._program:
             _refuse_stale(program, self._program)
+        program = with_kept(program, self._program)
         self._program = program
         program_file.store(self._path, program)
         log(

@@ -1,0 +1,62 @@
+"""What an encoder knows of a destination outlives the destination's Secret."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.support.small_program import small_program
+
+from onair_crds.contract.program import KeptDestination, Program, ProgramDestination
+from onair_encoder.agent import agent as agent_module
+from onair_encoder.agent.agent import Agent
+from onair_encoder.agent.kept_destinations import with_kept
+from onair_encoder.publish.delivery import Delivery
+
+MAIN = ProgramDestination(id="main", type="RTMP", url="rtmp://a.example/live", key="s3cret", generation=3)
+OTHER = ProgramDestination(id="other", type="RTMP", url="rtmp://b.example/live", generation=1)
+
+
+def program(*destinations: ProgramDestination, kept: int | None = None) -> Program:
+    """A programme; `kept` is the generation of main that is to be kept."""
+    wanted = [KeptDestination(id="main", generation=kept)] if kept else []
+    return small_program(destinations=list(destinations), kept=wanted)
+
+
+def test_a_kept_destination_goes_on_with_the_key_that_is_known() -> None:
+    taken = with_kept(program(OTHER, kept=3), program(MAIN, OTHER))
+    assert taken.destinations == [OTHER, MAIN]
+    again = with_kept(program(kept=3), taken)
+    assert again.destinations == [MAIN], "and from one programme to the next"
+
+
+def test_what_was_changed_meanwhile_is_not_kept() -> None:
+    assert with_kept(program(OTHER, kept=4), program(MAIN, OTHER)).destinations == [OTHER]
+
+
+def test_nothing_is_kept_that_is_not_known_or_not_wanted() -> None:
+    assert with_kept(program(OTHER, kept=3), None).destinations == [OTHER]
+    assert with_kept(program(OTHER), program(MAIN)).destinations == [OTHER]
+    assert "s3cret" not in program(kept=3).wire()
+
+
+async def test_an_agent_keeps_it_through_its_own_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: list[list[str]] = []
+
+    async def no_pipeline(command: list[str] | None) -> None:
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(agent_module, "want_pipeline", no_pipeline)
+    monkeypatch.setattr(Delivery, "want", lambda _, them, *__: wanted.append([each.id for each in them]))
+    agent = Agent(tmp_path / "program.json")
+    await agent.take(program(MAIN, OTHER))
+    await agent.take(program(OTHER, kept=3))
+    await agent.close()
+    restarted = Agent(tmp_path / "program.json")
+    await restarted.resume()
+    await restarted.take(program(kept=3))
+    await restarted.close()
+    assert wanted == [["main", "other"], ["other", "main"], ["other", "main"], ["main"]]

@@ -1,0 +1,115 @@
+"""Which destinations the encoder is given, and what the others are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.plans import destination_statuses, plan
+from tests.support.worlds import delivering, destination, encoder, held, on_air, pod, project, secret, world
+
+from onair_crds.contract.program import KeptDestination, Program
+from onair_crds.resources.destination import Destination, DestinationStatus
+from onair_operator.cluster.actions import PushProgram
+from onair_operator.project.observed import ObservedProject
+from onair_operator.room.providers import RtcProvider
+
+KEY_REF = {"name": "key", "key": "streamKey"}
+
+
+def show(*destinations: Destination, **extra: Any) -> ObservedProject:
+    return world(
+        project(status={"broadcast": on_air()}, metadata=held()),
+        pods=[pod()],
+        destinations=destinations,
+        **{"encoders": [encoder()], **extra},
+    )
+
+
+def pushed(observed: ObservedProject) -> Program:
+    (push,) = [action for action in plan(observed) if isinstance(action, PushProgram)]
+    return push.program
+
+
+def to(name: str, url: str, created: str = "2026-05-01T00:00:00Z", **address: Any) -> Destination:
+    known = destination(name, address={"rtmpPush": {"url": url, **address}})
+    return known.model_copy(update={"metadata": {**known.metadata, "creationTimestamp": created}})
+
+
+def told(observed: ObservedProject, name: str) -> DestinationStatus:
+    return destination_statuses(observed)[name]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("rtmp://a.example/live/k", {}), ("rtmp://A.example/live/", {"keySecretRef": KEY_REF})),
+        (("rtmp://a.example/live", {"keySecretRef": KEY_REF}), ("rtmp://a.example/live/k", {})),
+        (("srt://a.example:9000?streamid=k", {}), ("srt://a.example:9000", {"keySecretRef": KEY_REF})),
+        (("srt://a.example:9000?streamid=k&latency=200", {}), ("srt://a.example:9000?streamid=k", {})),
+    ],
+)
+def test_of_two_that_a_server_takes_for_one_the_older_delivers_and_the_other_is_told(
+    first: tuple[str, Any], second: tuple[str, Any]
+) -> None:
+    older = to("zoe", first[0], **first[1])
+    newer = to("adam", second[0], "2026-05-02T00:00:00Z", **second[1])
+    observed = show(newer, older, secrets=[secret("key", streamKey="k")])
+    assert [each.id for each in pushed(observed).destinations] == ["zoe"]
+    status = told(observed, "adam")
+    assert (status.conditions[0].status, status.conditions[0].reason) == ("False", "DuplicateDestination")
+    assert status.last_error
+    assert status.last_error.startswith("destination zoe delivers to the same address with the same key")
+    assert told(observed, "zoe").conditions[0].reason != "DuplicateDestination"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        to("b", "rtmp://a.example/live/other"),
+        to("b", "rtmp://b.example/live/k"),
+        to("b", "rtmp://a.example:1936/live/k"),
+        destination("b", enabled=False, address={"rtmpPush": {"url": "rtmp://a.example/live/k"}}),
+    ],
+)
+def test_others_are_no_duplicates(other: Destination) -> None:
+    observed = show(to("a", "rtmp://a.example/live/k"), other)
+    assert told(observed, "b").conditions[0].reason != "DuplicateDestination"
+    assert pushed(observed).destinations[0].id == "a"
+
+
+def test_two_of_one_identity_in_a_room_are_told() -> None:
+    address = {"rtcPlatform": {"appId": "app", "channelId": "room", "userId": "programme"}}
+    provider = RtcProvider("livekit", "wss://rooms.example", "key", "s" * 32)
+    observed = show(
+        destination("a", address=address), destination("b", address=address), rtc_providers={"app": provider}
+    )
+    assert told(observed, "b").conditions[0].reason == "DuplicateDestination"
+
+
+def test_a_destination_whose_secret_is_gone_goes_on_with_what_the_encoder_has() -> None:
+    known = to("main", "rtmp://a.example/live", keySecretRef=KEY_REF)
+    observed = show(known, encoders=[encoder(destinations=[delivering("main")])])
+    program = pushed(observed)
+    assert (program.destinations, program.kept) == ([], [KeptDestination(id="main", generation=1)])
+    status = told(observed, "main")
+    assert status.connect == "Connected"
+    assert (status.conditions[0].status, status.conditions[0].reason) == ("False", "SecretNotFound")
+    assert status.last_error == "Secret key does not exist; the encoder goes on with what it has"
+
+
+def test_an_encoder_that_never_had_the_secret_cannot_go_on() -> None:
+    observed = show(to("main", "rtmp://a.example/live", keySecretRef=KEY_REF))
+    status = told(observed, "main")
+    assert (status.connect, status.last_error) == ("Disconnected", "Secret key does not exist")
+
+
+def test_a_secret_that_may_not_be_used_is_not_kept() -> None:
+    known = to("main", "rtmp://a.example/live", keySecretRef=KEY_REF)
+    observed = show(
+        known,
+        secrets=[secret("key", "Opaque", streamKey="k")],
+        encoders=[encoder(destinations=[delivering("main")])],
+    )
+    assert pushed(observed).kept == []
+    assert told(observed, "main").connect == "Disconnected"
