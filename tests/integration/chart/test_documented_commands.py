@@ -1,0 +1,65 @@
+"""The commands of README and guide on a real API server, as far as they need no show on air.
+
+The test of the same name in `e2e` runs all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.child_process import wait_until
+from tests.support.control_plane import ControlPlane
+from tests.support.documented_commands import GUIDE, ROOT, blocks, commands, run, script
+from tests.support.facade import Facade
+from tests.support.fixtures.control_plane import is_served
+from tests.support.helm import NAMESPACE, SHOWS, kubectl
+
+README = Path("README.md")
+NEEDS_A_SHOW = re.compile(r"make|eval|kubectl wait|until|onair GET .*/snapshot|.*broadcastUpdated", re.DOTALL)
+"""What waits for a show, or shows one, and what asks for the local cluster."""
+INSTALLS = re.compile(r"helm install")
+API_KEY = ("secret", "onair-demo-api-key", "-o", "go-template={{.data.apiKey | base64decode}}")
+
+
+def needs_more(command: str) -> bool:
+    return bool(NEEDS_A_SHOW.match(command) or INSTALLS.match(command))
+
+
+@pytest.fixture(scope="module")
+def shell(own_plane: ControlPlane, cluster: httpx.Client) -> Iterator[Mapping[str, str]]:
+    """The variables of a shell in which the chart has been installed as the README says."""
+    (install,) = [c for block in blocks(README) for c in commands(block) if INSTALLS.match(c)]
+    variables = {"KUBECONFIG": str(own_plane.kubeconfig)}
+    run(install, ROOT, variables)
+    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
+    with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE) as facade:
+        url = str(facade.http.base_url).rstrip("/")
+        yield {
+            **variables,
+            "ONAIR_URL": url,
+            "ONAIR_API_KEY": kubectl(own_plane, "get", "-n", NAMESPACE, *API_KEY),
+        }
+
+
+@pytest.mark.parametrize("page", [README, GUIDE], ids=str)
+def test_every_command_that_needs_no_show_on_air_succeeds(
+    page: Path, shell: Mapping[str, str], tmp_path: Path
+) -> None:
+    printed = run(script(page, needs_more), tmp_path, shell)
+    assert "$ kubectl apply -f examples/" in printed
+    assert "$ TOKEN=$(curl" in printed
+
+
+def test_what_the_guide_deletes_is_gone(shell: Mapping[str, str], tmp_path: Path) -> None:
+    run(script(GUIDE, needs_more), tmp_path, shell)
+    left = run(f"kubectl get onair -n {SHOWS} -o name", tmp_path, shell)
+    assert left.split() == ["destination.onair.dev/second"], "which only its project's deletion takes along"
+
+
+def test_a_failing_command_is_noticed(shell: Mapping[str, str], tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="one kind"):
+        run("kubectl get projects,destinations -n shows --watch", tmp_path, shell)
