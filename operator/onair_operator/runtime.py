@@ -20,6 +20,7 @@ from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.show_metrics import SHOWS
 from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import KINDS, PROJECT
 from onair_operator.cluster.world import World
@@ -57,7 +58,7 @@ class _Runtime:
         self._settings = settings
         self._stop = stop
         self._identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}-{secrets.token_hex(3)}"
-        self._store = Store(KINDS)
+        self._store = SHOWS.store = Store(KINDS)
         self._queue = WorkQueue()
         self._reconcile = ReconcileLoop(self._store, self._queue, settings)
         self._watch = Watch(

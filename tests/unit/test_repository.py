@@ -8,6 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
+
+import onair_api.metrics
+import onair_operator.runtime
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,3 +54,15 @@ def test_the_walks_of_the_architecture_page_go_through_files_that_exist_and_stay
         for _, name, again in entries:
             assert again == (name in left), f"{name} is marked wrongly"
             left.add(name)
+
+
+def test_every_metric_of_operator_and_facade_is_documented() -> None:
+    assert onair_api.metrics
+    assert onair_operator.runtime
+    documented = (ROOT / "docs/reference/metrics.md").read_text()
+    ours = [
+        metric for metric in REGISTRY.collect() if metric.name.startswith(("onair_operator", "onair_api"))
+    ]
+    names = {f"{each.name}_total" if each.type == "counter" else each.name for each in ours}
+    assert {"onair_operator_reconciles_total", "onair_api_requests_total"} <= names
+    assert {name for name in names if f"`{name}`" not in documented} == set()

@@ -19,6 +19,7 @@ from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.show_metrics import record_time_to_air
 from onair_operator.cluster.watched_kinds import POD, PROJECT, SECRET
 from onair_operator.cluster.world import World
 from onair_operator.encoder.client import EncoderUnreachable, ProgramRefused
@@ -101,13 +102,13 @@ class Applier:
         """Writes a part of a resource as a compare-and-swap; gives the new resourceVersion."""
         if isinstance(action, actions.SetFinalizer):
             return await self._set_finalizer(action, version)
-        _log_transition(action)
         operations: JsonPatch = [
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
             {"op": "add", "path": "/status", "value": action.status.manifest()},
         ]
         kind, name = action.resource.kind, action.resource.name
         response = await self._client.json_patch(CUSTOM[kind], self._namespace, name, operations, "status")
+        _note_transition(action)
         return self._take(kind, response)
 
     async def _set_finalizer(self, action: actions.SetFinalizer, version: str) -> str:
@@ -194,11 +195,13 @@ class Applier:
         self._take(kind, response)
 
 
-def _log_transition(action: actions.WriteStatus) -> None:
+def _note_transition(action: actions.WriteStatus) -> None:
+    """Logs and measures what has been written of a broadcast."""
     before, after = action.resource, action.status
     if not isinstance(before, Project) or not isinstance(after, ProjectStatus) or after.broadcast is None:
         return
     former, current = before.status.broadcast, after.broadcast
+    record_time_to_air(former, current)
     if former is None or former.phase is not current.phase or former.epoch != current.epoch:
         log.info(
             "broadcast.phase",

@@ -1,0 +1,63 @@
+"""Metrics of shows: how many are in each phase and on the slate, and how long they took to go on air."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client import REGISTRY, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from onair_crds.contract.times import parse_time
+from onair_crds.kube.store import Entry, Store
+from onair_crds.resources.enums import BroadcastPhase
+from onair_crds.resources.project import BroadcastStatus
+from onair_crds.shapes import Document
+from onair_operator.cluster.watched_kinds import PROJECT
+
+TIME_TO_AIR = Histogram(
+    "onair_operator_time_to_air_seconds",
+    "From the look at a project that found a run wanted to its first media.",
+    buckets=(0.5, 1, 1.5, 2, 3, 5, 8, 15, 30, 60, 120, 300, 600),
+)
+
+
+def record_time_to_air(before: BroadcastStatus | None, after: BroadcastStatus) -> None:
+    """Counts a run that has just gone on air for the first time."""
+    if after.start and after.requested and not (before and before.id == after.id and before.start):
+        waited = parse_time(after.start) - parse_time(after.requested)
+        TIME_TO_AIR.observe(max(0.0, waited.total_seconds()))
+
+
+class ShowCollector(Collector):
+    """Counts shows at each scrape, from their statuses, so that every replica has the same figures."""
+
+    def __init__(self) -> None:
+        self.store: Store | None = None
+        """What this process knows; set once there is one."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        statuses = [entry.document.get("status") or {} for entry in self._projects()]
+        phases = Counter(map(_phase, statuses))
+        by_phase = GaugeMetricFamily("onair_operator_shows", "Projects by phase.", labels=["phase"])
+        for phase in BroadcastPhase:
+            by_phase.add_metric([phase.value], phases[phase.value])
+        yield by_phase
+        on_slate = sum(map(_on_slate, statuses))
+        yield GaugeMetricFamily("onair_operator_shows_on_slate", "Shows with the slate on air.", on_slate)
+
+    def _projects(self) -> list[Entry]:
+        return self.store.entries(PROJECT) if self.store else []
+
+
+def _phase(status: Document) -> str:
+    return str((status.get("broadcast") or {}).get("phase") or BroadcastPhase.NOT_RUNNING.value)
+
+
+def _on_slate(status: Document) -> bool:
+    return any(each["type"] == "OnAir" and each["reason"] == "Slate" for each in status.get("conditions", []))
+
+
+SHOWS = ShowCollector()
+REGISTRY.register(SHOWS)
