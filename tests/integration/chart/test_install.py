@@ -102,6 +102,24 @@ def test_the_api_server_accepts_the_examples_unchanged(installed: ControlPlane) 
     ]
 
 
+def test_a_show_in_another_namespace_is_refused_with_the_right_one(
+    installed: ControlPlane, cluster: httpx.Client
+) -> None:
+    create = ("create", "--dry-run=server", "-n", "default", "-f", "-")
+    show = "apiVersion: onair.dev/v1alpha1\nkind: Project\nmetadata: {name: a}\nspec: {collectionId: c}\n"
+
+    def response() -> str:
+        return kubectl(installed, *create, stdin=show)
+
+    wait_until(lambda: "created" not in response(), "the policy is in force")
+    assert "OnAir acts on namespace shows alone, and would ignore this one: create it there (-n shows)" in (
+        response()
+    )
+    install(installed, CHART, "--set", "showNamespace.exclusive=false")
+    wait_until(lambda: "created" in response(), "the policy is gone")
+    install(installed)
+
+
 def test_an_upgrade_updates_a_crd_and_leaves_shows_unchanged(
     installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
 ) -> None:
