@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.cluster import LocalCluster
-from tests.support.documented_commands import GUIDE, run, script
-
-README = Path("README.md")
+from tests.support.documented_commands import GUIDE, README, run, script
 
 
 def is_not_for_this_cluster(command: str) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GUIDE = Path("docs/guide/first-show.md")
-PAGES = [Path(name) for name in ("README.md", "CONTRIBUTING.md")]
+README, GUIDE = Path("README.md"), Path("docs/guide/first-show.md")
+PAGES = [Path(name) for name in ("README.md", "CONTRIBUTING.md", "charts/onair/README.md")]
 PAGES += [file.relative_to(ROOT) for file in sorted(ROOT.glob("docs/**/*.md"))]
 _SHELL = re.compile(r"(make|kubectl|helm|curl|onair|eval|until)\b|[A-Z]+=|\w+\(\) \{")
 _COMMENT = re.compile(r"(?m)  +# .*$")

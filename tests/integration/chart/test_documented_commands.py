@@ -13,12 +13,11 @@ import httpx
 import pytest
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
-from tests.support.documented_commands import GUIDE, ROOT, blocks, commands, run, script
+from tests.support.documented_commands import GUIDE, README, ROOT, blocks, commands, run, script
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import NAMESPACE, SHOWS, kubectl
 
-README = Path("README.md")
 NEEDS_A_SHOW = re.compile(r"make|eval|kubectl wait|until|onair GET .*/snapshot|.*broadcastUpdated", re.DOTALL)
 """What waits for a show, or shows one, and what asks for the local cluster."""
 INSTALLS = re.compile(r"helm install")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -49,3 +50,46 @@ def test_every_kind_is_listed_by_its_category_and_short_name(server: Server, kub
         text=True,
     ).stdout
     assert {line.split(".")[0] for line in listed.split()} == {k.kind.lower() for k in KINDS}
+
+
+def test_kubectl_get_shows_trouble_without_wide_columns(
+    server: Server, admin: httpx.Client, kubeconfig: Path
+) -> None:
+    base = f"/apis/onair.dev/v1alpha1/namespaces/{server.namespace}"
+    headers = {"Content-Type": "application/merge-patch+json"}
+    ended = {"id": "r", "phase": "Stopped", "start": "2026-05-01T12:00:00Z", "stop": "2026-05-01T13:00:00Z"}
+    state = "OnAir, 9 of 12 destinations down"
+    live = {
+        "broadcast": {"id": "r", "phase": "Running"},
+        "state": state,
+        "onAirSince": "2026-05-01T12:00:00Z",
+    }
+    missing = {"connect": "Disconnected", "lastError": "Project show does not exist"}
+    for kind, plural, name, status in (
+        ("Project", "projects", "live", live),
+        ("Project", "projects", "ended", {"broadcast": ended, "state": "Stopped"}),
+        ("Destination", "destinations", "main", missing),
+    ):
+        server.create(kind, GOOD[kind], name=name).raise_for_status()
+        admin.patch(
+            f"{base}/{plural}/{name}/status", json={"status": status}, headers=headers
+        ).raise_for_status()
+
+    def rows(plural: str) -> dict[str, dict[str, str]]:
+        """What kubectl prints: by name, by column."""
+        command = ["kubectl", f"--kubeconfig={kubeconfig}", "-n", server.namespace, "get", plural]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        header, *lines = printed.splitlines()
+        starts = {match[0]: match.start() for match in re.finditer(r"\S+", header)}
+        ends = [*list(starts.values())[1:], None]
+        cells = [
+            {name: line[at:end].strip() for (name, at), end in zip(starts.items(), ends, strict=True)}
+            for line in lines
+        ]
+        return {row["NAME"]: row for row in cells}
+
+    projects = rows("projects")
+    assert (projects["live"]["PHASE"], projects["live"]["STATE"]) == ("Running", state)
+    assert projects["live"]["STARTED"]
+    assert (projects["ended"]["STATE"], projects["ended"]["STARTED"]) == ("Stopped", "")
+    assert rows("destinations")["main"]["ERROR"] == "Project show does not exist"
