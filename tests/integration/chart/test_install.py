@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
+from pydantic import JsonValue
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.fixtures.control_plane import is_served
@@ -118,6 +119,66 @@ def test_a_show_in_another_namespace_is_refused_with_the_right_one(
     install(installed, CHART, "--set", "showNamespace.exclusive=false")
     wait_until(lambda: "created" in response(), "the policy is gone")
     install(installed)
+
+
+def with_metadata(metadata: JsonValue, name: str = "large") -> Document:
+    return {
+        "apiVersion": "onair.dev/v1alpha1",
+        "kind": "Project",
+        "metadata": {"name": name},
+        "spec": {"collectionId": "c", "metadata": metadata},
+    }
+
+
+LARGE: list[JsonValue] = [
+    "x" * 700_000,
+    {"notes": "x" * 700_000},
+    {"notes": {"text": "x" * 700_000}},
+    {"notes": ["x" * 350_000, "x" * 350_000]},
+    list(range(300_000)),
+    {"one": {"two": list(range(300_000))}},
+]
+SMALL: list[JsonValue] = [
+    None,
+    7,
+    "x" * 262_000,
+    {"notes": "x" * 260_000, "list": [1, {"a": None}, []], "flag": True},
+    [["a"], {"b": ["c"]}],
+]
+
+
+def test_metadata_that_http_refuses_is_refused_to_kubectl_too(
+    installed: ControlPlane, cluster: httpx.Client
+) -> None:
+    def response(metadata: JsonValue) -> httpx.Response:
+        return cluster.post(PROJECTS, params={"dryRun": "All"}, json=with_metadata(metadata))
+
+    wait_until(lambda: response(LARGE[0]).is_error, "the policy is in force")
+    for metadata in LARGE:
+        refused = response(metadata)
+        assert refused.status_code == 422, str(metadata)[:40]
+        assert "spec.metadata: must be at most 262144 bytes as JSON" in refused.text
+    for metadata in SMALL:
+        assert response(metadata).is_success, response(metadata).text
+
+
+def test_what_was_large_before_the_limit_can_still_be_changed_and_deleted(
+    installed: ControlPlane, cluster: httpx.Client
+) -> None:
+    install(installed, CHART, "--set", "api.limits.metadataBytes=1048576")
+    large = with_metadata("x" * 700_000)
+    wait_until(lambda: cluster.post(PROJECTS, json=large).is_success, "the higher limit is in force")
+    install(installed)
+    dry = {"dryRun": "All"}
+    another = with_metadata("x" * 700_000, "another")
+    wait_until(lambda: cluster.post(PROJECTS, params=dry, json=another).is_error, "the limit is in force")
+    headers = {"Content-Type": "application/merge-patch+json"}
+    patch = {"metadata": {"finalizers": ["onair.dev/broadcast"]}, "spec": {"maxDuration": 1000}}
+    cluster.patch(f"{PROJECTS}/large", json=patch, headers=headers).raise_for_status()
+    done = {"metadata": {"finalizers": []}}
+    cluster.delete(f"{PROJECTS}/large").raise_for_status()
+    cluster.patch(f"{PROJECTS}/large", json=done, headers=headers).raise_for_status()
+    assert cluster.get(f"{PROJECTS}/large").status_code == 404
 
 
 def test_an_upgrade_updates_a_crd_and_leaves_shows_unchanged(
