@@ -130,3 +130,24 @@ def test_a_connection_is_in_the_status_within_a_second(
     arrived = receiver.wait_ready(f"{path}-2", 15)
     cluster.until("connected", lambda: connect_of(cluster, destination) == "Connected", 10)
     assert time.time() - arrived < 1.5
+
+
+def test_a_deleted_secret_ends_no_stream(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+) -> None:
+    everyone = cluster.list("destination")
+    (destination,) = [each for each in everyone if each["spec"]["projectId"] == on_air.project]
+    name = destination["metadata"]["name"]
+    secret = destination["spec"]["address"]["rtmpPush"]["keySecretRef"]["name"]
+    with GapMonitor(receiver, path) as gap:
+        cluster.shows("delete", "secret", secret)
+        cluster.until("it is told", lambda: "goes on with what it has" in error_of(cluster, name))
+        receiver.wait_steady(path)
+    assert gap.longest_s < 1.0
+    assert connect_of(cluster, name) == "Connected"
+    receiver.kick(path)
+    receiver.wait_steady(path)
+
+
+def error_of(cluster: LocalCluster, destination: str) -> str:
+    return str(cluster.get("destination", destination).get("status", {}).get("lastError", ""))
