@@ -1,11 +1,13 @@
-"""Packs the programme into MPEG-TS (ISO 13818-1): H.264 and AAC, one program, PAT and PMT at key frames."""
+"""Packs the programme into MPEG-TS (ISO 13818-1): H.264 and AAC, one program, a clock of 27 MHz."""
 
 from __future__ import annotations
 
 from itertools import chain, cycle, islice
 
-from onair_encoder.media.flv import AUDIO, VIDEO, Packet
-from onair_encoder.media.h264 import DELIMITER, START_CODE, length_size, parameter_sets
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_encoder.media.h264 import DELIMITER, FILLER, START_CODE, length_size, parameter_sets
+from onair_encoder.media.metadata import video_format
+from onair_encoder.publish.frame_clock import TICKS_PER_MS, FrameClock, audio_step, video_step
 
 CELL = 188
 """Bytes of one transport packet."""
@@ -13,13 +15,17 @@ _PAT, _PMT, _VIDEO, _AUDIO = 0x0000, 0x1000, 0x0100, 0x0101
 _H264, _ADTS = 0x1B, 0x0F
 _BODY = CELL - 4
 _CLOCK = 90
-"""Ticks of the clock in a millisecond."""
+"""Ticks of timestamps in a millisecond."""
+_FINE = 300
+"""Ticks of 27 MHz in one of those."""
 _WRAP = 1 << 33
 _LEAD_MS = 200
 """How far the clock reference is behind the media: a receiver's time to buffer."""
 _FIRST_MS = 1000
 _CLOCK_EVERY_MS = 80
 """A receiver wants the clock at least every 100 ms, also where frames are rarer."""
+_TABLES_EVERY_MS = 350
+"""A receiver wants PAT and PMT at least every 400 ms; audio frames are 21 ms apart."""
 _PICTURE = 1
 """AVCPacketType: a coded frame, not a configuration or an end of sequence."""
 _DELIMITER_UNIT = START_CODE + b"\x09\xf0"
@@ -70,23 +76,30 @@ class _Pid:
         self.clock_alone = head(0, 0x20)
         self.next = 0
         self.last_dts = -1
+        self.clock = FrameClock()
 
 
 class TransportStream:
     """Takes packets of the programme, gives whole transport packets; its times never go back."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, filler: bool = True) -> None:
+        """
+        Args:
+            filler: whether to keep what makes the bitrate constant and shows nothing.
+        """
+        self._dropped_units = (DELIMITER,) if filler else (DELIMITER, FILLER)
         self._pat, self._pmt = _Pid(_PAT), _Pid(_PMT)
         self._video, self._audio = _Pid(_VIDEO), _Pid(_AUDIO)
         self._parameters = b""
         self._adts: tuple[int, int, int] | None = None
         self._length_size = 4
         self._began = False
-        self._clock_ms = 0
+        self._clock_ms = self._tables_ms = 0
+        self._reference = -1
 
     def pack(self, packet: Packet) -> bytes:
         """The bytes of one packet; none for what only configures, or comes before the first key frame."""
-        if packet.header:
+        if packet.header or packet.type == SCRIPT:
             self._configure(packet)
             return b""
         if packet.type == VIDEO and packet.body[1] == _PICTURE:
@@ -98,10 +111,15 @@ class TransportStream:
     # -- H.264 and AAC ----------------------------------------------------------------------------
 
     def _configure(self, packet: Packet) -> None:
+        if packet.type == SCRIPT:
+            if form := video_format(packet):
+                self._video.clock.step = video_step(form.framerate)
+            return
         if packet.type == AUDIO:
             # AudioSpecificConfig: object type 5 bits, index of the rate 4, channels 4.
             bits = int.from_bytes(packet.body[2:4], "big")
             self._adts = (bits >> 11) - 1, bits >> 7 & 0xF, bits >> 3 & 0xF
+            self._audio.clock.step = audio_step(bits >> 7 & 0xF)
             return
         self._length_size = length_size(packet)
         self._parameters = parameter_sets(packet)
@@ -111,18 +129,19 @@ class TransportStream:
             return b""
         body = packet.body
         offset_ms = int.from_bytes(body[2:5], "big", signed=True)
-        dts = self._ticks(self._video, packet.timestamp_ms)
-        pts = max(dts, (packet.timestamp_ms + offset_ms + _FIRST_MS) * _CLOCK)
+        fine = self._fine_ticks(self._video, packet.timestamp_ms)
+        dts = self._ticks(self._video, fine)
+        pts = max(dts, fine // _FINE + offset_ms * _CLOCK)
         unit = self._access_unit(body, keyframe=packet.keyframe)
         stamps = _stamps(pts, dts) if pts != dts else _stamps(pts)
         out: list[bytes] = []
         if packet.keyframe:
             self._began = True
-            out += self._table(self._pat, _PAT_BODY), self._table(self._pmt, _PMT_BODY)
+        self._tables(out, packet, due=packet.keyframe)
         self._clock_ms = packet.timestamp_ms
         # Length 0: frames may be longer than the field can say.
         pes = b"\0\0\1\xe0\0\0" + stamps + unit
-        self._cells(out, self._video, pes, _clock(dts, random_access=packet.keyframe))
+        self._cells(out, self._video, pes, self._clock(fine, random_access=packet.keyframe))
         return b"".join(out)
 
     def _access_unit(self, body: bytes, *, keyframe: bool) -> bytes:
@@ -134,7 +153,7 @@ class TransportStream:
         while at + size < end:
             length = int.from_bytes(body[at : at + size], "big")
             at += size
-            if body[at] & 0x1F != DELIMITER:
+            if body[at] & 0x1F not in self._dropped_units:
                 parts += START_CODE, body[at : at + length]
             at += length
         return b"".join(parts)
@@ -155,24 +174,40 @@ class TransportStream:
                 0xFC,
             )
         )
-        dts = self._ticks(self._audio, packet.timestamp_ms)
-        stamps = _stamps(dts)
+        fine = self._fine_ticks(self._audio, packet.timestamp_ms)
+        stamps = _stamps(self._ticks(self._audio, fine))
         pes = b"\0\0\1\xc0" + (len(stamps) + size).to_bytes(2, "big") + stamps + header + packet.body[2:]
         out: list[bytes] = []
+        self._tables(out, packet, due=False)
         if packet.timestamp_ms - self._clock_ms >= _CLOCK_EVERY_MS:
             self._clock_ms = packet.timestamp_ms
             # A packet without a payload does not advance the counter.
             head = self._video.clock_alone[self._video.next - 1 & 0xF]
-            out.append(head + _adaptation(_BODY, _clock(dts)))
+            out.append(head + _adaptation(_BODY, self._clock(fine)))
         self._cells(out, self._audio, pes, b"")
         return b"".join(out)
 
     # -- transport --------------------------------------------------------------------------------
 
-    def _ticks(self, pid: _Pid, time_ms: int) -> int:
-        dts = max((time_ms + _FIRST_MS) * _CLOCK, pid.last_dts + 1)
-        pid.last_dts = dts
-        return dts
+    def _fine_ticks(self, pid: _Pid, time_ms: int) -> int:
+        """A frame's time on the stream's clock of 27 MHz."""
+        return pid.clock.ticks(time_ms) + _FIRST_MS * TICKS_PER_MS
+
+    def _ticks(self, pid: _Pid, fine: int) -> int:
+        pid.last_dts = max(fine // _FINE, pid.last_dts + 1)
+        return pid.last_dts
+
+    def _clock(self, fine: int, *, random_access: bool = False) -> bytes:
+        """Flags and the programme's clock reference, of 33 bits of 90 kHz and 9 of 27 MHz."""
+        self._reference = max(fine - _LEAD_MS * TICKS_PER_MS, self._reference + 1)
+        base, extension = divmod(self._reference, _FINE)
+        field = (base % _WRAP << 15 | 0x7E00 | extension).to_bytes(6, "big")
+        return bytes((0x50 if random_access else 0x10,)) + field
+
+    def _tables(self, out: list[bytes], packet: Packet, *, due: bool) -> None:
+        if due or packet.timestamp_ms - self._tables_ms >= _TABLES_EVERY_MS:
+            self._tables_ms = packet.timestamp_ms
+            out += self._table(self._pat, _PAT_BODY), self._table(self._pmt, _PMT_BODY)
 
     def _table(self, pid: _Pid, body: bytes) -> bytes:
         head = pid.first[pid.next]
@@ -207,12 +242,6 @@ def _adaptation(size: int, field: bytes) -> bytes:
     if size == 1:
         return b"\0"
     return bytes((size - 1,)) + (field or b"\0").ljust(size - 1, b"\xff")
-
-
-def _clock(dts: int, *, random_access: bool = False) -> bytes:
-    """Flags and the programme's clock reference."""
-    base = (dts - _LEAD_MS * _CLOCK) % _WRAP
-    return bytes((0x50 if random_access else 0x10,)) + (base << 15 | 0x7E00).to_bytes(6, "big")
 
 
 def _stamps(pts: int, dts: int | None = None) -> bytes:

@@ -6,16 +6,17 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.media.packets import AUDIO_HEADER, PPS, SPS, VIDEO_HEADER, picture, sound
+from tests.support.media.packets import AUDIO_HEADER, PPS, SPS, VIDEO_HEADER, frame, picture, sound
 
-from onair_encoder.media.flv import VIDEO, Packet
+from onair_encoder.media import amf
+from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.publish.mpeg_ts import CELL, TransportStream
 
 VIDEO_PID, AUDIO_PID = 0x100, 0x101
 
 
 def read(stream: bytes) -> tuple[dict[int, list[bytes]], list[int]]:
-    """PES packets by PID, and all clock references; counters and lengths are checked on the way."""
+    """PES packets by PID, and all clock references of 27 MHz; counters and lengths are checked on the way."""
     assert len(stream) % CELL == 0
     units: dict[int, list[bytes]] = {}
     counters: dict[int, int] = {}
@@ -27,7 +28,9 @@ def read(stream: bytes) -> tuple[dict[int, list[bytes]], list[int]]:
         body = cell[4:]
         if control & 2:
             if body[0] and body[1] & 0x10:
-                clocks.append(int.from_bytes(body[2:8], "big") >> 15)
+                field = int.from_bytes(body[2:8], "big")
+                assert field & 0x1FF < 300
+                clocks.append((field >> 15) * 300 + (field & 0x1FF))
             body = body[1 + body[0] :]
         if not control & 1:
             continue
@@ -100,4 +103,40 @@ def test_the_clock_goes_on_while_there_is_no_video() -> None:
     out += b"".join(ts.pack(sound(t, b"s")) for t in range(0, 500, 20))
     clocks = read(out)[1]
     assert len(clocks) == 7
-    assert all(b - a <= 100 * 90 for a, b in pairwise(clocks))
+    assert all(b - a <= 100 * 27_000 for a, b in pairwise(clocks))
+
+
+def test_the_clock_has_no_jitter_though_timestamps_are_rounded() -> None:
+    metadata = amf.encode("onMetaData", {"width": 320, "height": 180, "framerate": 29.97})
+    ts = TransportStream()
+    out = ts.pack(Packet(SCRIPT, 0, metadata)) + ts.pack(VIDEO_HEADER) + ts.pack(AUDIO_HEADER)
+    out += b"".join(ts.pack(picture(round(n * 1001 / 30), b"p", key=n % 30 == 0)) for n in range(600))
+    clocks = read(out)[1]
+    assert {b - a for a, b in pairwise(clocks)} == {900_900}, "1001 ms over 30, exactly"
+
+
+def test_tables_come_at_least_every_400_ms_though_key_frames_are_rare() -> None:
+    ts = TransportStream()
+    ts.pack(VIDEO_HEADER)
+    ts.pack(AUDIO_HEADER)
+    told_ms = []
+    for at_ms in range(0, 10_000, 20):
+        out = (
+            ts.pack(picture(at_ms, b"p", key=at_ms == 0)) if at_ms % 40 == 0 else ts.pack(sound(at_ms, b"s"))
+        )
+        units = read(out)[0]
+        if 0 in units:
+            assert 0x1000 in units
+            told_ms.append(at_ms)
+    assert all(b - a <= 400 for a, b in pairwise([*told_ms, 10_000]))
+
+
+def test_filler_is_dropped_where_a_constant_bitrate_is_of_no_use() -> None:
+    packed = {}
+    for filler in (True, False):
+        ts = TransportStream(filler=filler)
+        ts.pack(VIDEO_HEADER)
+        packed[filler] = ts.pack(frame(b"\x65picture", b"\x0c" + b"\xff" * 9000, b"\x0c\xff", keyframe=True))
+    assert len(packed[True]) - len(packed[False]) >= 9000
+    unit = read(packed[False])[0][VIDEO_PID][0]
+    assert unit.endswith(b"\0\0\0\1\x65picture")

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onair_encoder.media.flv import VIDEO, Packet
+from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.publish.mpeg_ts import TransportStream
 
 TOLERANCE_MS = 20
@@ -34,8 +34,9 @@ class Segmenter:
     def __init__(self, target_ms: int, clock: Callable[[], dt.datetime]) -> None:
         self.target_ms = target_ms
         self._clock = clock
-        self._stream = TransportStream()
+        self._stream = TransportStream(filler=False)
         self._configuration: dict[int, bytes] = {}
+        self._script: Packet | None = None
         self._data = bytearray()
         self._packets = 0
         self._first_ms: int | None = None
@@ -47,6 +48,10 @@ class Segmenter:
 
     def put(self, packet: Packet) -> Cut | None:
         """Takes a packet; returns the segment that ends where it begins."""
+        if packet.type == SCRIPT:
+            self._script = packet
+            self._stream.pack(packet)
+            return None
         if packet.header:
             known = self._configuration.get(packet.type)
             self._configuration[packet.type] = packet.body
@@ -90,7 +95,9 @@ class Segmenter:
         self._zero = zero if self._zero is None else min(self._zero, zero)
 
     def _restart_stream(self) -> None:
-        self._stream = TransportStream()
+        self._stream = TransportStream(filler=False)
+        if self._script:
+            self._stream.pack(self._script)
         for type_, body in self._configuration.items():
             self._stream.pack(Packet(type_, 0, body))
         self._other_codecs = False
