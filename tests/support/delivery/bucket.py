@@ -25,8 +25,9 @@ def hls_publisher(
     fan_out: FanOut,
     changed: Callable[[], None] = lambda: None,
     run: str = "run",
+    epoch: int = 1,
 ) -> Publisher:
-    return Publisher(HlsOutput, wanted, fan_out, changed, Run(run))
+    return Publisher(HlsOutput, wanted, fan_out, changed, Run(run, epoch))
 
 
 async def until(check: Callable[[], object], what: str, timeout_s: float = 15.0) -> Any:

@@ -48,7 +48,7 @@ class Bucket:
             if response.status == 404 and code in ("NoSuchKey", ""):
                 return None
             error = storage_error(response.status, code, self._storage, self._requests.server)
-            raise NotReadable(str(error)) if code == "AccessDenied" else error
+            raise NotReadable(str(error), permanent=True) if code == "AccessDenied" else error
 
     async def delete(self, key: str) -> None:
         """Removes an object, if it exists.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.runtime.stderr_log import log
@@ -12,6 +14,7 @@ from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.bucket import Bucket
 from onair_encoder.publish.session_error import SessionError
 
+Result = TypeVar("Result")
 RETRY_S = 0.5
 """Between attempts while the timeout has not passed, and at the end."""
 PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
@@ -50,6 +53,9 @@ class ObjectStore:
         await self._put(name, text, PLAYLIST_TYPE, NO_CACHE)
 
     async def _put(self, name: str, data: bytes | bytearray, content_type: str, cache_control: str) -> None:
+        await self._retried(lambda: self._bucket.put(self._key(name), data, content_type, cache_control))
+
+    async def _retried(self, request: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Retries within the timeout, without a report.
 
         Raises:
@@ -58,7 +64,7 @@ class ObjectStore:
         began, destination = time.monotonic(), self._destination
         while True:
             try:
-                await self._bucket.put(self._key(name), data, content_type, cache_control)
+                return await request()
             except SessionError as error:
                 over = time.monotonic() + RETRY_S - began > destination.timeout_s
                 if error.permanent or over or not destination.is_connected or destination.stop.is_set():
@@ -66,8 +72,6 @@ class ObjectStore:
                 log("hls.retried", id=destination.wanted.id, error=str(error))
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(destination.stop.wait(), RETRY_S)
-            else:
-                return
 
     async def get(self, name: str) -> str:
         """An object's text; empty where there is none.
@@ -76,7 +80,8 @@ class ObjectStore:
             NotReadable: the credentials do not allow it.
             SessionError: it is not known.
         """
-        return (await self._bucket.get(self._key(name)) or b"").decode(errors="replace")
+        found = await self._retried(lambda: self._bucket.get(self._key(name)))
+        return (found or b"").decode(errors="replace")
 
     async def delete(self, name: str) -> None:
         """

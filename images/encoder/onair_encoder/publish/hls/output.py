@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
+import secrets
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
-from onair_encoder.publish.hls.presentation import Presentation
+from onair_encoder.publish.hls.presentation import Presentation, Writer
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.segmenter import Segmenter
 from onair_encoder.publish.hls.spool import spool_of
@@ -72,10 +73,9 @@ class _Storing:
 
     def __init__(self, destination: Destination, storage: ProgramStorage, finish_s: float) -> None:
         self._storage = storage
+        writer = Writer(destination.run.broadcast, destination.run.epoch, secrets.token_hex(3))
         self._presentation: Presentation = (
-            Recording(storage, destination.run.broadcast)
-            if storage.vod
-            else LiveWindow(storage, destination.run.broadcast)
+            Recording(storage, writer) if storage.vod else LiveWindow(storage, writer)
         )
         self._store = ObjectStore(destination, storage)
         self._lock = PrefixLock(storage, finish_s + 1)

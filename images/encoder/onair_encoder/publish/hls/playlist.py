@@ -6,11 +6,14 @@ import datetime as dt
 import math
 import re
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from onair_crds.contract.times import format_time
 
 VERSION = 3
+LEAST_TARGETS = 3
+"""A sliding window is no shorter than so many target durations (section 6.2.2)."""
 _DURATION = re.compile(r"#EXTINF:([0-9.]+)")
 
 
@@ -54,11 +57,16 @@ class Playlist:
     def add(self, segment: Segment) -> None:
         self.ended = False
         self._append(segment)
-        while self.window and len(self.segments) > self.window:
+        while self.window and len(self.segments) > self.window and self._may_lose_first:
             gone = self.segments.popleft()
             self._entries.popleft()
             self.media_sequence += 1
             self.discontinuity_sequence += gone.discontinuity
+
+    @property
+    def _may_lose_first(self) -> bool:
+        left_s = sum(segment.duration_s for segment in islice(self.segments, 1, None))
+        return left_s >= LEAST_TARGETS * math.ceil(self.target_s)
 
     def _append(self, segment: Segment) -> None:
         self.segments.append(segment)
@@ -89,40 +97,72 @@ class Playlist:
         Returns:
             False where the text is no playlist of this run.
         """
+        parsed = _Parsed.of(text)
+        if parsed is None or not all(_is_of(segment.name, prefix) for segment in parsed.segments):
+            return False
+        self.media_sequence = parsed.media_sequence
+        self.discontinuity_sequence = parsed.discontinuity_sequence
+        self.target_s = max(self.target_s, parsed.target_s)
+        self.segments.clear()
+        self._entries.clear()
+        self.total_s = 0.0
+        for segment in parsed.segments:
+            self._append(segment)
+        return True
+
+    def follow(self, text: str) -> bool:
+        """Takes the numbers on from a playlist of which nothing stays: a player may know it (section 6.2.2).
+
+        Returns:
+            False where the text is no playlist.
+        """
+        parsed = _Parsed.of(text)
+        if parsed is None:
+            return False
+        self.media_sequence = parsed.media_sequence + len(parsed.segments)
+        gone = sum(segment.discontinuity for segment in parsed.segments)
+        self.discontinuity_sequence = parsed.discontinuity_sequence + gone
+        self.target_s = max(self.target_s, parsed.target_s)
+        return True
+
+
+@dataclass
+class _Parsed:
+    media_sequence: int = 0
+    discontinuity_sequence: int = 0
+    target_s: int = 0
+    segments: list[Segment] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str) -> _Parsed | None:
+        """None where the text is no playlist with segments."""
         lines = text.splitlines()
         if not lines or lines[0] != "#EXTM3U":
-            return False
-        segments: list[Segment] = []
-        known = Segment("", 0.0, dt.datetime.fromtimestamp(0, dt.UTC))
-        numbers = {"#EXT-X-MEDIA-SEQUENCE": 0, "#EXT-X-DISCONTINUITY-SEQUENCE": 0, "#EXT-X-TARGETDURATION": 0}
-        next_one = known
+            return None
+        parsed = cls()
+        known = next_one = Segment("", 0.0, dt.datetime.fromtimestamp(0, dt.UTC))
         for line in lines[1:]:
             tag, _, value = line.partition(":")
-            if tag in numbers and value.isdigit():
-                numbers[tag] = int(value)
+            number = int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0
+            if tag == "#EXT-X-MEDIA-SEQUENCE":
+                parsed.media_sequence = number
+            elif tag == "#EXT-X-DISCONTINUITY-SEQUENCE":
+                parsed.discontinuity_sequence = number
+            elif tag == "#EXT-X-TARGETDURATION":
+                parsed.target_s = number
             elif line == "#EXT-X-DISCONTINUITY":
                 next_one = replace(next_one, discontinuity=True)
             elif tag == "#EXT-X-PROGRAM-DATE-TIME":
                 try:
                     next_one = replace(next_one, began=dt.datetime.fromisoformat(value))
                 except ValueError:
-                    return False
+                    return None
             elif found := _DURATION.match(line):
                 next_one = replace(next_one, duration_s=float(found[1]))
             elif line and not line.startswith("#"):
-                segments.append(replace(next_one, name=line))
+                parsed.segments.append(replace(next_one, name=line))
                 next_one = known
-        if not segments or not all(_is_of(segment.name, prefix) for segment in segments):
-            return False
-        self.media_sequence = numbers["#EXT-X-MEDIA-SEQUENCE"]
-        self.discontinuity_sequence = numbers["#EXT-X-DISCONTINUITY-SEQUENCE"]
-        self.target_s = max(self.target_s, numbers["#EXT-X-TARGETDURATION"])
-        self.segments.clear()
-        self._entries.clear()
-        self.total_s = 0.0
-        for segment in segments:
-            self._append(segment)
-        return True
+        return parsed if parsed.segments else None
 
 
 def _is_of(name: str, prefix: str) -> bool:

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.hls.playlist import Playlist, Segment
+from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
+from onair_encoder.publish.hls.segment_name import SegmentName
 from onair_encoder.publish.hls.segmenter import Cut
+
+
+@dataclass(frozen=True)
+class Writer:
+    """An encoder, as the names of its segments tell it."""
+
+    broadcast: str = ""
+    epoch: int = 0
+    process: str = "0"
+    """Names this process: no other one, of the same epoch, gives the same names."""
+
 
 INDEX = "index.m3u8"
 _RECORDING_TAG = "#EXT-X-PLAYLIST-TYPE:"
@@ -23,8 +36,9 @@ class Presentation(ABC):
     indexes: list[str]
     """The names that the playlist is stored under."""
 
-    def __init__(self, storage: ProgramStorage) -> None:
+    def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
         self.storage = storage
+        self._writer = writer
         self.playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
         self._seam = False
         """The next segment does not continue the one before."""
@@ -69,7 +83,19 @@ class Presentation(ABC):
     @property
     def next_name(self) -> str:
         """The name of the next segment."""
-        return f"{self.prefix}{self.playlist.next_sequence:08}.ts"
+        writer = self._writer
+        return str(SegmentName(self.prefix, self.playlist.next_sequence, writer.epoch, writer.process))
+
+    def text(self) -> str:
+        """The playlist, as it is stored."""
+        return str(self.playlist)
+
+    def displaced_by(self, text: str) -> str | None:
+        """Who else writes there, by the playlist that is stored there now; None where nobody does."""
+        last = SegmentName.of((named_segments(text) or [""])[-1])
+        if last and last.prefix == self.prefix and (last.epoch or 0) > self._writer.epoch:
+            return f"encoder {last.epoch} of this broadcast"
+        return None
 
     def add(self, cut: Cut) -> None:
         """Lists a segment, which is stored under `next_name`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.hls.presentation import INDEX, Presentation, is_recording
+from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
 
 PLAYLIST_BYTES_PER_S = 50_000
 """A long recording's playlist is stored less often, so that it takes no more of the upload bandwidth."""
@@ -14,10 +14,10 @@ BEHIND_PLAYLIST_S = 10.0
 class Recording(Presentation):
     """The names of its segments are never those of a live window, which would delete them."""
 
-    def __init__(self, storage: ProgramStorage, broadcast: str) -> None:
-        super().__init__(storage)
-        self.prefix = f"{broadcast}_rec-"
-        self.index = f"{broadcast}.m3u8"
+    def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
+        super().__init__(storage, writer)
+        self.prefix = f"{writer.broadcast}_rec-"
+        self.index = f"{writer.broadcast}.m3u8"
         # A playlist of its own: the next run's does not replace it
         self.indexes = [self.index, INDEX]
         self._stored_at, self._stored_bytes = 0.0, 0

@@ -40,6 +40,8 @@ class Upload:
         self._lock = lock
         self._closing = closing
         self._resumed = False
+        self._readable = True
+        """The credentials allow it."""
 
     async def resume(self) -> None:
         """Waits for its turn, and continues what another encoder of this run has stored; once.
@@ -51,12 +53,36 @@ class Upload:
             return
         await self._lock.acquire()
         try:
-            text = await self._store.get(self._presentation.index)
+            text = await self._stored_text()
         except NotReadable:
+            self._readable = False
             self._presentation.resume_unread()
         else:
             await _to_its_end(asyncio.to_thread(self._presentation.resume, text))
         self._resumed = True
+
+    async def _stored_text(self) -> str:
+        """The playlist in the bucket.
+
+        Raises:
+            NotReadable: the credentials do not allow it.
+            SessionError: it is not known, or another encoder has taken over.
+        """
+        text = await self._store.get(self._presentation.index)
+        if other := self._presentation.displaced_by(text):
+            bucket = self._presentation.storage.bucket
+            raise SessionError(f"{other} writes to bucket {bucket} under this prefix", displaced=True)
+        return text
+
+    async def _look_for_others(self) -> None:
+        """
+        Raises:
+            SessionError: it is not known whether another encoder has taken over, or one has.
+        """
+        try:
+            await self._stored_text()
+        except NotReadable:
+            self._readable = False
 
     async def run(self) -> None:
         stopped = asyncio.create_task(self._destination.stop.wait())
@@ -92,6 +118,8 @@ class Upload:
                 await self._store_playlist(last=True)
             except SessionError as error:
                 playlist.ended = False
+                if error.displaced:
+                    return
                 log("hls.not-ended", id=self._destination.wanted.id, error=str(error))
                 await asyncio.sleep(RETRY_S)
 
@@ -146,11 +174,16 @@ class Upload:
 
         Args:
             last: no segment waits.
+
+        Raises:
+            SessionError: it is not stored, or another encoder's is there.
         """
         presentation = self._presentation
         if not presentation.is_playlist_due(time.monotonic(), last=last):
             return
-        text = str(presentation.playlist).encode()
+        if self._readable:
+            await self._look_for_others()
+        text = presentation.text().encode()
         for name in presentation.indexes:
             await self._store.put_playlist(name, text)
         presentation.playlist_stored(time.monotonic(), len(text))

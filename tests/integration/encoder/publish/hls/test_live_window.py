@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from pathlib import Path
 
@@ -15,12 +16,18 @@ from tests.support.delivery.bucket import (
     text_of,
     until,
     until_connected,
+    until_error,
 )
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.toxiproxy import Toxiproxy
 
 pytestmark = pytest.mark.media
+
+
+def number(playlist: str, tag: str) -> int:
+    found = re.search(rf"#EXT-X-{tag}:(\d+)\n", playlist)
+    return int(found[1]) if found else 0
 
 
 async def test_a_window_slides_and_old_segments_are_deleted(tmp_path: Path) -> None:
@@ -34,18 +41,18 @@ async def test_a_window_slides_and_old_segments_are_deleted(tmp_path: Path) -> N
             seen = text_of(folder / "index.m3u8")
             for name in names(seen):
                 assert (folder / name).exists(), "a playlist names what is not there"
-            assert len(names(seen)) <= 2
+            assert len(names(seen)) <= 4, "three target durations, and no more than that takes"
             assert time.monotonic() < end
             await asyncio.sleep(0.05)
-        await until(lambda: len(list(folder.glob("*.ts"))) == 4, "old segments are deleted")
-        assert "#EXT-X-MEDIA-SEQUENCE:5\n" in seen
+        await until(lambda: len(list(folder.glob("*.ts"))) <= 2 * 4 + 1, "old segments are deleted", 5)
+        assert f"#EXT-X-MEDIA-SEQUENCE:{7 - len(names(seen))}\n" in seen
         assert "PLAYLIST-TYPE" not in seen
 
         # Another encoder takes over: numbers continue, and the playlist marks the cut
         publisher.abort()
-        follower = hls_publisher(live, fan_out)
+        follower = hls_publisher(live, fan_out, epoch=2)
         taken = await until(
-            lambda: (t := text_of(folder / "index.m3u8")).count("run-00000008") and t, "it goes on"
+            lambda: (t := text_of(folder / "index.m3u8")).count("run-00000008.2.") and t, "it goes on"
         )
         assert taken.count("#EXT-X-DISCONTINUITY\n") >= 1
         await follower.finish()
@@ -53,12 +60,34 @@ async def test_a_window_slides_and_old_segments_are_deleted(tmp_path: Path) -> N
         assert closed.endswith("#EXT-X-ENDLIST\n")
         await asyncio.to_thread(probe, folder / "index.m3u8")
 
-        # Another run starts from zero, and deletes what the last one left
+        # Another run takes the numbers on, and deletes what the last one left
         second = hls_publisher(live, fan_out, run="second")
         await until_connected(second)
-        assert "#EXT-X-MEDIA-SEQUENCE:0\n" in text_of(folder / "index.m3u8")
+        begun = text_of(folder / "index.m3u8")
+        assert number(begun, "MEDIA-SEQUENCE") == number(closed, "MEDIA-SEQUENCE") + len(names(closed))
+        assert number(begun, "DISCONTINUITY-SEQUENCE") >= number(closed, "DISCONTINUITY-SEQUENCE")
         await until(lambda: not list(folder.glob("run-*.ts")), "the old run's segments are gone")
         second.abort()
+
+
+async def test_it_stands_down_for_an_encoder_of_a_higher_epoch_until_the_operator_wants_it(
+    tmp_path: Path,
+) -> None:
+    """As one that is cut off from the cluster and not from its storage."""
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "archive"
+        publisher = hls_publisher(server.destination(vod=True), fan_out, epoch=1)
+        await until_connected(publisher)
+        text = text_of(folder / "run.m3u8")
+        taken = text.replace("00.1.", "00.2.")
+        (folder / "run.m3u8").write_text(taken)
+        words = await until_error(publisher)
+        assert words.startswith(
+            "encoder 2 of this broadcast writes to bucket shows under this prefix; retried"
+        )
+        await publisher.finish()
+        assert text_of(folder / "run.m3u8") == taken
+        assert "ENDLIST" not in taken
 
 
 async def test_many_old_segments_do_not_delay_what_is_live(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import datetime as dt
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import BEHIND_PLAYLIST_S, PLAYLIST_BYTES_PER_S, Recording
 from onair_encoder.publish.hls.segmenter import Cut
 
@@ -17,7 +18,7 @@ STORAGE = ProgramStorage(
 
 
 def recording_of(segments: int) -> Recording:
-    recording = Recording(STORAGE, "run")
+    recording = Recording(STORAGE, Writer("run", 1, "a1"))
     for _ in range(segments):
         recording.add(Cut(b"", 2.0, BEGAN, False, 1))
     return recording
@@ -51,13 +52,22 @@ def test_it_is_complete_at_its_longest_duration() -> None:
 
 
 def test_a_successor_resumes_all_of_it_and_deletes_nothing() -> None:
-    successor = Recording(STORAGE, "run")
+    successor = Recording(STORAGE, Writer("run", 1, "a1"))
     successor.resume(str(recording_of(1).playlist))
-    assert successor.next_name == "run_rec-00000001.ts"
+    assert successor.next_name == "run_rec-00000001.1.a1.ts"
     assert successor.obsolete() == []
 
 
 def test_another_runs_recording_is_not_resumed() -> None:
-    following = Recording(STORAGE, "next")
+    following = Recording(STORAGE, Writer("next", 1, "a1"))
     following.resume(str(recording_of(1).playlist))
-    assert following.next_name == "next_rec-00000000.ts"
+    assert following.next_name == "next_rec-00000000.1.a1.ts"
+
+
+def test_a_recording_stands_down_for_a_higher_epoch() -> None:
+    first, second = (Recording(STORAGE, Writer("run", epoch, "a1")) for epoch in (1, 2))
+    first.add(Cut(b"", 2.0, BEGAN, False, 1))
+    second.resume(first.text())
+    second.add(Cut(b"", 2.0, BEGAN, False, 1))
+    assert first.displaced_by(second.text()) == "encoder 2 of this broadcast"
+    assert second.displaced_by(first.text()) is None

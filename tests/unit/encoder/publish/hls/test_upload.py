@@ -22,6 +22,9 @@ class Parsing:
         self.begun, self.go_on = threading.Event(), threading.Event()
         self.parsed = 0
 
+    def displaced_by(self, _: str) -> None:
+        return None
+
     def resume(self, _: str) -> None:
         self.begun.set()
         assert self.go_on.wait(10)
