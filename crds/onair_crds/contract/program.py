@@ -151,8 +151,14 @@ class DestinationState(WireModel):
     """Connection attempts since the destination was added."""
     bytes_sent: int = 0
     generation: int = 0
+    waiting_s: float = 0.0
+    """HLS: seconds of the programme that wait for the storage."""
+    missing_s: float = 0.0
+    """Recordings: seconds of the programme that are not in them, and never will be."""
 
 
+LONGEST_DRAIN_S = 600
+"""How long an encoder that is stopping may store what waits of a recording."""
 EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished"]
 
 
@@ -174,3 +180,8 @@ class EncoderStatus(WireModel):
     bitrate_bps: Annotated[int, Field(ge=0)] = 0
     at: str = ""
     """When this status was made."""
+
+    @property
+    def draining(self) -> bool:
+        """It stores what waits of a recording, for `LONGEST_DRAIN_S` at most."""
+        return self.phase == "stopping" and any(state.waiting_s for state in self.destinations)

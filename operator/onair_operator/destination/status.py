@@ -11,6 +11,7 @@ from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
 from onair_operator.destination.program import KEPT_REASONS, Refusal
+from onair_operator.destination.recording import with_recording
 from onair_operator.specs.ready import Verdict, with_ready
 
 
@@ -23,6 +24,8 @@ class DeliveryState:
     state: DestinationState | None = None
     """As the encoder reports it; None while it has not."""
     encoder_gone: bool = False
+    missing_s: float | None = None
+    """Seconds that the broadcast's recording lacks, on air and after it; None where it is not known."""
 
 
 def destination_status(
@@ -53,7 +56,12 @@ def destination_status(
     verdict = _verdict(destination, program, connect, last_error, on_air)
     return DestinationStatus(
         observed_generation=destination.generation,
-        conditions=with_ready(before.conditions, verdict, destination.generation, now),
+        conditions=with_recording(
+            with_ready(before.conditions, verdict, destination.generation, now),
+            delivery.missing_s,
+            destination.generation,
+            now,
+        ),
         type=destination.type,
         connect=connect,
         since=since,

@@ -12,6 +12,7 @@ import datetime as dt
 import hashlib
 from dataclasses import dataclass
 
+from onair_crds.contract.program import LONGEST_DRAIN_S
 from onair_crds.contract.runs import was_used, with_used
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
@@ -281,7 +282,9 @@ def _stopping(
     pod = observed.claimed_pod(current)
     encoder = observed.encoder_of(current)
     requested = parse_time(current.stop_requested) if current.stop_requested else now
-    remaining_s = settings.broadcast.stop_grace_s - (now - requested).total_seconds()
+    draining = encoder is not None and encoder.status is not None and encoder.status.draining
+    grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
+    remaining_s = grace_s - (now - requested).total_seconds()
     finished = encoder is not None and encoder.status is not None and encoder.status.phase == "finished"
     if pod is None or pod.gone or pod.node is None or finished or remaining_s <= 0:
         stopped = current.model_copy(

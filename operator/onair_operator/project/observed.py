@@ -67,15 +67,20 @@ class ObservedProject:
 
     def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> DeliveryState:
         """The state of one destination in this broadcast."""
-        if broadcast is None or not broadcast.phase.active:
+        if broadcast is None:
             return DeliveryState(on_air=False)
         encoder = self.encoder_of(broadcast)
         states = []
         if encoder and encoder.status and encoder.status.broadcast == broadcast.id:
             states = encoder.status.destinations
+        state = next((state for state in states if state.id == destination), None)
+        missing_s = state.missing_s if state else None
+        if not broadcast.phase.active:
+            return DeliveryState(on_air=False, missing_s=missing_s)
         pod = self.claimed_pod(broadcast)
         return DeliveryState(
             on_air=True,
-            state=next((state for state in states if state.id == destination), None),
+            state=state,
             encoder_gone=pod is None or pod.gone,
+            missing_s=missing_s,
         )

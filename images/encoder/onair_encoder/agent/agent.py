@@ -31,6 +31,8 @@ from onair_encoder.publish.operator_contact import OperatorContact
 from onair_encoder.publish.run import Run
 
 TICK_S = 0.1
+STREAMS_END_S = 10.0
+"""All streams have ended by then."""
 
 
 class ProgramRefused(Exception):
@@ -112,11 +114,14 @@ class Agent:
         self.changes.notify()
 
     async def _finish(self) -> None:
+        finishing = asyncio.create_task(self._delivery.finish())
         try:
-            await self._delivery.finish()
+            # Recordings may take minutes to be stored, and need no more of the programme for that
+            await asyncio.wait({finishing}, timeout=STREAMS_END_S)
             await self.switch.close()
-        finally:
             await self._want_pipeline(None)
+            await finishing
+        finally:
             self._phase = "finished"
         log("program.finished", error=self._error)
         self.changes.notify()

@@ -66,8 +66,7 @@ class Delivery:
 
     async def finish(self) -> None:
         """Ends every stream properly."""
-        publishers = list(self._publishers.values())
-        self._publishers.clear()
+        publishers = self._publishers.values()
         await asyncio.gather(*(p.finish() for p in publishers), *self._ending, return_exceptions=True)
 
     def abort(self) -> None:

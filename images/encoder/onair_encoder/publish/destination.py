@@ -99,6 +99,16 @@ class Destination:
     def sent(self, more_bytes: int) -> None:
         self.state = self.state.model_copy(update={"bytes_sent": self.state.bytes_sent + more_bytes})
 
+    def recorded(self, waiting_s: float, missing_s: float) -> None:
+        """What of the programme waits, and what is missing."""
+        before = self.state
+        self.state = before.model_copy(
+            update={"waiting_s": round(waiting_s, 1), "missing_s": round(missing_s, 1)}
+        )
+        if self.state.missing_s != before.missing_s:
+            log("destination.incomplete", id=self.state.id, missing_s=self.state.missing_s)
+            self._changed()
+
     def _report(self, connect: ConnectState, error: str | None) -> None:
         before = self.state
         if (connect, error) == (before.connect, before.last_error):

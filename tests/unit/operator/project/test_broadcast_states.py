@@ -9,6 +9,7 @@ import pytest
 from tests.support.plans import broadcast_of, kinds, plan, released, status_of
 from tests.support.worlds import (
     NOW,
+    delivering,
     encoder,
     held,
     on_air,
@@ -236,6 +237,10 @@ def test_what_ends_a_run(show: Any, extra: Document, error: str | None) -> None:
 
 
 STOPPING = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=2)))
+NEVER_DRAINED = run(
+    "Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=611))
+)
+BACKLOG = delivering().model_copy(update={"waiting_s": 34.0})
 OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=11)))
 
 
@@ -248,8 +253,14 @@ OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - d
         (STOPPING, [], None, "Stopped"),
         (STOPPING, [pod(node=None, ip=None)], None, "Stopped"),
         (OVERDUE, [pod()], encoder("stopping"), "Stopped"),
+        (OVERDUE, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopping"),
+        (OVERDUE, [pod()], encoder("finished", destinations=[BACKLOG]), "Stopped"),
+        (NEVER_DRAINED, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopped"),
     ],
-    ids=["still ending", "no status", "ended", "no pod", "never placed", "takes too long"],
+    ids=[
+        *("still ending", "no status", "ended", "no pod", "never placed", "takes too long"),
+        *("stores what waits of a recording", "has given that up", "takes too long for that too"),
+    ],
 )
 def test_stopping_ends(broadcast: Any, pods: Any, its_encoder: Any, after: str) -> None:
     show = project("Stopped", status={"broadcast": broadcast}, metadata=held())

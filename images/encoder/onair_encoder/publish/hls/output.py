@@ -7,8 +7,9 @@ import contextlib
 import datetime as dt
 import secrets
 
-from onair_crds.contract.program import ProgramDestination, ProgramStorage
+from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
 from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.hls.drain import DrainTerms, drain
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
@@ -21,17 +22,22 @@ from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.output import Output, Session
 from onair_encoder.publish.session_error import SessionError
 
-CLOSING_S = 2.0
-"""Of the time to end, what is left for closing the playlist."""
+FINISHED_S = 1.0
+"""After the time to drain, for what has to be cancelled."""
 
 
 class HlsOutput(Output):
     """Cuts and keeps segments from its begin to its end, whatever becomes of sessions meanwhile."""
 
     finish_s = 8.0
+    drain_s = float(LONGEST_DRAIN_S)
+    still_s = 30.0
+    """What waits of a recording is stored after the stop, unless nothing was stored for so long."""
 
     def __init__(self, destination: Destination) -> None:
         super().__init__(destination)
+        if destination.wanted.storage and destination.wanted.storage.vod:
+            self.finish_s = self.drain_s + FINISHED_S
         self._storing: _Storing | None = None
 
     def keeps_session(self, before: ProgramDestination, after: ProgramDestination) -> bool:
@@ -46,7 +52,9 @@ class HlsOutput(Output):
 
     async def begin(self) -> None:
         if storage := self.destination.wanted.storage:
-            self._storing = _Storing(self.destination, storage, self.finish_s)
+            short_s = type(self).finish_s
+            longest_s = self.drain_s if storage.vod else short_s
+            self._storing = _Storing(self.destination, storage, DrainTerms(short_s, longest_s, self.still_s))
 
     def updated(self) -> bool:
         """Other credentials may fix what is wrong."""
@@ -61,7 +69,7 @@ class HlsOutput(Output):
 
     async def conclude(self) -> None:
         if self._storing:
-            await self._storing.upload.conclude()
+            await self._storing.conclude()
 
     async def close(self) -> None:
         if self._storing:
@@ -71,14 +79,14 @@ class HlsOutput(Output):
 class _Storing:
     """All that outlives a session."""
 
-    def __init__(self, destination: Destination, storage: ProgramStorage, finish_s: float) -> None:
+    def __init__(self, destination: Destination, storage: ProgramStorage, terms: DrainTerms) -> None:
         self._storage = storage
         writer = Writer(destination.run.broadcast, destination.run.epoch, secrets.token_hex(3))
         self._presentation: Presentation = (
             Recording(storage, writer) if storage.vod else LiveWindow(storage, writer)
         )
         self._store = ObjectStore(destination, storage)
-        self._lock = PrefixLock(storage, finish_s + 1)
+        self._lock = PrefixLock(storage, terms.least_s + 1)
         self._spool_writer = SpoolWriter(
             destination.fan_out,
             Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC)),
@@ -88,7 +96,17 @@ class _Storing:
         self.upload = Upload(
             destination, self._spool_writer, self._presentation, self._store, self._lock, closing
         )
-        self._timer = asyncio.create_task(_set_in_time(closing, destination.stop, finish_s - CLOSING_S))
+        self._time = asyncio.create_task(drain(destination, closing, terms))
+
+    async def conclude(self) -> None:
+        """Stores the rest for as long as there is time; what is left then is missing."""
+        storing = asyncio.create_task(self.upload.conclude())
+        try:
+            await asyncio.wait({storing, self._time}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            storing.cancel()
+            await asyncio.gather(storing, return_exceptions=True)
+        self.upload.give_up()
 
     def update(self, storage: ProgramStorage) -> bool:
         """Whether anything has changed."""
@@ -102,15 +120,8 @@ class _Storing:
         return True
 
     async def close(self) -> None:
-        self._timer.cancel()
+        self._time.cancel()
         self._spool_writer.close()
         self._lock.release()
         with contextlib.suppress(Exception):
             await asyncio.shield(self._store.close())
-
-
-async def _set_in_time(closing: asyncio.Event, stop: asyncio.Event, after_s: float) -> None:
-    """Drops what cannot be stored by then, so that the playlist is closed all the same."""
-    await stop.wait()
-    await asyncio.sleep(after_s)
-    closing.set()

@@ -60,6 +60,11 @@ class Presentation(ABC):
         """How much may wait for its upload; None where only its size is limited."""
 
     @property
+    def missing_s(self) -> float:
+        """Seconds that ought to be in it and are not."""
+        return 0.0
+
+    @property
     @abstractmethod
     def complete(self) -> bool:
         """Takes no more segments."""

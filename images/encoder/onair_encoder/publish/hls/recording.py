@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice, pairwise
+
 from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
 
@@ -9,6 +11,10 @@ PLAYLIST_BYTES_PER_S = 50_000
 """A long recording's playlist is stored less often, so that it takes no more of the upload bandwidth."""
 BEHIND_PLAYLIST_S = 10.0
 """How often the playlist is stored while more segments wait: it takes of the upload bandwidth."""
+
+
+LEAST_HOLE_S = 0.5
+"""A smaller one is within the accuracy of the wall clock."""
 
 
 class Recording(Presentation):
@@ -21,6 +27,20 @@ class Recording(Presentation):
         # A playlist of its own: the next run's does not replace it
         self.indexes = [self.index, INDEX]
         self._stored_at, self._stored_bytes = 0.0, 0
+        self._looked_at, self._holes_s = 0, 0.0
+        """Segments that were looked at, and the holes between them."""
+
+    @property
+    def missing_s(self) -> float:
+        """Holes between segments, by their wall clock: what was dropped, and what no encoder had."""
+        if self._looked_at > len(self.playlist.segments):
+            self._looked_at, self._holes_s = 0, 0.0
+        for before, after in pairwise(islice(self.playlist.segments, max(0, self._looked_at - 1), None)):
+            hole_s = (after.began - before.began).total_seconds() - before.duration_s
+            if after.discontinuity and hole_s > LEAST_HOLE_S:
+                self._holes_s += hole_s
+        self._looked_at = len(self.playlist.segments)
+        return self._holes_s
 
     @property
     def _window(self) -> int | None:

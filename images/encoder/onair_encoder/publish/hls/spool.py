@@ -94,11 +94,11 @@ class Spool:
             self._broken = False
         self._waiting.append(waiting)
         self.bytes += size
-        while self.most_s and len(self._waiting) > 2 and self._waits_s > self.most_s:
+        while self.most_s and len(self._waiting) > 2 and self.waits_s > self.most_s:
             self.drop(self._waiting[1])  # the first may be under way just now
 
     @property
-    def _waits_s(self) -> float:
+    def waits_s(self) -> float:
         return sum(waiting.cut.duration_s for waiting in self._waiting)
 
     async def _write(self, waiting: Waiting) -> None:

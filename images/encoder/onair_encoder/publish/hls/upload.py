@@ -40,6 +40,7 @@ class Upload:
         self._lock = lock
         self._closing = closing
         self._resumed = False
+        self._displaced = False
         self._readable = True
         """The credentials allow it."""
 
@@ -119,6 +120,7 @@ class Upload:
             except SessionError as error:
                 playlist.ended = False
                 if error.displaced:
+                    self._displaced = True
                     return
                 log("hls.not-ended", id=self._destination.wanted.id, error=str(error))
                 await asyncio.sleep(RETRY_S)
@@ -195,10 +197,19 @@ class Upload:
             # Media is delivered all the same
             log("hls.not-deleted", id=self._destination.wanted.id, error=str(error))
 
-    def _count(self) -> None:
+    def _count(self, *, given_up: bool = False) -> None:
         counters, spool = self._destination.counters, self._spool_writer.spool
         counters.queued_bytes = spool.bytes
         counters.dropped = spool.dropped_packets
+        missing_s = self._presentation.missing_s
+        if given_up and not self._presentation.complete:
+            self._destination.recorded(0.0, missing_s + spool.waits_s)
+        else:
+            self._destination.recorded(spool.waits_s, missing_s)
+
+    def give_up(self) -> None:
+        """What waits will not be stored any more, and is missing where no other encoder has it."""
+        self._count(given_up=not self._displaced)
 
 
 async def _to_its_end(thread: Coroutine[Any, Any, None]) -> None:

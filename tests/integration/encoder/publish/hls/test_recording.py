@@ -56,8 +56,11 @@ async def test_a_recording_is_whole_and_closed(tmp_path: Path) -> None:
         assert [state.connect for state in states] == ["Connected"]
 
 
-async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(tmp_path: Path) -> None:
-    """What cannot be stored by the end is dropped; all that is stored can be played."""
+async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be stored in the time for that is said to be missing; all that is stored can be played."""
+    monkeypatch.setattr(HlsOutput, "drain_s", HlsOutput.finish_s)
     async with StorageServer(tmp_path) as server, Toxiproxy() as proxy, live_program() as fan_out:
         playlist = server.bucket() / "archive/run.m3u8"
         port = await proxy.link("storage", server.port)
@@ -71,10 +74,47 @@ async def test_a_recording_that_is_behind_has_a_playlist_and_is_closed(tmp_path:
         ending = time.monotonic()
         await publisher.finish()
         assert time.monotonic() - ending < HlsOutput.finish_s
+        assert publisher.destination.state.missing_s > 1
         text = text_of(playlist)
         assert text.endswith("#EXT-X-ENDLIST\n")
         assert set(names(text)) <= {each.name for each in playlist.parent.iterdir()}
         assert_whole(playlist, 3)
+
+
+async def test_what_waits_is_stored_after_the_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though that takes longer than streams have to end."""
+    monkeypatch.setattr(HlsOutput, "finish_s", 2.0)
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        playlist = server.bucket() / "archive/run.m3u8"
+        publisher = hls_publisher(server.destination(vod=True), fan_out)
+        await until_connected(publisher)
+        server.stop()
+        await until(lambda: publisher.destination.state.waiting_s > 3, "segments wait")
+        ending, began = asyncio.create_task(publisher.finish()), time.monotonic()
+        await until(lambda: time.monotonic() - began > 2 * HlsOutput.finish_s, "streams have ended long ago")
+        assert not ending.done()
+        await server.start()
+        await ending
+        assert text_of(playlist).endswith("#EXT-X-ENDLIST\n")
+        assert (publisher.destination.state.waiting_s, publisher.destination.state.missing_s) == (0.0, 0.0)
+        assert_whole(playlist, 4)
+
+
+async def test_a_storage_that_stays_away_is_given_up_and_what_is_missing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HlsOutput, "still_s", 1.0)
+    monkeypatch.setattr(HlsOutput, "finish_s", 3.0)
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        server.bucket()
+        publisher = hls_publisher(server.destination(vod=True), fan_out)
+        await until_connected(publisher)
+        server.stop()
+        await until(lambda: publisher.destination.state.waiting_s > 2, "segments wait")
+        began = time.monotonic()
+        await publisher.finish()
+        assert time.monotonic() - began < 8
+        assert publisher.destination.state.missing_s > 2
 
 
 async def test_a_recording_ends_at_its_longest_duration(tmp_path: Path) -> None:

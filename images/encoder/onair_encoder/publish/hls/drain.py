@@ -1,0 +1,44 @@
+"""How long what waits is stored after the end of a broadcast, or of a destination."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from onair_encoder.publish.destination import Destination
+
+CLOSING_S = 2.0
+"""Of the time to end, what is left for closing the playlist."""
+LOOK_S = 0.1
+
+
+@dataclass(frozen=True)
+class DrainTerms:
+    least_s: float
+    longest_s: float
+    still_s: float
+    """Between the two it goes on for as long as something is stored so often."""
+
+    def is_over(self, passed_s: float, still_s: float) -> bool:
+        """
+        Args:
+            passed_s: since the stop.
+            still_s: since something was stored.
+        """
+        if passed_s >= self.longest_s - CLOSING_S:
+            return True
+        return passed_s >= self.least_s - CLOSING_S and still_s >= self.still_s
+
+
+async def drain(destination: Destination, closing: asyncio.Event, terms: DrainTerms) -> None:
+    """Sets `closing` when the time is nearly over, and returns when it is over."""
+    await destination.stop.wait()
+    clock = asyncio.get_running_loop().time
+    stopped_at = moved_at = clock()
+    stored = destination.state.bytes_sent
+    while not terms.is_over(clock() - stopped_at, clock() - moved_at):
+        await asyncio.sleep(LOOK_S)
+        if destination.state.bytes_sent != stored:
+            stored, moved_at = destination.state.bytes_sent, clock()
+    closing.set()
+    await asyncio.sleep(CLOSING_S)

@@ -1,0 +1,35 @@
+"""The condition of a recording that lacks a part of its broadcast. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from onair_crds.contract.times import format_time
+from onair_crds.resources.base import Condition
+
+RECORDING_INCOMPLETE = "RecordingIncomplete"
+
+
+def with_recording(
+    conditions: list[Condition], missing_s: float | None, generation: int, now: dt.datetime
+) -> list[Condition]:
+    """The conditions with RecordingIncomplete as long as it is so; it stays until the next broadcast.
+
+    Args:
+        missing_s: seconds that are missing; None where it is not known, so that it stays as it is.
+    """
+    if missing_s is None:
+        return conditions
+    others = [each for each in conditions if each.type != RECORDING_INCOMPLETE]
+    if not missing_s:
+        return others
+    before = next((each for each in conditions if each.type == RECORDING_INCOMPLETE), None)
+    incomplete = Condition(
+        type=RECORDING_INCOMPLETE,
+        status="True",
+        reason="PartsMissing",
+        message=f"the recording lacks {missing_s:.1f} s of the broadcast",
+        observed_generation=generation,
+        last_transition_time=before.last_transition_time if before else format_time(now),
+    )
+    return [*others, incomplete]

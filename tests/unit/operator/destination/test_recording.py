@@ -1,0 +1,52 @@
+"""The condition of a recording that lacks a part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.plans import destination_statuses
+from tests.support.worlds import delivering, destination, encoder, on_air, pod, project, world
+
+from onair_crds.resources.base import Condition
+from onair_crds.shapes import Document
+
+
+def incomplete(missing_s: float | None, before: list[Document] | None = None, **more: Any) -> list[Condition]:
+    """That condition after a look at an encoder that reports so many seconds; None reports nothing."""
+    state = delivering().model_copy(update={"missing_s": missing_s or 0.0})
+    show = project(status={"broadcast": on_air(**more)})
+    reported = [] if missing_s is None else [state]
+    status = {"conditions": before or [], "connect": "Disconnected"}
+    observed = world(
+        show,
+        pods=[pod()],
+        destinations=[destination(status=status)],
+        encoders=[encoder(destinations=reported)],
+    )
+    (after,) = destination_statuses(observed).values()
+    return [each for each in after.conditions if each.type == "RecordingIncomplete"]
+
+
+def stored(found: list[Condition]) -> list[Document]:
+    return [each.model_dump(mode="json", by_alias=True) for each in found]
+
+
+def test_what_is_missing_is_said_and_what_is_whole_is_not() -> None:
+    assert incomplete(0.0) == []
+    (condition,) = incomplete(12.04)
+    assert (condition.status, condition.reason) == ("True", "PartsMissing")
+    assert condition.message == "the recording lacks 12.0 s of the broadcast"
+
+
+def test_it_stays_after_the_broadcast_and_goes_with_the_next() -> None:
+    before = stored(incomplete(12.0))
+    assert stored(incomplete(None, before)) == before, "the encoder has not reported yet, or is gone"
+    assert incomplete(0.0, before) == []
+
+
+def test_its_transition_time_is_that_of_the_first_loss() -> None:
+    before = stored(incomplete(12.0))
+    before[0]["lastTransitionTime"] = "2026-01-01T00:00:00.000Z"
+    (condition,) = incomplete(15.0, before)
+    assert condition.last_transition_time == "2026-01-01T00:00:00.000Z"
+    assert "15.0 s" in condition.message
