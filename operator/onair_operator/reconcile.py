@@ -197,9 +197,9 @@ class ReconcileLoop:
         """While this process leads."""
 
     def changed(self, change: Change) -> None:
-        """Asks for a look at all that a change of the store bears on, and drops encoders without a pod."""
+        """Asks for a look at all that a change bears on, and parts with the encoder of a pod that is gone."""
         if self._world and change.gone and change.gone.kind == POD:
-            self._world.fleet.drop(change.gone.uid)
+            self._world.fleet.part(change.gone.uid)
         for key in keys_of(self._store, change):
             self._queue.add(key)
 

@@ -9,6 +9,7 @@ METRICS_PORT = 9090
 
 PROGRAM_PATH = "/v1/program"
 STATUS_PATH = "/v1/status"
+CONTACT_PATH = "/v1/contact"
 SNAPSHOT_PATH = "/v1/snapshot"
 CONTROL_AUDIENCE = "onair-encoder"
 """`aud` of the operator's tokens."""

@@ -2,8 +2,9 @@
 
 `PUT /v1/program` takes a Program, whole and idempotent; `GET /v1/status`
 gives an EncoderStatus, and with `?follow=1` streams one JSON line on every
-transition and at least every 2 s. Both sides import these models, so neither
-can drift. Durations are milliseconds, rates bits per second, times RFC 3339 UTC.
+transition and at least every 2 s; `PUT /v1/contact` takes a Contact every 3 s.
+Both sides import these models, so neither can drift. Durations are milliseconds,
+rates bits per second, times RFC 3339 UTC.
 """
 
 from __future__ import annotations
@@ -157,9 +158,17 @@ class DestinationState(WireModel):
     """Recordings: seconds of the programme that are not in them, and never will be."""
 
 
+class Contact(WireModel):
+    """The operator is in touch with an encoder."""
+
+    replaced: bool = False
+    """Another encoder takes its place: every stream is closed at once and for good, before the response."""
+
+
 LONGEST_DRAIN_S = 600
 """How long an encoder that is stopping may store what waits of a recording."""
-EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished"]
+EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished", "yielded"]
+"""yielded: another encoder has taken the place."""
 
 
 class EncoderStatus(WireModel):

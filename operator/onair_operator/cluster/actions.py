@@ -44,7 +44,7 @@ class CreatePod:
 
 @dataclass(frozen=True)
 class DeletePod:
-    """Deletes an encoder pod and its identity."""
+    """Deletes an encoder pod; it can be reached by its identity until it is gone."""
 
     name: str
     uid: str
@@ -53,11 +53,13 @@ class DeletePod:
 
 @dataclass(frozen=True)
 class FollowEncoder:
-    """Keeps the status stream of a project's encoder open from now on."""
+    """Keeps the status stream of a project's encoder open from now on, and keeps in touch with it."""
 
     project: str
     pod: PodView
     certificate_pem: str
+    replaced: bool = False
+    """Another encoder takes its place: it is told to yield."""
 
 
 @dataclass(frozen=True)

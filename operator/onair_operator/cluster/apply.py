@@ -22,10 +22,11 @@ from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air
 from onair_operator.cluster.watched_kinds import POD, PROJECT, SECRET
 from onair_operator.cluster.world import World
-from onair_operator.encoder.client import EncoderUnreachable, ProgramRefused
+from onair_operator.encoder.client import ProgramRefused
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.placement import regions_by_distance
+from onair_operator.encoder.unreachable import EncoderUnreachable
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
@@ -77,9 +78,9 @@ class Applier:
                     await self._create_pod(action)
                 case actions.DeletePod():
                     await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
-                    await self._delete(SECRETS, SECRET, action.name)
                 case actions.FollowEncoder():
-                    self._world.fleet.follow(action.project, action.pod, action.certificate_pem)
+                    follow = self._world.fleet.follow
+                    follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
                 case actions.DropEncoder():
                     self._world.fleet.drop(action.pod_uid)
                 case actions.PushProgram():

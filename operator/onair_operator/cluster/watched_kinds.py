@@ -65,6 +65,10 @@ KINDS: Kinds = {
     DESTINATION: {BY_PROJECT: _spec("projectId"), BY_SECRET: _secrets},
     LAYOUT: {BY_PROJECT: _spec("projectId")},
     POD: {BY_PROJECT: _label(PROJECT_LABEL)},
-    SECRET: {BY_DESTINATION: _label(DESTINATION_LABEL), BY_SOURCE: _label(SOURCE_LABEL)},
+    SECRET: {
+        BY_DESTINATION: _label(DESTINATION_LABEL),
+        BY_SOURCE: _label(SOURCE_LABEL),
+        BY_PROJECT: _label(PROJECT_LABEL),
+    },
     NODE: {},
 }

@@ -1,6 +1,6 @@
 """One encoder over HTTPS: its certificate is pinned, every request carries a short token.
 
-A task keeps the encoder's status stream open; programmes are pushed beside it.
+A task keeps the encoder's status stream open, another one keeps in touch; programmes are pushed beside them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ from contextlib import suppress
 import aiohttp
 import structlog
 
-from onair_crds.contract.pod import PROGRAM_PATH, SERVER_NAME, STATUS_PATH, control_url, pinned
-from onair_crds.contract.program import EncoderStatus, Program
+from onair_crds.contract.pod import (
+    CONTACT_PATH,
+    PROGRAM_PATH,
+    SERVER_NAME,
+    STATUS_PATH,
+    control_url,
+    pinned,
+)
+from onair_crds.contract.program import Contact, EncoderStatus, Program
+from onair_operator.encoder.contact import ContactKeeper
 from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.encoder.unreachable import EncoderUnreachable
 
 log = structlog.get_logger()
 
@@ -28,10 +37,7 @@ SILENCE_TIMEOUT_S = 6.0
 """A status stream sends a line at least every 2 s; three times that is silence."""
 MAX_STATUS_LINE = 4 * 1024 * 1024
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 2.0
-
-
-class EncoderUnreachable(Exception):
-    """The encoder did not respond, or broke off."""
+PARTING_S = 5.0
 
 
 class ProgramRefused(Exception):
@@ -60,16 +66,38 @@ class EncoderClient:
         self._key = key
         self._session = aiohttp.ClientSession(read_bufsize=MAX_STATUS_LINE)
         self._task = asyncio.create_task(self._follow(), name=f"follow {pod.name}")
+        self._contact = ContactKeeper(self._put_contact, changed)
+        self._keeping = asyncio.create_task(self._contact.run(), name=f"keep in touch with {pod.name}")
 
     @property
     def view(self) -> EncoderView:
-        return EncoderView(self.pod.uid, self.connected, self._status, self._pushed, self.pod.ip)
+        return EncoderView(
+            self.pod.uid,
+            self.connected,
+            self._status,
+            self._pushed,
+            self.pod.ip,
+            replaced=self._contact.replaced,
+            yielded=self._contact.yielded,
+        )
 
     async def close(self) -> None:
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        for task in (self._task, self._keeping):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         await self._session.close()
+
+    def replace(self) -> None:
+        """Tells the encoder that another one takes its place; the view says when it has yielded."""
+        self._contact.replace()
+
+    async def part(self) -> None:
+        """Closes, once an encoder that still responds has yielded: nothing else will end it."""
+        if self.connected:
+            self.replace()
+            await asyncio.wait({self._keeping}, timeout=PARTING_S)
+        await self.close()
 
     async def push(self, program: Program) -> None:
         """Hands the programme over under a new revision, unless it is the one acknowledged.
@@ -89,19 +117,29 @@ class EncoderClient:
         log.info("program.pushed", pod=self.pod.name, revision=revision, stop=program.stop)
 
     async def _put(self, program: Program) -> None:
+        status, text = await self._request(PROGRAM_PATH, program.wire())
+        if status == 409:
+            raise ProgramRefused(text)
+        if status >= 400:
+            raise EncoderUnreachable(f"HTTP {status}: {text}")
+
+    async def _put_contact(self, contact: Contact) -> None:
+        status, text = await self._request(CONTACT_PATH, contact.wire())
+        if status >= 400:
+            raise EncoderUnreachable(f"HTTP {status}: {text}")
+
+    async def _request(self, path: str, body: str) -> tuple[int, str]:
+        """A PUT: the response's status, and how its text begins."""
         try:
             async with self._session.put(
-                control_url(self.pod.ip or "", PROGRAM_PATH),
-                data=program.wire().encode(),
+                control_url(self.pod.ip or "", path),
+                data=body.encode(),
                 headers={**self._headers(), "Content-Type": "application/json"},
                 ssl=self._ssl,
                 server_hostname=SERVER_NAME,
                 timeout=aiohttp.ClientTimeout(total=PUSH_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S),
             ) as response:
-                if response.status == 409:
-                    raise ProgramRefused((await response.text())[:200])
-                if response.status >= 400:
-                    raise EncoderUnreachable(f"HTTP {response.status}: {(await response.text())[:200]}")
+                return response.status, (await response.text())[:200]
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise EncoderUnreachable(str(error) or type(error).__name__) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
 from onair_operator.encoder.client import EncoderClient
 from onair_operator.encoder.identity import OperatorKey
@@ -19,23 +19,36 @@ class Fleet:
         self._clients: dict[str, EncoderClient] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def follow(self, project: str, pod: PodView, certificate_pem: str) -> None:
-        """Follows a claimed pod from now on; a new address makes a new client."""
+    def follow(self, project: str, pod: PodView, certificate_pem: str, *, replaced: bool = False) -> None:
+        """Follows a pod from now on; a new address makes a new client.
+
+        Args:
+            replaced: another encoder takes its place, so it is told to yield.
+        """
         known = self._clients.get(pod.uid)
-        if known and known.pod.ip == pod.ip:
-            return
-        if known:
+        if known and known.pod.ip != pod.ip:
             self.drop(pod.uid)
-        if pod.ip:
-            self._clients[pod.uid] = EncoderClient(
-                pod, certificate_pem, self._key, lambda: self._changed(project)
-            )
+            known = None
+        if known is None and pod.ip:
+            known = EncoderClient(pod, certificate_pem, self._key, lambda: self._changed(project))
+            self._clients[pod.uid] = known
+        if known and replaced:
+            known.replace()
 
     def drop(self, pod_uid: str) -> None:
+        """Follows it no longer."""
         if client := self._clients.pop(pod_uid, None):
-            task = asyncio.create_task(client.close())
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
+            self._end(client.close())
+
+    def part(self, pod_uid: str) -> None:
+        """Follows it no longer, as its pod is no object any more; what still responds is told to yield."""
+        if client := self._clients.pop(pod_uid, None):
+            self._end(client.part())
+
+    def _end(self, ending: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(ending)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     def client(self, pod_uid: str) -> EncoderClient | None:
         return self._clients.get(pod_uid)

@@ -87,3 +87,17 @@ class EncoderView:
     """Digest of the programme that the encoder has acknowledged."""
     ip: str | None = None
     """The address that it is followed at."""
+    replaced: bool = False
+    """Whether it is told that another encoder takes its place."""
+    yielded: bool = False
+    """Whether it has closed its streams for the other one, and confirmed it."""
+
+    @property
+    def yielded_place(self) -> bool:
+        """Another encoder was said to have taken its place, and its streams are closed."""
+        return self.yielded or (self.status is not None and self.status.phase == "yielded")
+
+    @property
+    def over(self) -> bool:
+        """It publishes nothing any more and never will."""
+        return self.yielded_place or (self.status is not None and self.status.phase == "finished")

@@ -48,6 +48,11 @@ def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     return _active(observed, current, now, settings)
 
 
+def on_the_way(broadcast: BroadcastStatus | None) -> bool:
+    """Whether the run has begun and not ended, so that it has an encoder or is to get one."""
+    return broadcast is not None and (broadcast.phase.active or broadcast.phase is BroadcastPhase.STOPPING)
+
+
 def wanted_on_air(observed: ObservedProject) -> bool:
     """Whether the resources as they stand ask for a show, and it could be one."""
     project = observed.project
@@ -192,6 +197,8 @@ def _loss(observed: ObservedProject, current: BroadcastStatus, pod: PodView | No
     if pod.gone:
         return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}"
     encoder = observed.encoders.get(pod.uid)
+    if encoder and encoder.yielded_place:
+        return "it has yielded to another encoder"
     if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
         return f"node {pod.node} is unreachable"
     return None
@@ -285,7 +292,7 @@ def _stopping(
     draining = encoder is not None and encoder.status is not None and encoder.status.draining
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
     remaining_s = grace_s - (now - requested).total_seconds()
-    finished = encoder is not None and encoder.status is not None and encoder.status.phase == "finished"
+    finished = encoder is not None and encoder.over
     if pod is None or pod.gone or pod.node is None or finished or remaining_s <= 0:
         stopped = current.model_copy(
             update={"phase": BroadcastPhase.STOPPED, "stop": format_time(now), "encoder": None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.contract.labels import REGION_LABEL, ZONE_LABEL
+from onair_crds.contract.labels import IDENTITY_TYPE, REGION_LABEL, ZONE_LABEL
 from onair_crds.contract.pod import CERTIFICATE
 from onair_crds.kube.store import Store
 from onair_crds.resources.collection import Collection
@@ -43,6 +43,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         layouts=tuple(e.model(Layout) for e in store.select(LAYOUT, BY_PROJECT, name)),
         pods=pods,
         certificates=_certificates(store, pods),
+        identities=_identities(store, name),
         secrets=_secrets(store, destinations),
         nodes={pod.node: _node(store, pod.node) for pod in pods if pod.node},
         regions=_regions(store) if any(pod.unschedulable for pod in pods) else None,
@@ -57,6 +58,11 @@ def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:
     identities = {pod.uid: store.entry(SECRET, pod.name) for pod in pods}
     values = {uid: SecretView.of(e.document).value(CERTIFICATE) for uid, e in identities.items() if e}
     return {uid: value for uid, value in values.items() if value}
+
+
+def _identities(store: Store, project: str) -> dict[str, str]:
+    entries = store.select(SECRET, BY_PROJECT, project)
+    return {entry.name: entry.uid for entry in entries if entry.document.get("type") == IDENTITY_TYPE}
 
 
 def _secrets(store: Store, destinations: tuple[Destination, ...]) -> dict[str, SecretView]:

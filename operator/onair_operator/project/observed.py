@@ -32,6 +32,8 @@ class ObservedProject:
     pods: tuple[PodView, ...] = ()
     certificates: Mapping[str, str] = field(default_factory=dict)
     """Of the pods' identities, PEM, by pod uid."""
+    identities: Mapping[str, str] = field(default_factory=dict)
+    """Uids of the identity Secrets of all its pods, those that are gone included, by name."""
     secrets: Mapping[str, SecretView] = field(default_factory=dict)
     """Those that the destinations refer to and those that were made for them, by name."""
     nodes: Mapping[str, NodeView] = field(default_factory=dict)
@@ -64,6 +66,11 @@ class ObservedProject:
         if view and view.status and view.status.epoch > broadcast.epoch:
             return None
         return view
+
+    def over(self, pod: PodView) -> bool:
+        """Whether the pod's encoder publishes nothing any more and never will."""
+        encoder = self.encoders.get(pod.uid)
+        return pod.phase in ("Failed", "Succeeded") or (encoder is not None and encoder.over)
 
     def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> DeliveryState:
         """The state of one destination in this broadcast."""

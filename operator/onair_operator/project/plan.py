@@ -11,19 +11,14 @@ from collections.abc import Iterator
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.owners import is_owned_by
 from onair_crds.resources.destination import Destination, DestinationStatus
-from onair_crds.resources.enums import BroadcastPhase, ConnectState
+from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.project import BroadcastStatus, DestinationCounts, ProjectStatus
 from onair_operator.cluster.actions import (
     Action,
     Adopt,
     AdoptSecret,
-    CreatePod,
-    DeletePod,
     DeleteSecret,
-    DropEncoder,
     Event,
-    FollowEncoder,
-    PushProgram,
     Requeue,
     SetFinalizer,
     WriteStatus,
@@ -31,12 +26,11 @@ from onair_operator.cluster.actions import (
 from onair_operator.cluster.queue import Key
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.status import destination_status
-from onair_operator.encoder.client import digest
-from onair_operator.project.broadcast_states import Step, may_create, next_step
+from onair_operator.project.broadcast_states import Step, next_step, on_the_way
 from onair_operator.project.conditions import project_verdict
 from onair_operator.project.deliveries import deliveries
+from onair_operator.project.encoders import follow_encoders, plan_encoders
 from onair_operator.project.observed import ObservedProject
-from onair_operator.project.program import wanted_program
 from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import READY, with_ready
@@ -58,10 +52,10 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     step = next_step(observed, now, settings)
     statuses = _destination_statuses(observed, step.broadcast, now)
     return [
-        *_follow_encoders(observed),
+        *follow_encoders(observed),
         *_hold(observed, step),
         *_write_status(observed, step, statuses, now, settings),
-        *_encoders(observed, step, now, settings),
+        *plan_encoders(observed, step, now, settings),
         *_write_destination_statuses(observed, statuses),
         *_adopt_children(observed),
         *_secrets(observed, now),
@@ -70,34 +64,16 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     ]
 
 
-def _on_the_way(broadcast: BroadcastStatus | None) -> bool:
-    return broadcast is not None and (broadcast.phase.active or broadcast.phase is BroadcastPhase.STOPPING)
-
-
-def _follow_encoders(observed: ObservedProject) -> Iterator[Action]:
-    """Follows the claimed pod of a run and no other of the project's."""
-    broadcast = observed.broadcast
-    claimed = observed.claimed_pod(broadcast) if broadcast else None
-    for pod in observed.pods:
-        if pod.uid in observed.encoders and (pod is not claimed or pod.gone):
-            yield DropEncoder(pod.uid)
-    if claimed and not claimed.gone and claimed.ip:
-        certificate = observed.certificates.get(claimed.uid)
-        followed = observed.encoders.get(claimed.uid)
-        if certificate and (followed is None or followed.ip != claimed.ip):
-            yield FollowEncoder(observed.project.name, claimed, certificate)
-
-
 def _hold(observed: ObservedProject, step: Step) -> Iterator[Action]:
     project = observed.project
     held = BROADCAST_FINALIZER in project.finalizers
-    if _on_the_way(step.broadcast) and not held and not project.deleting:
+    if on_the_way(step.broadcast) and not held and not project.deleting:
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=True)
 
 
 def _release(observed: ObservedProject, step: Step) -> Iterator[Action]:
     project = observed.project
-    if BROADCAST_FINALIZER in project.finalizers and not _on_the_way(step.broadcast):
+    if BROADCAST_FINALIZER in project.finalizers and not on_the_way(step.broadcast):
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=False)
 
 
@@ -136,24 +112,6 @@ def _count(
     enabled = [d for d in destinations if d.spec.enabled and not d.deleting]
     connected = sum(statuses[d.name].connect is ConnectState.CONNECTED for d in enabled)
     return DestinationCounts(connected=connected, total=len(enabled), summary=f"{connected}/{len(enabled)}")
-
-
-def _encoders(
-    observed: ObservedProject, step: Step, now: dt.datetime, settings: OperatorSettings
-) -> Iterator[Action]:
-    broadcast = step.broadcast
-    claimed = observed.claimed_pod(broadcast) if broadcast and _on_the_way(broadcast) else None
-    if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
-        yield CreatePod(observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
-    if broadcast and claimed and claimed.ip and not claimed.gone:
-        stop = broadcast.phase is BroadcastPhase.STOPPING
-        program = wanted_program(observed, broadcast, settings, stop=stop)
-        encoder = observed.encoders.get(claimed.uid)
-        if encoder is None or encoder.pushed != digest(program):
-            yield PushProgram(claimed.uid, program)
-    for pod in observed.pods:
-        if pod is not claimed and not pod.deleting:
-            yield DeletePod(pod.name, pod.uid)
 
 
 def _destination_statuses(

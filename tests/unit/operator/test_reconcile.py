@@ -94,11 +94,11 @@ def test_a_node_bears_on_shows_when_it_comes_or_goes_and_not_at_every_heartbeat(
 
 
 @pytest.mark.parametrize("uid", [None, "uid-of-another"])
-async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_dropped(
+async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_parted_with(
     store: Store, uid: str | None
 ) -> None:
-    dropped: list[str] = []
-    fleet = SimpleNamespace(drop=dropped.append)
+    parted: list[str] = []
+    fleet = SimpleNamespace(part=parted.append)
     nodes = SimpleNamespace(dead=frozenset(), refresh=None)
     loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
     world = World(store, cast(Any, fleet), cast(Any, nodes), cast(Any, None))
@@ -109,4 +109,4 @@ async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_dropped(
     assert change
     loop.changed(change)
     running.cancel()
-    assert dropped == [f"uid-{name}"]
+    assert parted == [f"uid-{name}"]

@@ -33,6 +33,11 @@ from onair_encoder.publish.run import Run
 TICK_S = 0.1
 STREAMS_END_S = 10.0
 """All streams have ended by then."""
+YIELD_S = 2.0
+"""For closing what is open, before another encoder publishes."""
+
+
+OVER = ("stopping", "finished", "yielded")
 
 
 class ProgramRefused(Exception):
@@ -59,6 +64,7 @@ class Agent:
         self._loaded_at: float | None = None
         self._error: BroadcastError | None = None
         self._ending: asyncio.Task[None] | None = None
+        self._yielding: asyncio.Task[None] | None = None
         self._bitrate = BitrateMeter()
 
     # -- the wanted programme ---------------------------------------------------------------------
@@ -67,8 +73,10 @@ class Agent:
         """Makes a programme the wanted one; the same one again changes nothing.
 
         Raises:
-            ProgramRefused: a newer one is known, or one of another run.
+            ProgramRefused: a newer one is known, or one of another run, or another encoder has the place.
         """
+        if self._phase == "yielded":
+            raise ProgramRefused("this encoder has yielded to another one")
         if self._program:
             _refuse_stale(program, self._program)
         program = with_kept(program, self._program)
@@ -86,7 +94,7 @@ class Agent:
         self.changes.notify()
 
     async def _apply(self, program: Program) -> None:
-        if self._phase in ("stopping", "finished"):
+        if self._phase in OVER:
             return
         if program.stop:
             self._end(None)
@@ -107,7 +115,7 @@ class Agent:
             log("supervisor.unreachable", error=str(error))
 
     def _end(self, error: BroadcastError | None) -> None:
-        if self._phase in ("stopping", "finished"):
+        if self._phase in OVER:
             return
         self._phase, self._error = "stopping", error
         self._ending = asyncio.create_task(self._finish())
@@ -122,8 +130,30 @@ class Agent:
             await self._want_pipeline(None)
             await finishing
         finally:
-            self._phase = "finished"
+            if self._phase == "stopping":
+                self._phase = "finished"
         log("program.finished", error=self._error)
+        self.changes.notify()
+
+    async def yield_place(self) -> None:
+        """Closes every stream at once and for good: another encoder publishes once this returns."""
+        if self._yielding is None:
+            self._yielding = asyncio.create_task(self._yield())
+        await asyncio.shield(self._yielding)
+
+    async def _yield(self) -> None:
+        self._phase = "yielded"
+        log("program.yielded")
+        program_file.store_yielded(self._path)
+        if self._ending:
+            self._ending.cancel()
+        try:
+            async with asyncio.timeout(YIELD_S):
+                await self._delivery.close()
+        except TimeoutError:
+            log("program.yields-late")
+        await self.switch.close()
+        await self._want_pipeline(None)
         self.changes.notify()
 
     # -- the observed state -----------------------------------------------------------------------
@@ -152,7 +182,9 @@ class Agent:
 
     async def resume(self) -> None:
         """Takes up the programme that this pod's agent had before, if any: with it, run and epoch."""
-        if stored := program_file.load(self._path):
+        if program_file.has_yielded(self._path):
+            await self.yield_place()
+        elif stored := program_file.load(self._path):
             self._program = stored
             await self._apply(stored)
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from onair_crds.contract.pod import (
     CERTIFICATE,
+    CONTACT_PATH,
     CONTROL_AUDIENCE,
     CONTROL_PORT,
     OPERATOR_KEY,
@@ -24,11 +25,11 @@ from onair_crds.contract.pod import (
     SNAPSHOT_PATH,
     STATUS_PATH,
 )
-from onair_crds.contract.program import Program
+from onair_crds.contract.program import Contact, Program
 from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.media.snapshot import NoSnapshot
 
-SCOPES = {path: {PROGRAM_SCOPE} for path in (PROGRAM_PATH, STATUS_PATH, SNAPSHOT_PATH)}
+SCOPES = {path: {PROGRAM_SCOPE} for path in (PROGRAM_PATH, STATUS_PATH, CONTACT_PATH, SNAPSHOT_PATH)}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MAX_PROGRAM = 4 * 1024 * 1024
 
@@ -45,6 +46,7 @@ class ControlApi:
         app = web.Application(middlewares=[self._guard], client_max_size=MAX_PROGRAM)
         app.router.add_put(PROGRAM_PATH, self._put_program)
         app.router.add_get(STATUS_PATH, self._get_status)
+        app.router.add_put(CONTACT_PATH, self._put_contact)
         app.router.add_get(SNAPSHOT_PATH, self._get_snapshot)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
@@ -101,6 +103,15 @@ class ControlApi:
         except ProgramRefused as error:
             return web.json_response({"message": str(error)}, status=409)
         return web.Response(text=self._agent.status().wire(), content_type="application/json")
+
+    async def _put_contact(self, request: web.Request) -> web.Response:
+        try:
+            contact = Contact.model_validate_json(await request.read())
+        except ValidationError:
+            return web.json_response({"message": "not a contact"}, status=400)
+        if contact.replaced:
+            await self._agent.yield_place()
+        return web.Response(status=204)
 
     async def _get_status(self, request: web.Request) -> web.StreamResponse:
         if request.query.get("follow") != "1":

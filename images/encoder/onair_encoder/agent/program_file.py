@@ -1,4 +1,7 @@
-"""The programme in the pod's memory: a restarted agent resumes it without asking anyone."""
+"""The programme in the pod's memory: a restarted agent resumes it without asking anyone.
+
+Once the encoder has yielded to another one, a mark of that takes the programme's place.
+"""
 
 from __future__ import annotations
 
@@ -29,3 +32,17 @@ def store(path: Path, program: Program) -> None:
     with os.fdopen(descriptor, "w") as file:
         file.write(program.wire())
     draft.replace(path)
+
+
+def store_yielded(path: Path) -> None:
+    """Marks that another encoder has taken the place; the programme, with its keys, goes."""
+    _mark(path).touch(mode=0o600)
+    path.unlink(missing_ok=True)
+
+
+def has_yielded(path: Path) -> bool:
+    return _mark(path).exists()
+
+
+def _mark(path: Path) -> Path:
+    return path.with_suffix(".yielded")

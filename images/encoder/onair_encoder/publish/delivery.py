@@ -20,6 +20,8 @@ class Delivery:
         self._changed = changed
         self._publishers: dict[str, Publisher] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._open: set[Publisher] = set()
+        """Those that are wanted, and those that are being ended."""
 
     def want(self, destinations: Sequence[ProgramDestination], run: Run | None = None) -> None:
         """Adds, changes and removes publishers; those that stay are not touched."""
@@ -34,6 +36,8 @@ class Delivery:
                 self._end(known)
             kind = KINDS[destination.type]
             self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, run)
+        self._open = {publisher for publisher in self._open if not publisher.over}
+        self._open.update(self._publishers.values())
 
     def _updated(self, publisher: Publisher, wanted: ProgramDestination) -> bool:
         """Whether it could apply the change; otherwise another publisher replaces it."""
@@ -72,3 +76,9 @@ class Delivery:
     def abort(self) -> None:
         for publisher in self._publishers.values():
             publisher.abort()
+
+    async def close(self) -> None:
+        """Closes every stream at once, as another encoder takes over; returns when all are closed."""
+        for publisher in self._open:
+            publisher.abort()
+        await asyncio.gather(*(publisher.ended() for publisher in self._open))

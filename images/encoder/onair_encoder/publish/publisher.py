@@ -153,6 +153,14 @@ class Publisher:
         """Ends at once, as another encoder is to take over."""
         self._task.cancel()
 
+    @property
+    def over(self) -> bool:
+        return self._task.done()
+
+    async def ended(self) -> None:
+        """Waits until everything is closed."""
+        await asyncio.wait({self._task})
+
 
 async def _discard(opening: asyncio.Task[Session]) -> None:
     """Cancels an opening that is no longer wanted, and closes what it may have opened meanwhile."""

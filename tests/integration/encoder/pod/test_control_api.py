@@ -33,6 +33,7 @@ def assert_the_facades_key_opens_snapshots_alone(pair: PodPair) -> None:
     key = pair.snapshot_key
     assert pair.http.get("/v1/status", headers=key).status_code == 401
     assert pair.http.put("/v1/program", content=b"{}", headers=key).status_code == 401
+    assert pair.http.put("/v1/contact", content=b'{"replaced": true}', headers=key).status_code == 401
     assert pair.http.get("/v1/snapshot").status_code == 401
     response = pair.http.get("/v1/snapshot", headers=key)
     assert (response.status_code, response.json()) == (503, {"message": "nothing was encoded yet"})

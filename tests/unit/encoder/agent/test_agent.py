@@ -73,3 +73,27 @@ async def test_a_restarted_agent_takes_the_next_revision_and_the_next_epoch(star
     await agent.take(small_program(epoch=3, revision=6))
     await agent.take(small_program(epoch=4, revision=1))
     assert (agent.status().epoch, agent.status().revision) == (4, 1)
+
+
+async def test_an_encoder_that_has_yielded_stays_away_through_a_restart_and_takes_nothing(
+    started: Started, tmp_path: Path
+) -> None:
+    agent = started()
+    await agent.take(small_program(epoch=3, revision=5))
+    await asyncio.gather(agent.yield_place(), agent.yield_place())
+    assert not (tmp_path / "program.json").exists(), "its keys are gone"
+    restarted = started()
+    await restarted.resume()
+    for each in (agent, restarted):
+        assert each.status().phase == "yielded"
+        with pytest.raises(ProgramRefused, match="has yielded"):
+            await each.take(small_program(epoch=3, revision=6))
+
+
+async def test_an_encoder_that_is_ending_its_streams_yields_at_once(started: Started) -> None:
+    agent = started()
+    await agent.take(small_program())
+    await agent.take(small_program(revision=1, stop=True))
+    await agent.yield_place()
+    await asyncio.sleep(0)
+    assert agent.status().phase == "yielded"

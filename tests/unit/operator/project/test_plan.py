@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,12 +24,9 @@ from tests.support.worlds import (
 
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import (
-    Action,
     Adopt,
     AdoptSecret,
     DeleteSecret,
-    DropEncoder,
-    FollowEncoder,
     PushProgram,
     Requeue,
 )
@@ -189,38 +185,3 @@ WORLDS = [
 def test_a_settled_world_gives_an_empty_plan(observed: ObservedProject) -> None:
     calm = settled(settled(observed))
     assert [a for a in plan(calm) if not isinstance(a, Requeue)] == []
-
-
-CERTIFICATES = {"uid-pod-1": "pem", "uid-pod-2": "pem"}
-
-
-def followed(**extra: Any) -> list[Action]:
-    observed = world(project(status={"broadcast": on_air()}), certificates=CERTIFICATES, **extra)
-    return [a for a in plan(observed) if isinstance(a, FollowEncoder | DropEncoder)]
-
-
-def test_the_claimed_encoder_is_followed_before_its_programme_is_pushed() -> None:
-    assert followed(pods=[pod()]) == [FollowEncoder("show", pod(), "pem")]
-    observed = world(project(status={"broadcast": on_air()}), certificates=CERTIFICATES, pods=[pod()])
-    kinds_of = kinds(observed)
-    assert kinds_of.index(FollowEncoder) < kinds_of.index(PushProgram)
-
-
-def test_an_encoder_is_followed_again_only_at_another_address() -> None:
-    view = replace(encoder(), ip="10.0.0.9")
-    assert followed(pods=[pod()], encoders=[view]) == []
-    moved = pod(ip="10.0.0.10")
-    assert followed(pods=[moved], encoders=[view]) == [FollowEncoder("show", moved, "pem")]
-
-
-def test_encoders_that_are_gone_or_of_another_epoch_are_dropped() -> None:
-    view = replace(encoder(), ip="10.0.0.9")
-    assert followed(pods=[pod(deleting=True)], encoders=[view]) == [DropEncoder("uid-pod-1")]
-    other = replace(encoder(epoch=2), ip="10.0.0.9")
-    assert followed(pods=[pod(), pod(2)], encoders=[view, other]) == [DropEncoder("uid-pod-2")]
-
-
-def test_an_encoder_without_identity_or_address_is_not_followed_yet() -> None:
-    assert followed(pods=[pod(ip=None)]) == []
-    observed = world(project(status={"broadcast": on_air()}), pods=[pod()])
-    assert FollowEncoder not in kinds(observed)

@@ -1,0 +1,44 @@
+"""Keeps an encoder in touch with the operator, and tells one that was replaced to yield."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from onair_crds.contract.program import Contact
+from onair_operator.encoder.unreachable import EncoderUnreachable
+
+INTERVAL_S = 3.0
+REPLACED_RETRY_S = 0.25
+
+
+class ContactKeeper:
+    """`put` hands a contact over, and returns once an encoder that is replaced has yielded."""
+
+    def __init__(self, put: Callable[[Contact], Awaitable[None]], changed: Callable[[], None]) -> None:
+        """`changed` is called once the encoder has yielded."""
+        self._put = put
+        self._changed = changed
+        self._news = asyncio.Event()
+        self.replaced = False
+        """Whether it is to yield."""
+        self.yielded = False
+
+    def replace(self) -> None:
+        """Tells the encoder from now on that another one takes its place."""
+        self.replaced = True
+        self._news.set()
+
+    async def run(self) -> None:
+        """Is in touch every 3 s, and more often with one that is to yield; ends when it has yielded."""
+        while not self.yielded:
+            self._news.clear()
+            replaced = self.replaced
+            with suppress(EncoderUnreachable):
+                await self._put(Contact(replaced=replaced))
+                self.yielded = replaced
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REPLACED_RETRY_S if replaced else INTERVAL_S):
+                    await self._news.wait()
+        self._changed()

@@ -1,0 +1,97 @@
+"""Plans the encoders of a project: one publishes, and those that it replaces have yielded before. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+
+from onair_crds.contract.times import parse_time
+from onair_crds.resources.enums import BroadcastPhase
+from onair_crds.resources.project import BroadcastStatus
+from onair_operator.cluster.actions import (
+    Action,
+    CreatePod,
+    DeletePod,
+    DeleteSecret,
+    DropEncoder,
+    FollowEncoder,
+    PushProgram,
+    Requeue,
+)
+from onair_operator.cluster.queue import Key
+from onair_operator.encoder.client import digest
+from onair_operator.encoder.observed import PodView
+from onair_operator.project.broadcast_states import Step, may_create, on_the_way
+from onair_operator.project.observed import ObservedProject
+from onair_operator.project.program import wanted_program
+from onair_operator.settings import OperatorSettings
+
+YIELD_WAIT = dt.timedelta(seconds=3)
+"""For encoders that are replaced and can be reached; they close their streams within 2 s."""
+
+
+def follow_encoders(observed: ObservedProject) -> Iterator[Action]:
+    """Follows the claimed pod of a run, and every other of the project's until its encoder has yielded."""
+    broadcast = observed.broadcast
+    claimed = observed.claimed_pod(broadcast) if broadcast and on_the_way(broadcast) else None
+    for pod in observed.pods:
+        replaced = pod is not claimed or pod.gone
+        followed = observed.encoders.get(pod.uid)
+        if replaced and observed.over(pod):
+            if followed:
+                yield DropEncoder(pod.uid)
+            continue
+        certificate = observed.certificates.get(pod.uid)
+        news = followed is None or followed.ip != pod.ip or followed.replaced is not replaced
+        if pod.ip and certificate and news:
+            yield FollowEncoder(observed.project.name, pod, certificate, replaced)
+
+
+def plan_encoders(
+    observed: ObservedProject, step: Step, now: dt.datetime, settings: OperatorSettings
+) -> Iterator[Action]:
+    """Creates the claimed pod, hands it its programme, and deletes every other with what is left of it."""
+    broadcast = step.broadcast if on_the_way(step.broadcast) else None
+    claimed = observed.claimed_pod(broadcast) if broadcast else None
+    if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
+        yield CreatePod(observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
+    if broadcast and claimed and claimed.ip and not claimed.gone:
+        yield from _hand_over(observed, broadcast, claimed, now, settings)
+    for pod in observed.pods:
+        if pod is not claimed and not pod.deleting:
+            yield DeletePod(pod.name, pod.uid)
+    kept = {broadcast.pod if broadcast else None, *(pod.name for pod in observed.pods)}
+    for name, uid in observed.identities.items():
+        if name not in kept:
+            yield DeleteSecret(name, uid)
+
+
+def _hand_over(
+    observed: ObservedProject,
+    broadcast: BroadcastStatus,
+    claimed: PodView,
+    now: dt.datetime,
+    settings: OperatorSettings,
+) -> Iterator[Action]:
+    stop = broadcast.phase is BroadcastPhase.STOPPING
+    program = wanted_program(observed, broadcast, settings, stop=stop)
+    if wait_s := _unyielded_s(observed, claimed, broadcast, now):
+        # It renders and encodes meanwhile.
+        program = program.model_copy(update={"destinations": []})
+        yield Requeue(Key(observed.project.kind, observed.project.name), wait_s)
+    encoder = observed.encoders.get(claimed.uid)
+    if encoder is None or encoder.pushed != digest(program):
+        yield PushProgram(claimed.uid, program)
+
+
+def _unyielded_s(
+    observed: ObservedProject, claimed: PodView, broadcast: BroadcastStatus, now: dt.datetime
+) -> float:
+    """How long the claimed encoder has to wait at most until others that respond have yielded."""
+    encoder = observed.encoders.get(claimed.uid)
+    if broadcast.claimed is None or (encoder and encoder.status and encoder.status.destinations):
+        return 0.0
+    others = [other for uid, other in observed.encoders.items() if uid != claimed.uid]
+    if not any(other.connected and not other.over for other in others):
+        return 0.0
+    return max(0.0, (parse_time(broadcast.claimed) + YIELD_WAIT - now).total_seconds())

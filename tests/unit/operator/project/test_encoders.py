@@ -1,0 +1,146 @@
+"""Which encoders are followed, told to yield and handed their programme; what stays of those that went."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import Any
+
+from tests.support.plans import broadcast_of, kinds, plan
+from tests.support.worlds import NOW, delivering, destination, encoder, on_air, pod, project, run, world
+
+from onair_crds.contract.times import format_time
+from onair_operator.cluster.actions import (
+    Action,
+    DeletePod,
+    DeleteSecret,
+    DropEncoder,
+    FollowEncoder,
+    PushProgram,
+    Requeue,
+)
+from onair_operator.cluster.queue import Key
+from onair_operator.encoder.observed import EncoderView
+from onair_operator.project.encoders import YIELD_WAIT
+from onair_operator.project.observed import ObservedProject
+
+CERTIFICATES = {"uid-pod-1": "pem", "uid-pod-2": "pem"}
+
+
+def followed(status: dict[str, Any] | None = None, **extra: Any) -> list[Action]:
+    observed = world(project(status={"broadcast": status or on_air()}), certificates=CERTIFICATES, **extra)
+    return [a for a in plan(observed) if isinstance(a, FollowEncoder | DropEncoder)]
+
+
+def view(epoch: int = 1, **extra: Any) -> EncoderView:
+    told = {key: extra.pop(key) for key in ("replaced", "yielded") if key in extra}
+    return replace(encoder(epoch=epoch, **extra), ip="10.0.0.9", **told)
+
+
+def test_the_claimed_encoder_is_followed_before_its_programme_is_pushed() -> None:
+    assert followed(pods=[pod()]) == [FollowEncoder("show", pod(), "pem")]
+    observed = world(project(status={"broadcast": on_air()}), certificates=CERTIFICATES, pods=[pod()])
+    kinds_of = kinds(observed)
+    assert kinds_of.index(FollowEncoder) < kinds_of.index(PushProgram)
+
+
+def test_an_encoder_is_followed_again_only_at_another_address() -> None:
+    assert followed(pods=[pod()], encoders=[view()]) == []
+    moved = pod(ip="10.0.0.10")
+    assert followed(pods=[moved], encoders=[view()]) == [FollowEncoder("show", moved, "pem")]
+
+
+def test_an_encoder_without_identity_or_address_is_not_followed_yet() -> None:
+    assert followed(pods=[pod(ip=None)]) == []
+    observed = world(project(status={"broadcast": on_air()}), pods=[pod()])
+    assert FollowEncoder not in kinds(observed)
+
+
+def test_an_encoder_that_is_replaced_is_followed_until_it_has_yielded() -> None:
+    lost = pod(deleting=True)
+    assert followed(pods=[lost], encoders=[view()]) == [FollowEncoder("show", lost, "pem", replaced=True)]
+    second = run("Starting", epoch=2, encoder="uid-pod-2")
+    both = [lost, pod(2)]
+    assert followed(second, pods=both, encoders=[view(replaced=True), view(2)]) == []
+    for over in (view(replaced=True, yielded=True), view(phase="yielded"), view(phase="finished")):
+        assert followed(second, pods=both, encoders=[over, view(2)]) == [DropEncoder("uid-pod-1")]
+    failed = pod(phase="Failed")
+    assert followed(second, pods=[failed, pod(2)], encoders=[view(), view(2)]) == [DropEncoder("uid-pod-1")]
+
+
+def test_a_new_leader_tells_encoders_to_yield_that_were_replaced_before_it_led() -> None:
+    second = run("Running", epoch=2, encoder="uid-pod-2", start=format_time(NOW))
+    lost = pod(deleting=True)
+    assert followed(second, pods=[lost, pod(2)], encoders=[view(2)]) == [
+        FollowEncoder("show", lost, "pem", replaced=True)
+    ]
+
+
+def test_an_encoder_of_a_run_that_was_given_up_is_told_to_yield_to_the_next_run() -> None:
+    lost = pod(deleting=True)
+    status = run("Stopped", stop=format_time(NOW))
+    assert followed(status, pods=[lost]) == [FollowEncoder("show", lost, "pem", replaced=True)]
+
+
+def handover(
+    *others: EncoderView, claimed_s: float = 1.0, claimed: EncoderView | None = None
+) -> ObservedProject:
+    """A second encoder's pod is there, so long after its claim."""
+    since = format_time(NOW - dt.timedelta(seconds=claimed_s))
+    status = run("Starting", epoch=2, encoder="uid-pod-2", claimed=since)
+    return world(
+        project(status={"broadcast": status}),
+        pods=[pod(deleting=True), pod(2)],
+        destinations=[destination()],
+        encoders=[*others, *([claimed] if claimed else [])],
+        certificates=CERTIFICATES,
+    )
+
+
+def pushed(observed: ObservedProject) -> list[str]:
+    """The destinations that the second encoder is to publish to."""
+    (program,) = [a.program for a in plan(observed) if isinstance(a, PushProgram)]
+    return [each.id for each in program.destinations]
+
+
+def test_an_encoder_publishes_only_when_the_one_before_it_has_yielded() -> None:
+    waiting = handover(view(replaced=True))
+    assert pushed(waiting) == []
+    assert Requeue(Key("Project", "show"), 2.0) in plan(waiting)
+    assert pushed(handover(view(replaced=True, yielded=True))) == ["main"]
+
+
+def test_who_cannot_be_reached_or_does_not_yield_is_not_waited_for() -> None:
+    assert pushed(handover(view(replaced=True, connected=False))) == ["main"]
+    assert pushed(handover()) == ["main"]
+    assert pushed(handover(view(replaced=True), claimed_s=YIELD_WAIT.total_seconds())) == ["main"]
+
+
+def test_what_is_on_air_is_not_taken_off_air_for_an_encoder_that_turns_up_again() -> None:
+    publishing = view(2, destinations=[delivering("main")])
+    assert pushed(handover(view(replaced=True), claimed=publishing)) == ["main"]
+
+
+def test_an_encoder_that_has_yielded_its_place_by_mistake_is_replaced() -> None:
+    observed = world(project(status={"broadcast": on_air()}), pods=[pod()], encoders=[view(phase="yielded")])
+    assert broadcast_of(observed).epoch == 2
+
+
+def deleted(observed: ObservedProject) -> list[Action]:
+    return [a for a in plan(observed) if isinstance(a, DeletePod | DeleteSecret)]
+
+
+def test_an_identity_goes_once_its_pod_is_gone_and_not_before() -> None:
+    identities = {"show-run-1": "uid-1", "show-run-2": "uid-2"}
+    second = project(status={"broadcast": run("Starting", epoch=2, encoder="uid-pod-2")})
+    evicted = world(second, pods=[pod(2)], identities=identities)
+    assert deleted(evicted) == [DeleteSecret("show-run-1", "uid-1")]
+    leaving = world(second, pods=[pod(deleting=True), pod(2)], identities=identities)
+    assert deleted(leaving) == []
+
+
+def test_an_identity_may_be_there_before_its_pod() -> None:
+    claimed = project(status={"broadcast": run("Waiting", claimed=format_time(NOW))})
+    assert deleted(world(claimed, identities={"show-run-1": "uid-1"})) == []
+    ended = project("Stopped", status={"broadcast": run("Stopped", stop=format_time(NOW))})
+    assert deleted(world(ended, identities={"show-run-1": "uid-1"})) == [DeleteSecret("show-run-1", "uid-1")]
