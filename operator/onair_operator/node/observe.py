@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from onair_crds.contract.labels import PROJECT_LABEL
 from onair_operator.cluster.watched_kinds import POD
 from onair_operator.cluster.world import World
+from onair_operator.encoder.observed import PodView
 
 SILENT_AFTER_S = 5.0
 """An encoder without a status for this long makes its node suspect."""
@@ -39,6 +40,9 @@ def observe(world: World, name: str) -> ObservedNode:
     )
 
 
-def suspects(world: World) -> set[str]:
-    """Nodes that are worth a look: those of silent encoders."""
-    return world.fleet.silent_nodes(SILENT_AFTER_S)
+def suspects(world: World, now: dt.datetime | None = None) -> set[str]:
+    """Nodes that are worth a look: those of encoders that are silent, or have no address yet."""
+    pods = (PodView.of(entry.document) for entry in world.store.entries(POD))
+    before = (now or dt.datetime.now(dt.UTC)) - dt.timedelta(seconds=SILENT_AFTER_S)
+    starting = {pod.node for pod in pods if pod.node and not pod.ip and not pod.gone and pod.created < before}
+    return world.fleet.silent_nodes(SILENT_AFTER_S) | starting

@@ -25,6 +25,9 @@ def make_plan(observed: ObservedNode, now: dt.datetime, settings: OperatorSettin
 
 
 def dead_nodes(renewals: Mapping[str, dt.datetime], now: dt.datetime) -> frozenset[str]:
-    """Nodes whose Lease is stale, unless half of all are: then the API server was unavailable."""
+    """Nodes whose Lease is stale, unless most are: then the API server was unavailable.
+
+    One of two is dead, as the other one's renewal shows that the API server takes them.
+    """
     stale = {node for node, renewed in renewals.items() if now - renewed > STALE_AFTER}
-    return frozenset(stale) if 2 * len(stale) < len(renewals) else frozenset()
+    return frozenset(stale) if 2 * len(stale) <= len(renewals) else frozenset()

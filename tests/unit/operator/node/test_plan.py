@@ -24,11 +24,12 @@ ONE_STALE = {"a": FRESH, "b": FRESH, "c": STALE}
     [
         (ONE_STALE, {"c"}),
         ({"a": FRESH, "b": STALE, "c": STALE}, set()),
+        ({"a": FRESH, "b": STALE}, {"b"}),
         ({"a": STALE, "b": STALE}, set()),
         ({"a": STALE}, set()),
         ({}, set()),
     ],
-    ids=["one", "most: the API server was unavailable", "all", "the only one", "nothing known"],
+    ids=["one", "most: the API server was unavailable", "one of two", "all", "the only one", "nothing known"],
 )
 def test_a_node_is_dead_when_it_alone_is_silent(renewals: Mapping[str, datetime], dead: set[str]) -> None:
     assert dead_nodes(renewals, NOW) == dead
