@@ -31,6 +31,11 @@ class ApiError(Exception):
     def already_exists(self) -> bool:
         return self.status == 409 and self.reason == "AlreadyExists"
 
+    @property
+    def refused(self) -> bool:
+        """The object itself is not accepted: by a quota, a policy, or as invalid."""
+        return self.status in (400, 403, 422)
+
 
 class ApiUnavailable(ApiError):
     """The API server was unreachable or responded with a failure of its own (5xx, 429)."""

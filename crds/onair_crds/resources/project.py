@@ -144,6 +144,8 @@ class BroadcastStatus(SpecModel):
     """When the end of the run was requested."""
     losses: Annotated[int, Field(ge=0)] | None = None
     """Encoders lost since the run was last Running."""
+    interruptions: Annotated[int, Field(ge=0)] | None = None
+    """Encoders lost in a row that were Running, each after less than 5 minutes."""
     stop_observed: bool | None = None
     """A wanted Stopped was seen since this run began, so Running without an id means a new one."""
 

@@ -35,6 +35,7 @@ class WriteStatus:
 class CreatePod:
     """Creates the encoder pod that the project's status has claimed, with its identity."""
 
+    name: str
     project: Project
     broadcast: str
     epoch: int

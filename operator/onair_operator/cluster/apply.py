@@ -21,7 +21,7 @@ from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air
 from onair_operator.cluster.watched_kinds import POD, PROJECT, SECRET
-from onair_operator.cluster.world import World
+from onair_operator.cluster.world import Refusal, World
 from onair_operator.encoder.client import ProgramRefused
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
@@ -132,12 +132,18 @@ class Applier:
     async def _create_pod(self, action: actions.CreatePod) -> None:
         project, settings = action.project, self._settings
         claim = Claim(project, action.broadcast, action.epoch)
-        identity = unclaimed_identity(claim.name, pod_identity(self._key, dt.datetime.now(dt.UTC)))
-        await self._create(SECRETS, SECRET, claimed(identity, identity_claim(claim)))
+        identity = unclaimed_identity(action.name, pod_identity(self._key, dt.datetime.now(dt.UTC)))
         regions = regions_by_distance(project.spec.location, settings.regions)
         cost = cost_of(project.spec.rendering, settings.encoder.cost)
-        pod = unclaimed_pod(claim.name, settings.encoder, cost, regions, action.avoid)
-        await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
+        pod = unclaimed_pod(action.name, settings.encoder, cost, regions, action.avoid)
+        try:
+            await self._create(SECRETS, SECRET, claimed(identity, identity_claim(claim)))
+            await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
+        except ApiError as error:
+            if error.refused:
+                self._world.refusals[project.name] = Refusal(action.name, error.message)
+            raise
+        self._world.refusals.pop(project.name, None)
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)
 
     async def _create(self, api: Api, kind: str, document: Document) -> None:

@@ -24,6 +24,8 @@ from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
 
 MAX_RETRY_DELAY_S = 30.0
+STEADY = dt.timedelta(minutes=5)
+"""An encoder that was there for less is followed by the next one with a pause, once that happens again."""
 
 
 @dataclass(frozen=True)
@@ -212,18 +214,26 @@ def _replace(
     settings: OperatorSettings,
 ) -> Step:
     previous = observed.project.status.previous
-    losses = (current.losses or 0) + 1
+    on_air = current.phase is BroadcastPhase.RUNNING
+    losses, interruptions = current.losses or 0, current.interruptions
+    if not on_air:
+        losses += 1
+    elif current.claimed and now - parse_time(current.claimed) < STEADY:
+        interruptions = (interruptions or 0) + 1
+    else:
+        interruptions = None
     if losses > settings.broadcast.max_losses:
         why = f"{losses} encoders in a row were lost, the last because {loss}"
         return Step(*_stop(observed, current, now, BroadcastError.INTERNAL, why, previous=previous))
     epoch = current.epoch + 1
-    on_air = current.phase in (BroadcastPhase.STARTING, BroadcastPhase.RUNNING)
+    placed = current.phase is not BroadcastPhase.WAITING
     replaced = current.model_copy(
         update={
             "epoch": epoch,
-            "phase": BroadcastPhase.STARTING if on_air else BroadcastPhase.WAITING,
+            "phase": BroadcastPhase.STARTING if placed else BroadcastPhase.WAITING,
             "claimed": format_time(now),
-            "losses": losses,
+            "losses": losses or None,
+            "interruptions": interruptions,
             "encoder": None,
             "pod": pod_name(observed.project.name, current.id, epoch),
             "node": None,
@@ -235,15 +245,16 @@ def _replace(
     return Step(replaced, previous, (event,))
 
 
-def retry_delay_s(losses: int | None) -> float:
-    """How long a further encoder waits: the first replacement not at all, later ones ever longer."""
-    return 0.0 if not losses or losses < 2 else min(2.0 ** (losses - 2), MAX_RETRY_DELAY_S)
+def retry_delay_s(lost: int) -> float:
+    """How long a further encoder waits after so many lost in a row: one not at all, more ever longer."""
+    return 0.0 if lost < 2 else min(2.0 ** (lost - 2), MAX_RETRY_DELAY_S)
 
 
 def _until_retry_s(current: BroadcastStatus, now: dt.datetime) -> float:
     if not current.claimed:
         return 0.0
-    due = parse_time(current.claimed) + dt.timedelta(seconds=retry_delay_s(current.losses))
+    lost = (current.losses or 0) + (current.interruptions or 0)
+    due = parse_time(current.claimed) + dt.timedelta(seconds=retry_delay_s(lost))
     return max(0.0, (due - now).total_seconds())
 
 
@@ -286,6 +297,8 @@ def _stopping(
     observed: ObservedProject, current: BroadcastStatus, now: dt.datetime, settings: OperatorSettings
 ) -> Step:
     previous = observed.project.status.previous
+    if observed.project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
+        current = current.model_copy(update={"stop_observed": True})
     pod = observed.claimed_pod(current)
     encoder = observed.encoder_of(current)
     requested = parse_time(current.stop_requested) if current.stop_requested else now

@@ -23,9 +23,8 @@ def project_verdict(
         return Verdict(True, "NotRunning", "not on air")
     match broadcast.phase:
         case BroadcastPhase.WAITING:
-            return no_capacity(observed, broadcast, settings) or Verdict(
-                False, "Waiting", "waiting for a node"
-            )
+            obstacle = no_capacity(observed, broadcast, settings) or _pod_refused(observed, broadcast)
+            return obstacle or Verdict(False, "Waiting", "waiting for a node")
         case BroadcastPhase.STARTING:
             return no_capacity(observed, broadcast, settings) or _starting(observed, broadcast)
         case BroadcastPhase.RUNNING:
@@ -40,10 +39,23 @@ def project_verdict(
             )
 
 
+def _pod_refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
+    refusal = observed.refusal
+    if refusal and refusal.pod == broadcast.pod and observed.claimed_pod(broadcast) is None:
+        return Verdict(
+            False,
+            "PodRefused",
+            f"the cluster does not let the encoder's pod be created; retried. It says: {refusal.message}",
+        )
+    return None
+
+
 def _starting(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
     pod = observed.claimed_pod(broadcast)
     if pod and pod.failure:
         return Verdict(False, *pod.failure)
+    if refused := _pod_refused(observed, broadcast):
+        return refused
     return _composition_error(observed, broadcast) or Verdict(
         False, "Starting", "the encoder is starting; no frame is out yet"
     )

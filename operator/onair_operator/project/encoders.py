@@ -20,6 +20,7 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.client import digest
+from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
 from onair_operator.project.broadcast_states import Step, may_create, on_the_way
 from onair_operator.project.observed import ObservedProject
@@ -54,7 +55,8 @@ def plan_encoders(
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     claimed = observed.claimed_pod(broadcast) if broadcast else None
     if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
-        yield CreatePod(observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
+        name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
+        yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
     if broadcast and claimed and claimed.ip and not claimed.gone:
         yield from _hand_over(observed, broadcast, claimed, now, settings)
     for pod in observed.pods:

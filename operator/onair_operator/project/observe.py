@@ -49,6 +49,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         regions=_regions(store) if any(pod.unschedulable for pod in pods) else None,
         encoders=world.fleet.views([pod.uid for pod in pods]),
         dead_nodes=world.nodes.dead,
+        refusal=world.refusals.get(name),
         rtc_providers=world.rtc_providers.known(),
     )
 

@@ -9,6 +9,7 @@ from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import BroadcastStatus, Project
+from onair_operator.cluster.world import Refusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.room.providers import RtcProvider
@@ -43,6 +44,8 @@ class ObservedProject:
     """Those that are followed, by pod uid."""
     dead_nodes: frozenset[str] = frozenset()
     """Nodes whose Lease has not been renewed while most others' were."""
+    refusal: Refusal | None = None
+    """Why its last encoder pod could not be created."""
     rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
     """By `appId`."""
 

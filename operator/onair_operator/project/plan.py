@@ -38,6 +38,7 @@ from onair_operator.specs.ready import READY, with_ready
 UNUSED_SECRET_GRACE = dt.timedelta(seconds=60)
 OBSTACLES = {
     "NoCapacity",
+    "PodRefused",
     "ImagePullFailed",
     "ContainerFailed",
     "CompositionUnreachable",

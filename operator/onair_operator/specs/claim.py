@@ -12,7 +12,6 @@ from onair_crds.contract.labels import claim_labels
 from onair_crds.contract.owners import owner_reference
 from onair_crds.resources.project import Project
 from onair_crds.shapes import Document
-from onair_operator.encoder.naming import pod_name
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,6 @@ class Claim:
     project: Project
     broadcast: str
     epoch: int
-
-    @property
-    def name(self) -> str:
-        """Of a pod that is made for this claim, and of its identity."""
-        return pod_name(self.project.name, self.broadcast, self.epoch)
 
 
 def pod_claim(claim: Claim) -> Document:

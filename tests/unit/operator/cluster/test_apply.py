@@ -15,11 +15,19 @@ from onair_crds.resources.collection import CollectionStatus
 from onair_crds.resources.destination import DestinationStatus
 from onair_crds.resources.project import ProjectStatus
 from onair_crds.shapes import Document, JsonPatch
-from onair_operator.cluster.actions import Adopt, DeleteSecret, Event, Requeue, SetFinalizer, WriteStatus
+from onair_operator.cluster.actions import (
+    Adopt,
+    CreatePod,
+    DeleteSecret,
+    Event,
+    Requeue,
+    SetFinalizer,
+    WriteStatus,
+)
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
-from onair_operator.cluster.world import World
+from onair_operator.cluster.world import Refusal, World
 from onair_operator.encoder.identity import OperatorKey
 from onair_operator.specs.ready import Verdict, with_ready
 
@@ -33,6 +41,17 @@ class ApiServer:
         self.deleted: list[str] = []
         self.version = 100
         self.conflict = False
+        self.refusal: ApiError | None = None
+        self.created: list[str] = []
+
+    async def create(self, api: Api, _: str, document: Document) -> Document:
+        if api.plural == "pods" and self.refusal:
+            raise self.refusal
+        name = document["metadata"]["name"]
+        self.created.append(f"{api.plural}/{name}")
+        self.version += 1
+        metadata = {**document["metadata"], "uid": f"uid-{name}", "resourceVersion": str(self.version)}
+        return {**document, "metadata": metadata}
 
     def _written(self, api: Api, name: str, version: str, spec: Document) -> Document:
         if self.conflict:
@@ -68,10 +87,10 @@ class Setting:
         self.api, self.events, self.queue = ApiServer(), Events(), WorkQueue()
         self.store = Store(KINDS)
         self.changes: list[Change] = []
-        world = World(self.store, *cast(Any, (None, None, None)))
+        self.world = World(self.store, *cast(Any, (None, None, None)))
         self.applier = Applier(
             cast(Any, self.api),
-            world,
+            self.world,
             self.queue,
             self.changes.append,
             cast(Any, self.events),
@@ -139,3 +158,25 @@ async def test_what_was_deleted_by_somebody_else_is_dropped(setting: Setting) ->
 async def test_a_key_of_any_kind_is_looked_at_again(setting: Setting) -> None:
     await setting.applier.apply([Requeue(Key("Secret", "key"), 0.0)])
     assert await setting.queue.take() == Key("Secret", "key")
+
+
+@pytest.mark.parametrize("status", [400, 403, 422])
+async def test_a_pod_that_may_not_be_created_is_known_as_refused_until_it_may(
+    setting: Setting, status: int
+) -> None:
+    plan = [CreatePod("show-run-1", project(), "run", 1)]
+    setting.api.refusal = ApiError(status, "Forbidden", "exceeded quota: shows")
+    with pytest.raises(ApiError):
+        await setting.applier.apply(plan)
+    assert setting.world.refusals == {"show": Refusal("show-run-1", "exceeded quota: shows")}
+    setting.api.refusal = None
+    await setting.applier.apply(plan)
+    assert setting.world.refusals == {}
+    assert setting.api.created == ["secrets/show-run-1", "secrets/show-run-1", "pods/show-run-1"]
+
+
+async def test_an_api_server_that_is_unavailable_refuses_no_pod(setting: Setting) -> None:
+    setting.api.refusal = ApiError(503, "ServiceUnavailable", "try again")
+    with pytest.raises(ApiError):
+        await setting.applier.apply([CreatePod("show-run-1", project(), "run", 1)])
+    assert setting.world.refusals == {}

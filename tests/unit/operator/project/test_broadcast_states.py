@@ -30,6 +30,7 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
+from onair_operator.project.broadcast_states import retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
 
@@ -39,8 +40,8 @@ def test_a_wanted_show_is_held_then_claimed_then_created() -> None:
     assert [type(a) for a in actions[:3]] == [SetFinalizer, WriteStatus, CreatePod]
     broadcast = broadcast_of(observed)
     assert (broadcast.id, broadcast.epoch, broadcast.phase) == ("run-1", 1, "Waiting")
-    assert broadcast.pod == "show-run-1-1"
-    assert actions[2] == CreatePod(observed.project, "run-1", 1)
+    assert broadcast.pod == "show-run--1-1"
+    assert actions[2] == CreatePod("show-run--1-1", observed.project, "run-1", 1)
 
 
 def test_a_run_without_an_id_gets_one_and_always_the_same() -> None:
@@ -162,7 +163,7 @@ def test_a_lost_encoder_is_replaced_under_the_same_id_and_the_next_epoch(gone: l
     broadcast = broadcast_of(observed)
     assert (broadcast.id, broadcast.epoch, broadcast.phase) == ("run", 2, "Starting")
     assert broadcast.start == on_air()["start"]
-    assert CreatePod(observed.project, "run", 2) in plan(observed)
+    assert CreatePod("show-run-2", observed.project, "run", 2) in plan(observed)
     assert any(isinstance(a, Event) and a.reason == "EncoderLost" for a in plan(observed))
 
 
@@ -172,7 +173,7 @@ def test_an_encoder_on_a_dead_node_is_replaced_but_a_silent_one_is_not() -> None
     assert broadcast_of(world(show, pods=[pod()], encoders=[silent])).epoch == 1
     dead = world(show, pods=[pod()], encoders=[silent], dead_nodes=frozenset({"node-eu"}))
     assert broadcast_of(dead).epoch == 2
-    assert CreatePod(dead.project, "run", 2, frozenset({"node-eu"})) in plan(dead)
+    assert CreatePod("show-run-2", dead.project, "run", 2, frozenset({"node-eu"})) in plan(dead)
     speaking = world(show, pods=[pod()], encoders=[encoder()], dead_nodes=frozenset({"node-eu"}))
     assert broadcast_of(speaking).epoch == 1
 
@@ -199,6 +200,44 @@ def test_encoders_lost_again_and_again_wait_and_then_end_the_run() -> None:
     assert CreatePod not in kinds(losing(3))
     assert broadcast_of(losing(5)).phase == "Stopping"
     assert broadcast_of(losing(5)).error == "Internal"
+
+
+def evicted(interruptions: int | None, since_claim: dt.timedelta) -> ObservedProject:
+    """An encoder that was on air is gone, so long after its claim."""
+    status = on_air(claimed=format_time(NOW - since_claim), interruptions=interruptions)
+    return world(project(status={"broadcast": status}, metadata=held()))
+
+
+def test_encoders_that_run_and_are_evicted_again_and_again_wait_but_never_end_the_run() -> None:
+    pauses_s = []
+    for interruptions in (None, 1, 2, 3, 9):
+        replaced = broadcast_of(evicted(interruptions, dt.timedelta(seconds=40)))
+        assert (replaced.phase, replaced.losses) == ("Starting", None)
+        pauses_s.append(retry_delay_s(replaced.interruptions or 0))
+    assert pauses_s == [0, 1, 2, 4, 30]
+
+
+def test_an_encoder_that_was_on_air_for_long_is_replaced_at_once() -> None:
+    observed = evicted(5, dt.timedelta(minutes=6))
+    assert broadcast_of(observed).interruptions is None
+    assert CreatePod in kinds(observed)
+
+
+def test_an_interruption_delays_the_next_encoder() -> None:
+    status = run("Starting", epoch=4, claimed=format_time(NOW), interruptions=3)
+    observed = world(project(status={"broadcast": status}, metadata=held()))
+    assert CreatePod not in kinds(observed)
+    assert CreatePod in [type(a) for a in plan(observed, NOW + dt.timedelta(seconds=2))]
+
+
+def test_stopped_and_then_running_while_stopping_is_a_new_run() -> None:
+    ending = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW), error="DurationExceeded")
+    observed = world(project("Stopped", status={"broadcast": ending}, metadata=held()), pods=[pod()])
+    seen = broadcast_of(observed)
+    assert (seen.phase, seen.stop_observed) == ("Stopping", True)
+    over = seen.model_copy(update={"phase": BroadcastPhase.STOPPED, "stop": format_time(NOW)})
+    again = world(project("Running", status={"broadcast": over.manifest()}, metadata=held()))
+    assert broadcast_of(again).phase == "Waiting"
 
 
 ENDINGS = [

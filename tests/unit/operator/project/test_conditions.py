@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.plans import plan, ready_of, settled
+from tests.support.plans import plan, ready_of, settled, status_of
 from tests.support.worlds import (
     NOW,
     encoder,
@@ -16,7 +16,10 @@ from tests.support.worlds import (
 
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import Event
+from onair_operator.cluster.world import Refusal
 from onair_operator.project.observed import ObservedProject
+
+QUOTA = Refusal("show-run-1", 'pods "show-run-1" is forbidden: exceeded quota')
 
 
 @pytest.mark.parametrize(
@@ -32,6 +35,13 @@ from onair_operator.project.observed import ObservedProject
             ),
             ("False", "NoCapacity"),
         ),
+        (world(project(status={"broadcast": run("Waiting")}), refusal=QUOTA), ("False", "PodRefused")),
+        (world(project(status={"broadcast": run("Starting")}), refusal=QUOTA), ("False", "PodRefused")),
+        (
+            world(project(status={"broadcast": run("Waiting", epoch=2)}), refusal=QUOTA),
+            ("False", "Waiting"),
+        ),
+        (world(project(status={"broadcast": on_air()}), pods=[pod()], refusal=QUOTA), ("True", "OnAir")),
         (
             world(
                 project(status={"broadcast": run("Starting")}),
@@ -96,3 +106,9 @@ def test_a_used_id_is_named_once_as_an_event() -> None:
     assert event.reason == "BroadcastIdUsed"
     assert event.message.startswith("broadcast.id run is used up")
     assert not [action for action in plan(settled(observed)) if isinstance(action, Event)]
+
+
+def test_a_refused_pod_says_what_the_cluster_says() -> None:
+    waiting = world(project(status={"broadcast": run("Waiting")}), refusal=QUOTA)
+    message = status_of(waiting).conditions[0].message
+    assert message.endswith("retried. It says: " + QUOTA.message)

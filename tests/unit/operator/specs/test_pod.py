@@ -55,12 +55,13 @@ def unclaimed(show: Project, name: str, settings: OperatorSettings, *avoid: str)
 
 
 def pod(show: Project, epoch: int, settings: OperatorSettings, *avoid: str) -> Document:
-    claim = Claim(show, "run", epoch)
-    return claimed(unclaimed(show, claim.name, settings, *avoid), pod_claim(claim))
+    return claimed(
+        unclaimed(show, f"show-run-{epoch}", settings, *avoid), pod_claim(Claim(show, "run", epoch))
+    )
 
 
 def identity(claim: Claim) -> Document:
-    return claimed(unclaimed_identity(claim.name, DATA), identity_claim(claim))
+    return claimed(unclaimed_identity("show-run-2", DATA), identity_claim(claim))
 
 
 @pytest.mark.parametrize(

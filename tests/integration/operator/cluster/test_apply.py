@@ -1,0 +1,59 @@
+"""Writes that a real API server refuses, and what becomes of them."""
+
+from __future__ import annotations
+
+from tests.support.operated_namespace import OperatedNamespace, until
+
+from onair_crds.kube.apis import PODS, SECRETS, Api
+
+
+async def test_a_quota_that_forbids_the_pod_is_told_and_the_show_starts_once_it_is_lifted(
+    cluster: OperatedNamespace,
+) -> None:
+    quotas = Api("/api/v1", "resourcequotas")
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-pods"}}
+    limits = {"hard": {"pods": "0"}, "used": {"pods": "0"}}
+    await cluster.client.create(quotas, cluster.namespace, {**quota, "spec": {"hard": limits["hard"]}})
+    # What the controller of quotas does
+    await cluster.client.merge_patch(quotas, cluster.namespace, "no-pods", {"status": limits}, "status")
+    async with cluster.operator():
+        await cluster.collection()
+        await cluster.project(broadcast={"state": "Running", "id": "first"})
+        condition = await cluster.ready("Project", "show", "PodRefused")
+        assert "exceeded quota: no-pods" in condition["message"]
+        await cluster.client.delete(quotas, cluster.namespace, "no-pods")
+        await cluster.pod("show-first-1")
+        await cluster.ready("Project", "show", "Waiting")
+
+
+async def test_an_identity_goes_with_its_pod_whoever_deletes_that(cluster: OperatedNamespace) -> None:
+    async def identities() -> list[str]:
+        secrets = await cluster.client.list(SECRETS, cluster.namespace)
+        return [s["metadata"]["name"] for s in secrets["items"] if s["type"] == "onair.dev/encoder-identity"]
+
+    async def of_the_second_alone() -> bool:
+        return await identities() == ["show-first-2"]
+
+    async with cluster.operator():
+        await cluster.collection()
+        await cluster.project(broadcast={"state": "Running", "id": "first"})
+        await cluster.pod("show-first-1")
+
+        async def recorded() -> bool:
+            project = await cluster.get("Project", "show")
+            return bool(project and project.get("status", {}).get("broadcast", {}).get("encoder"))
+
+        await until("the encoder is recorded", recorded)
+        await cluster.client.delete(PODS, cluster.namespace, "show-first-1", grace_period_s=0)
+        await cluster.pod("show-first-2")
+        await until("one identity", of_the_second_alone)
+
+
+async def test_two_runs_whose_names_run_together_have_pods_of_their_own(cluster: OperatedNamespace) -> None:
+    async with cluster.operator():
+        await cluster.collection()
+        for project, broadcast in (("a-b", "c"), ("a", "b-c")):
+            spec = {"collectionId": "sunday", "broadcast": {"state": "Running", "id": broadcast}}
+            await cluster.create("Project", project, spec)
+        await cluster.pod("a-b-c-1")
+        await cluster.pod("a-b--c-1")
