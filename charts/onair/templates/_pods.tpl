@@ -18,22 +18,31 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* Scheduling of a component's pods: its node selector and tolerations; replicas preferably on different nodes. */}}
+{{/* Scheduling of a component's pods: replicas spread over zones and nodes; soon away from a node that fails. */}}
 {{- define "onair.scheduling" -}}
 {{- $values := index .root.Values .component -}}
-affinity:
-  podAntiAffinity:
-    preferredDuringSchedulingIgnoredDuringExecution:
-      - weight: 100
-        podAffinityTerm:
-          topologyKey: kubernetes.io/hostname
-          labelSelector:
-            matchLabels: {{- include "onair.selector" . | nindent 14 }}
+topologySpreadConstraints:
+{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - topologyKey: {{ . }}
+    maxSkew: 1
+    # Rather two on one node than one
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "onair.selector" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+{{- end }}
 {{- with $values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
+tolerations:
+{{- range list "not-ready" "unreachable" }}
+  - key: node.kubernetes.io/{{ . }}
+    operator: Exists
+    effect: NoExecute
+    tolerationSeconds: {{ $.root.Values.scheduling.nodeFailureSeconds }}
+{{- end }}
 {{- with $values.tolerations }}
-tolerations: {{- toYaml . | nindent 2 }}
+{{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 

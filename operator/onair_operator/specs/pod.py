@@ -31,6 +31,11 @@ BROWSER_UID = 1000
 ENCODER_UID = 1001
 SHARED_GID = 2000
 IDENTITY_VOLUME = "identity"
+_STAYS = [
+    {"key": f"node.kubernetes.io/{taint}", "operator": "Exists", "effect": "NoExecute"}
+    for taint in ("not-ready", "unreachable")
+]
+"""A node that the API server cannot reach may deliver all the same; if not, the operator replaces it."""
 
 
 def unclaimed_pod(
@@ -64,7 +69,7 @@ def unclaimed_pod(
         "volumes": _volumes(name, encoder),
         "affinity": node_affinity(regions, avoid),
         "nodeSelector": encoder.node_selector,
-        "tolerations": encoder.tolerations,
+        "tolerations": [*encoder.tolerations, *_STAYS],
         "imagePullSecrets": [{"name": secret} for secret in encoder.image_pull_secrets],
         # A name server may die with the node that is being replaced, and one lookup asks no other:
         # so it ends in 5 s rather than 10, and another is begun.

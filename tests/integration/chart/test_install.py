@@ -69,7 +69,7 @@ def test_the_demo_key_matches_its_hash_and_survives_an_upgrade(
 ) -> None:
     key = secret(cluster, "onair-demo-api-key")["apiKey"]
     assert len(key) == 40
-    install(installed, CHART, "--set", "api.replicas=2")
+    install(installed, CHART, "--set", "api.replicas=3")
     assert secret(cluster, "onair-demo-api-key")["apiKey"] == key
     verifier = secret(cluster, "onair-api-key-demo")
     assert verifier == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}

@@ -117,3 +117,47 @@ def test_every_object_has_the_release_name_as_label() -> None:
 def test_only_rbac_and_network_policies_are_in_the_show_namespace() -> None:
     kinds = {o["kind"] for o in render() if o["metadata"].get("namespace") == SHOWS}
     assert kinds == {"Role", "RoleBinding", "NetworkPolicy"}
+
+
+@pytest.mark.parametrize("name", ["onair-operator", "onair-api"])
+def test_what_serves_shows_survives_the_loss_of_a_node_by_default(name: str) -> None:
+    objects = render()
+    deployment = named(objects, "Deployment", name)
+    assert deployment["spec"]["replicas"] == 2
+    assert named(objects, "PodDisruptionBudget", name)["spec"]["maxUnavailable"] == 1
+    pod = deployment["spec"]["template"]["spec"]
+    spread = {each["topologyKey"]: each for each in pod["topologySpreadConstraints"]}
+    assert set(spread) == {"topology.kubernetes.io/zone", "kubernetes.io/hostname"}
+    for each in spread.values():
+        assert each["labelSelector"]["matchLabels"].items() <= pod_labels(deployment).items()
+    assert {each["key"]: each["tolerationSeconds"] for each in pod["tolerations"]} == {
+        "node.kubernetes.io/not-ready": 10,
+        "node.kubernetes.io/unreachable": 10,
+    }
+
+
+def pod_labels(deployment: Document) -> Document:
+    labels: Document = deployment["spec"]["template"]["metadata"]["labels"]
+    return labels
+
+
+def test_tolerations_of_an_installation_come_beside_those_for_a_nodes_failure() -> None:
+    pod = pod_template("onair-operator", "--set", "operator.tolerations[0].key=infra")["spec"]
+    assert [each["key"] for each in pod["tolerations"]][2:] == ["infra"]
+
+
+def test_a_rollout_of_the_http_interface_refuses_no_connection() -> None:
+    pod = pod_template("onair-api")["spec"]
+    (container,) = pod["containers"]
+    assert container["lifecycle"]["preStop"]["exec"]["command"] == ["sleep", "5"]
+    assert pod["terminationGracePeriodSeconds"] == 25
+    at_once = pod_template("onair-api", "--set", "api.shutdownDelaySeconds=0")["spec"]["containers"][0]
+    assert "lifecycle" not in at_once
+    deployment = named(render(), "Deployment", "onair-api")
+    assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+
+
+def test_the_local_cluster_runs_one_of_each() -> None:
+    local = render("-f", ROOT / "dev/values.yaml")
+    assert {o["spec"]["replicas"] for o in local if o["kind"] == "Deployment"} == {1}
+    assert not [o for o in local if o["kind"] == "PodDisruptionBudget"]

@@ -124,3 +124,11 @@ def test_an_encoder_pod_has_no_rights() -> None:
     assert 0 not in users
     mounts = {c["name"]: {m["name"] for m in c["volumeMounts"]} for c in spec["containers"]}
     assert {"program", "identity"} & mounts["browser"] == set()
+
+
+def test_an_encoder_stays_on_a_node_that_the_api_server_cannot_reach() -> None:
+    tolerations = pod(project(), 2, SETTINGS)["spec"]["tolerations"]
+    assert {(each["key"], each["effect"]) for each in tolerations if "tolerationSeconds" not in each} == {
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+    }
