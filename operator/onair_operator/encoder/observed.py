@@ -33,9 +33,14 @@ class PodView:
     """Reason and message why a container cannot start."""
 
     @property
+    def over(self) -> bool:
+        """Its containers have ended for good."""
+        return self.phase in ("Failed", "Succeeded")
+
+    @property
     def gone(self) -> bool:
-        """It delivers nothing any more and never will."""
-        return self.deleting or self.phase in ("Failed", "Succeeded")
+        """It is to be replaced: it delivers nothing any more, or will not for long."""
+        return self.deleting or self.over
 
     @classmethod
     def of(cls, document: Document) -> PodView:

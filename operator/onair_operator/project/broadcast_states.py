@@ -19,7 +19,7 @@ from onair_crds.resources.enums import BroadcastError, BroadcastPhase, Broadcast
 from onair_crds.resources.project import BroadcastStatus, BroadcastWanted, ProjectStatus
 from onair_operator.cluster.actions import Event
 from onair_operator.encoder.naming import pod_name
-from onair_operator.encoder.observed import PodView
+from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
 
@@ -305,8 +305,7 @@ def _stopping(
     draining = encoder is not None and encoder.status is not None and encoder.status.draining
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
     remaining_s = grace_s - (now - requested).total_seconds()
-    finished = encoder is not None and encoder.over
-    if pod is None or pod.gone or pod.node is None or finished or remaining_s <= 0:
+    if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(pod, encoder):
         stopped = current.model_copy(
             update={"phase": BroadcastPhase.STOPPED, "stop": format_time(now), "encoder": None}
         )
@@ -317,3 +316,9 @@ def _stopping(
             (Event(observed.project, "Stopped", f"broadcast {current.id} has ended{because}"),),
         )
     return Step(current, previous, requeue_s=max(0.05, remaining_s))
+
+
+def _has_ended(pod: PodView, encoder: EncoderView | None) -> bool:
+    """Whether the pod ends no stream any more; one that is being deleted does while it responds."""
+    responds = encoder is not None and encoder.connected
+    return pod.over or (encoder is not None and encoder.over) or (pod.deleting and not responds)

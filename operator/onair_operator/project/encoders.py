@@ -31,12 +31,12 @@ YIELD_WAIT = dt.timedelta(seconds=3)
 """For encoders that are replaced and can be reached; they close their streams within 2 s."""
 
 
-def follow_encoders(observed: ObservedProject) -> Iterator[Action]:
+def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
     """Follows the claimed pod of a run, and every other of the project's until its encoder has yielded."""
-    broadcast = observed.broadcast
+    broadcast = step.broadcast
     claimed = observed.claimed_pod(broadcast) if broadcast and on_the_way(broadcast) else None
     for pod in observed.pods:
-        replaced = pod is not claimed or pod.gone
+        replaced = pod is not claimed
         followed = observed.encoders.get(pod.uid)
         if replaced and observed.over(pod):
             if followed:
@@ -57,7 +57,7 @@ def plan_encoders(
     if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
         name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
         yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
-    if broadcast and claimed and claimed.ip and not claimed.gone:
+    if broadcast and claimed and claimed.ip and not claimed.over:
         yield from _hand_over(observed, broadcast, claimed, now, settings)
     for pod in observed.pods:
         if pod is not claimed and not pod.deleting:

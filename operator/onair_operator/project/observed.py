@@ -73,7 +73,7 @@ class ObservedProject:
     def over(self, pod: PodView) -> bool:
         """Whether the pod's encoder publishes nothing any more and never will."""
         encoder = self.encoders.get(pod.uid)
-        return pod.phase in ("Failed", "Succeeded") or (encoder is not None and encoder.over)
+        return pod.over or (encoder is not None and encoder.over)
 
     def delivery(self, destination: str, broadcast: BroadcastStatus | None) -> DeliveryState:
         """The state of one destination in this broadcast."""

@@ -53,9 +53,9 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     step = next_step(observed, now, settings)
     statuses = _destination_statuses(observed, step.broadcast, now)
     return [
-        *follow_encoders(observed),
         *_hold(observed, step),
         *_write_status(observed, step, statuses, now, settings),
+        *follow_encoders(observed, step),
         *plan_encoders(observed, step, now, settings),
         *_write_destination_statuses(observed, statuses),
         *_adopt_children(observed),

@@ -28,6 +28,11 @@ RIGHTS = [
     (OPERATOR, "create", "leases.coordination.k8s.io", NAMESPACE, True),
     (OPERATOR, "update", "leases.coordination.k8s.io/onair-operator", NAMESPACE, True),
     (OPERATOR, "get", "secrets/onair-operator-signing", NAMESPACE, True),
+    # Where the show namespace's Role is deleted before its projects
+    (OPERATOR, "patch", "projects.onair.dev", "default", True),
+    (OPERATOR, "patch", "projects.onair.dev/status", "default", True),
+    (OPERATOR, "list", "projects.onair.dev", "default", False),
+    (OPERATOR, "patch", "destinations.onair.dev", "default", False),
     (OPERATOR, "create", "projects.onair.dev", SHOWS, False),
     (OPERATOR, "delete", "projects.onair.dev", SHOWS, False),
     (OPERATOR, "create", "pods/exec", SHOWS, False),

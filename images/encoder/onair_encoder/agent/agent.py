@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import time
 from pathlib import Path
@@ -33,6 +34,9 @@ from onair_encoder.publish.run import Run
 TICK_S = 0.1
 STREAMS_END_S = 10.0
 """All streams have ended by then."""
+WORD_S = 3.0
+END_S = 9.0
+"""For ending streams properly while the pod is being deleted."""
 YIELD_S = 2.0
 """For closing what is open, before another encoder publishes."""
 
@@ -155,6 +159,18 @@ class Agent:
         await self.switch.close()
         await self._want_pipeline(None)
         self.changes.notify()
+
+    async def leave(self) -> None:
+        """The pod is being deleted: goes on until the operator says how it ends, or for 3 s at most.
+
+        Either another encoder takes the place, or the run is over and the streams are ended properly.
+        """
+        if self._phase in ("starting", "running") and not self.contact.lost:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(WORD_S):
+                    await self.changes.until(lambda: self._phase in OVER)
+        if self._ending:
+            await asyncio.wait({self._ending}, timeout=END_S)
 
     # -- the observed state -----------------------------------------------------------------------
 

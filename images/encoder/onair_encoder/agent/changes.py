@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 HEARTBEAT_S = 2.0
 
@@ -33,3 +34,8 @@ class Changes:
             async with asyncio.timeout(HEARTBEAT_S), self._condition:
                 await self._condition.wait_for(lambda: self._version != version)
         return self._version
+
+    async def until(self, check: Callable[[], bool]) -> None:
+        """Waits until this holds after a transition; at once where it holds already."""
+        async with self._condition:
+            await self._condition.wait_for(check)

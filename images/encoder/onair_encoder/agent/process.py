@@ -28,6 +28,8 @@ async def run() -> None:
     await probes.start(METRICS_PORT)
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({work, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if stopping.done():
+        await agent.leave()
     work.cancel()
     results = await asyncio.gather(work, return_exceptions=True)
     await control.cleanup()

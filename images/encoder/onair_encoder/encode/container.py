@@ -20,6 +20,9 @@ from onair_encoder.process.wait import terminated
 CONCURRENT_LOOKUPS = 64
 """Names that the agent may look up at a time: a silent name server takes seconds of each."""
 
+AGENT_STOP_S = 13.0
+"""It waits 3 s for the operator's word and ends streams for 9 s."""
+
 
 async def run() -> None:
     stop = terminated()
@@ -33,7 +36,7 @@ async def run() -> None:
     await stop.wait()
     for helper in helpers:
         helper.cancel()
-    # The agent first: its connections close at once, so that the next pod may take over.
-    await agent.stop()
+    # The agent first: it closes its connections for the next pod, or ends its streams while there is media.
+    await agent.stop(timeout_s=AGENT_STOP_S)
     await pipeline.want(None)
     server.close()

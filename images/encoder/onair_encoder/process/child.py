@@ -106,8 +106,8 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()
 
-    async def stop(self, signal_number: int = signal.SIGTERM) -> None:
-        """Ends the program and does not restart it."""
+    async def stop(self, signal_number: int = signal.SIGTERM, timeout_s: float = STOP_TIMEOUT_S) -> None:
+        """Ends the program, by SIGKILL after the timeout, and does not restart it."""
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -118,7 +118,7 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal_number)
             try:
-                await asyncio.wait_for(process.wait(), STOP_TIMEOUT_S)
+                await asyncio.wait_for(process.wait(), timeout_s)
             except TimeoutError:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()

@@ -12,6 +12,7 @@ from tests.support.small_program import small_program
 from onair_crds.contract.program import Program
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent, ProgramRefused
+from onair_encoder.publish import operator_contact
 
 Started = Callable[[], Agent]
 
@@ -97,3 +98,41 @@ async def test_an_encoder_that_is_ending_its_streams_yields_at_once(started: Sta
     await agent.yield_place()
     await asyncio.sleep(0)
     assert agent.status().phase == "yielded"
+
+
+async def test_an_encoder_whose_pod_is_deleted_goes_on_until_the_operator_has_spoken(
+    started: Started,
+) -> None:
+    for word, phase in (("stop", "finished"), ("yield", "yielded")):
+        agent = started()
+        await agent.take(small_program())
+        leaving = asyncio.create_task(agent.leave())
+        await asyncio.sleep(0)
+        assert not leaving.done()
+        await (agent.take(small_program(revision=1, stop=True)) if word == "stop" else agent.yield_place())
+        async with asyncio.timeout(5):
+            await leaving
+        assert agent.status().phase == phase
+
+
+async def test_an_encoder_that_nobody_wants_or_reaches_leaves_at_once(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle = started()
+    out_of_touch = started()
+    await out_of_touch.take(small_program())
+    monkeypatch.setattr(operator_contact, "LOST_AFTER_S", -1.0)
+    async with asyncio.timeout(1):
+        await asyncio.gather(idle.leave(), out_of_touch.leave())
+    assert out_of_touch.status().phase == "starting"
+
+
+async def test_an_operator_that_says_nothing_is_not_waited_for_for_long(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_module, "WORD_S", 0.05)
+    agent = started()
+    await agent.take(small_program())
+    async with asyncio.timeout(2):
+        await agent.leave()
+    assert agent.status().phase == "starting"

@@ -9,6 +9,7 @@ from typing import Any
 from tests.support.plans import broadcast_of, kinds, plan
 from tests.support.worlds import NOW, delivering, destination, encoder, on_air, pod, project, run, world
 
+from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import (
     Action,
@@ -18,6 +19,7 @@ from onair_operator.cluster.actions import (
     FollowEncoder,
     PushProgram,
     Requeue,
+    WriteStatus,
 )
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import EncoderView
@@ -59,6 +61,8 @@ def test_an_encoder_without_identity_or_address_is_not_followed_yet() -> None:
 def test_an_encoder_that_is_replaced_is_followed_until_it_has_yielded() -> None:
     lost = pod(deleting=True)
     assert followed(pods=[lost], encoders=[view()]) == [FollowEncoder("show", lost, "pem", replaced=True)]
+    kinds_of = kinds(world(project(status={"broadcast": on_air()}), pods=[lost], certificates=CERTIFICATES))
+    assert kinds_of.index(WriteStatus) < kinds_of.index(FollowEncoder), "claimed before it is told"
     second = run("Starting", epoch=2, encoder="uid-pod-2")
     both = [lost, pod(2)]
     assert followed(second, pods=both, encoders=[view(replaced=True), view(2)]) == []
@@ -144,3 +148,24 @@ def test_an_identity_may_be_there_before_its_pod() -> None:
     assert deleted(world(claimed, identities={"show-run-1": "uid-1"})) == []
     ended = project("Stopped", status={"broadcast": run("Stopped", stop=format_time(NOW))})
     assert deleted(world(ended, identities={"show-run-1": "uid-1"})) == [DeleteSecret("show-run-1", "uid-1")]
+
+
+def test_a_pod_that_is_deleted_with_its_project_ends_its_streams_properly() -> None:
+    metadata = {"deletionTimestamp": format_time(NOW), "finalizers": [BROADCAST_FINALIZER]}
+    show = project(status={"broadcast": on_air()}, metadata=metadata)
+    leaving = [pod(deleting=True)]
+    observed = world(show, pods=leaving, encoders=[view()], certificates=CERTIFICATES)
+    assert broadcast_of(observed).phase == "Stopping"
+    (push,) = [a for a in plan(observed) if isinstance(a, PushProgram)]
+    assert push.program.stop
+    assert not [a for a in plan(observed) if isinstance(a, FollowEncoder | DeletePod)]
+    ending = project(
+        status={"broadcast": run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW))},
+        metadata=metadata,
+    )
+    for its_encoder, phase in (
+        (view(phase="stopping"), "Stopping"),
+        (view(phase="finished"), "Stopped"),
+        (view(phase="stopping", connected=False), "Stopped"),
+    ):
+        assert broadcast_of(world(ending, pods=leaving, encoders=[its_encoder])).phase == phase
