@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from onair_crds.contract.labels import PROJECT_LABEL
+from onair_crds.shapes import Document
 from onair_operator.cluster.watched_kinds import POD
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
@@ -42,7 +43,11 @@ def observe(world: World, name: str) -> ObservedNode:
 
 def suspects(world: World, now: dt.datetime | None = None) -> set[str]:
     """Nodes that are worth a look: those of encoders that are silent, or have no address yet."""
-    pods = (PodView.of(entry.document) for entry in world.store.entries(POD))
     before = (now or dt.datetime.now(dt.UTC)) - dt.timedelta(seconds=SILENT_AFTER_S)
-    starting = {pod.node for pod in pods if pod.node and not pod.ip and not pod.gone and pod.created < before}
-    return world.fleet.silent_nodes(SILENT_AFTER_S) | starting
+    starting = (PodView.of(e.document) for e in world.store.entries(POD) if _without_address(e.document))
+    waiting = {pod.node for pod in starting if pod.node and not pod.gone and pod.created < before}
+    return world.fleet.silent_nodes(SILENT_AFTER_S) | waiting
+
+
+def _without_address(pod: Document) -> bool:
+    return not pod.get("status", {}).get("podIP")

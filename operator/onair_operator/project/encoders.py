@@ -43,7 +43,7 @@ def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
                 yield DropEncoder(pod.uid)
             continue
         certificate = observed.certificates.get(pod.uid)
-        news = followed is None or followed.ip != pod.ip or followed.replaced is not replaced
+        news = followed is None or followed.ip != pod.ip or (replaced and not followed.replaced)
         if pod.ip and certificate and news:
             yield FollowEncoder(observed.project.name, pod, certificate, replaced)
 

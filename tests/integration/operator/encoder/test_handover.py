@@ -134,6 +134,18 @@ async def until(check: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def until_out_of_touch(encoder: Encoder) -> None:
+    """Waits until no request is under way either: a connection that was open may bring a last one."""
+    looks = 0
+
+    def steadily() -> bool:
+        nonlocal looks
+        looks = looks + 1 if encoder.agent.contact.lost else 0
+        return looks > 30
+
+    await until(steadily)
+
+
 def last_error(encoder: Encoder) -> str:
     (destination,) = encoder.agent.destinations
     return destination.state.last_error or ""
@@ -162,7 +174,7 @@ async def test_an_encoder_that_cannot_be_reached_leaves_its_place_to_the_next_on
 ) -> None:
     first, second = encoders
     setattr(first.proxy, direction, False)
-    await until(lambda: first.agent.contact.lost)
+    await until_out_of_touch(first)
     assert SERVER.on_air == [1], "what is connected stays connected"
     first.client.replace()
     await second_publishes(second)
