@@ -53,9 +53,10 @@ class CutProxy:
 
 
 @asynccontextmanager
-async def cut_proxy(target_port: int) -> AsyncIterator[CutProxy]:
+async def cut_proxy(target_port: int, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[CutProxy]:
+    """A proxy that listens at an address of this machine, by default at a free port."""
     proxy = CutProxy(target_port)
-    server = await asyncio.start_server(proxy.connect, "127.0.0.1", 0)
+    server = await asyncio.start_server(proxy.connect, host, port)
     proxy.port = server.sockets[0].getsockname()[1]
     try:
         yield proxy

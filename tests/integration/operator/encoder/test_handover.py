@@ -10,25 +10,18 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.support.control_plane import free_port
 from tests.support.cut_proxy import CutProxy, cut_proxy
+from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer, last_error
 from tests.support.small_program import small_program
 from tests.support.worlds import pod
 
 from onair_crds.contract.pod import CERTIFICATE
 from onair_crds.contract.program import ProgramDestination
-from onair_encoder.agent import agent as agent_module
-from onair_encoder.agent import changes, control_api
 from onair_encoder.agent.agent import Agent
-from onair_encoder.agent.control_api import ControlApi
-from onair_encoder.publish import operator_contact
-from onair_encoder.publish.kinds import KINDS
-from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.session_error import SessionError
 from onair_operator.encoder import client as client_module
 from onair_operator.encoder import contact
 from onair_operator.encoder.client import EncoderClient
@@ -39,58 +32,24 @@ MAIN = ProgramDestination(id="main", type="RTMP", url="rtmp://media.example/live
 
 
 @dataclass
-class Server:
-    """Keeps the newest of those that publish with one key."""
-
-    on_air: list[int] = field(default_factory=list)
-    """Epochs whose streams are open."""
-    taken: list[int] = field(default_factory=list)
-    """Epochs in the order in which they got the place."""
-    kicks: dict[int, asyncio.Event] = field(default_factory=dict)
-
-
-SERVER = Server()
-
-
-class Publishing(Output):
-    async def open(self) -> Session:
-        epoch = self.destination.run.epoch
-        for other in SERVER.on_air:
-            SERVER.kicks[other].set()
-        SERVER.kicks[epoch] = asyncio.Event()
-        SERVER.taken.append(epoch)
-        SERVER.on_air.append(epoch)
-        return self
-
-    async def run(self) -> None:
-        self.destination.connected()
-        await SERVER.kicks[self.destination.run.epoch].wait()
-        raise SessionError("the server closed the connection", closed_by_peer=True)
-
-    async def close(self) -> None:
-        epoch = self.destination.run.epoch
-        if epoch in SERVER.on_air:
-            SERVER.on_air.remove(epoch)
-
-
-@dataclass
 class Encoder:
     agent: Agent
     proxy: CutProxy
     client: EncoderClient
 
 
+@dataclass
+class Run:
+    """The first encoder is on air, the second has no programme yet."""
+
+    server: ExclusiveServer
+    first: Encoder
+    second: Encoder
+
+
 @pytest.fixture
-async def encoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Encoder, Encoder]]:
-    """The first and the second encoder of a run; the first is on air."""
-
-    async def no_pipeline(command: list[str] | None) -> None:
-        await asyncio.sleep(0)
-
+async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Run]:
     for room, name, value in (
-        (agent_module, "want_pipeline", no_pipeline),
-        (changes, "HEARTBEAT_S", 0.1),
-        (operator_contact, "LOST_AFTER_S", 0.5),
         (contact, "INTERVAL_S", 0.1),
         (contact, "REPLACED_RETRY_S", 0.1),
         (client_module, "SILENCE_TIMEOUT_S", 0.5),
@@ -98,31 +57,23 @@ async def encoders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
         (client_module, "CONNECT_TIMEOUT_S", 0.5),
     ):
         monkeypatch.setattr(room, name, value)
-    monkeypatch.setattr(ControlApi, "_host_is_ours", lambda *_: True)
     monkeypatch.setattr(client_module, "control_url", lambda ip, path: f"https://{ip}{path}")
-    monkeypatch.setitem(KINDS, "RTMP", Publishing)
-    for kept in (SERVER.on_air, SERVER.taken, SERVER.kicks):
-        kept.clear()
+    server = ExclusiveServer()
     async with AsyncExitStack() as stack:
-        both = [await start(stack, tmp_path, monkeypatch, epoch) for epoch in (1, 2)]
-        await both[0].client.push(small_program(epoch=1, destinations=[MAIN]))
-        await until(lambda: SERVER.on_air == [1])
-        yield both[0], both[1]
+        agents = Agents(tmp_path, server, monkeypatch)
+        stack.push_async_callback(agents.close)
+        run = Run(server, *[await start(stack, agents, epoch) for epoch in (1, 2)])
+        await run.first.client.push(small_program(epoch=1, destinations=[MAIN]))
+        await until(lambda: server.on_air == [1])
+        yield run
 
 
-async def start(stack: AsyncExitStack, folder: Path, monkeypatch: pytest.MonkeyPatch, epoch: int) -> Encoder:
-    identity, home = pod_identity(KEY, dt.datetime.now(dt.UTC)), folder / str(epoch)
-    home.mkdir()
-    for name, text in identity.items():
-        (home / name).write_text(text)
-    agent = Agent(home / "program.json")
-    stack.push_async_callback(agent.close)
-    port = free_port()
-    monkeypatch.setattr(control_api, "CONTROL_PORT", port)
-    served = await ControlApi(agent, home, pod(epoch).name).start()
-    stack.push_async_callback(served.cleanup)
+async def start(stack: AsyncExitStack, agents: Agents, epoch: int) -> Encoder:
+    identity = pod_identity(KEY, dt.datetime.now(dt.UTC))
+    agent, port = await agents.start(pod(epoch).name, identity)
     proxy = await stack.enter_async_context(cut_proxy(port))
-    client = EncoderClient(pod(epoch, ip=f"127.0.0.1:{proxy.port}"), identity[CERTIFICATE], KEY, lambda: None)
+    where = pod(epoch, ip=f"127.0.0.1:{proxy.port}")
+    client = EncoderClient(where, identity[CERTIFICATE], KEY, lambda: None)
     stack.push_async_callback(client.close)
     await until(lambda: client.connected)
     return Encoder(agent, proxy, client)
@@ -146,56 +97,44 @@ async def until_out_of_touch(encoder: Encoder) -> None:
     await until(steadily)
 
 
-def last_error(encoder: Encoder) -> str:
-    (destination,) = encoder.agent.destinations
-    return destination.state.last_error or ""
+async def second_publishes(run: Run) -> None:
+    await run.second.client.push(small_program(epoch=2, destinations=[MAIN]))
+    await until(lambda: 2 in run.server.taken)
 
 
-async def second_publishes(second: Encoder) -> None:
-    await second.client.push(small_program(epoch=2, destinations=[MAIN]))
-    await until(lambda: 2 in SERVER.taken)
-
-
-async def test_an_encoder_in_reach_has_yielded_before_the_next_one_publishes(
-    encoders: tuple[Encoder, Encoder],
-) -> None:
-    first, second = encoders
-    first.client.replace()
-    await until(lambda: first.client.view.yielded)
-    assert SERVER.on_air == []
-    await second_publishes(second)
-    assert (SERVER.on_air, SERVER.taken) == ([2], [1, 2])
-    assert first.agent.status().phase == "yielded"
+async def test_an_encoder_in_reach_has_yielded_before_the_next_one_publishes(run: Run) -> None:
+    run.first.client.replace()
+    await until(lambda: run.first.client.view.yielded)
+    assert run.server.on_air == []
+    await second_publishes(run)
+    assert (run.server.on_air, run.server.taken) == ([2], [1, 2])
+    assert run.first.agent.status().phase == "yielded"
 
 
 @pytest.mark.parametrize("direction", ["to_server", "to_client"])
 async def test_an_encoder_that_cannot_be_reached_leaves_its_place_to_the_next_one(
-    encoders: tuple[Encoder, Encoder], direction: str
+    run: Run, direction: str
 ) -> None:
-    first, second = encoders
+    first, server = run.first, run.server
     setattr(first.proxy, direction, False)
     await until_out_of_touch(first)
-    assert SERVER.on_air == [1], "what is connected stays connected"
+    assert server.on_air == [1], "what is connected stays connected"
     first.client.replace()
-    await second_publishes(second)
-    await until(lambda: "as the operator is out of touch" in last_error(first))
-    assert (SERVER.on_air, SERVER.taken) == ([2], [1, 2])
+    await second_publishes(run)
+    await until(lambda: OUT_OF_TOUCH in last_error(first.agent))
+    assert (server.on_air, server.taken) == ([2], [1, 2])
     setattr(first.proxy, direction, True)
     await until(lambda: first.client.view.yielded)
-    assert (SERVER.on_air, SERVER.taken) == ([2], [1, 2])
+    assert (server.on_air, server.taken) == ([2], [1, 2])
 
 
-async def test_an_operator_that_is_away_costs_a_show_nothing(encoders: tuple[Encoder, Encoder]) -> None:
-    first, _ = encoders
-    await first.client.close()
-    await until(lambda: first.agent.contact.lost)
-    assert (SERVER.on_air, SERVER.taken) == ([1], [1])
+async def test_an_operator_that_is_away_costs_a_show_nothing(run: Run) -> None:
+    await run.first.client.close()
+    await until(lambda: run.first.agent.contact.lost)
+    assert (run.server.on_air, run.server.taken) == ([1], [1])
 
 
-async def test_an_encoder_whose_pod_object_is_gone_but_that_responds_is_told_to_yield(
-    encoders: tuple[Encoder, Encoder],
-) -> None:
-    first, _ = encoders
-    await first.client.part()
-    assert first.agent.status().phase == "yielded"
-    assert SERVER.on_air == []
+async def test_an_encoder_whose_pod_object_is_gone_but_that_responds_is_told_to_yield(run: Run) -> None:
+    await run.first.client.part()
+    assert run.first.agent.status().phase == "yielded"
+    assert run.server.on_air == []

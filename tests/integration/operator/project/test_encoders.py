@@ -1,0 +1,166 @@
+"""Encoders are replaced on a real API server while a network is cut: never two of a show on air at a time.
+
+The test is kubelet and scheduler. Operator and agents are real and talk HTTPS at addresses of the loopback.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from tests.support.cut_proxy import CutProxy, cut_proxy
+from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer, last_error
+from tests.support.operated_namespace import OperatedNamespace, until
+
+from onair_crds.contract.pod import CONTROL_PORT
+from onair_crds.kube.apis import LEASES, PODS, SECRETS
+from onair_encoder.agent.agent import Agent
+from onair_operator.cluster.actions import Action
+from onair_operator.cluster.node_leases import LEASE_NAMESPACE
+from onair_operator.cluster.watched_kinds import NODE
+from onair_operator.cluster.world import World
+from onair_operator.encoder import client as client_module
+from onair_operator.node import observe as node_module
+from onair_operator.reconcile import PLANNERS
+from onair_operator.settings import OperatorSettings
+
+ADDRESSES = (f"127.1.{number // 250}.{number % 250 + 1}" for number in itertools.count())
+FIRST, SECOND = "show-first-1", "show-first-2"
+
+
+class Kubelets:
+    """Runs the pods of a show as agents in this process, each behind a network that can be cut."""
+
+    def __init__(self, cluster: OperatedNamespace, agents: Agents, stack: AsyncExitStack) -> None:
+        self._cluster, self._agents, self._stack = cluster, agents, stack
+        self.networks: dict[str, CutProxy] = {}
+
+    async def start(self, pod: str, node: str) -> Agent:
+        cluster = self._cluster
+        await cluster.pod(pod)
+        secret = await cluster.client.get(SECRETS, cluster.namespace, pod)
+        identity = {name: base64.b64decode(value).decode() for name, value in secret["data"].items()}
+        agent, port = await self._agents.start(pod, identity)
+        address = next(ADDRESSES)
+        network = cut_proxy(port, address, CONTROL_PORT)
+        self.networks[pod] = await self._stack.enter_async_context(network)
+        binding = {"metadata": {"name": pod}, "target": {"kind": "Node", "name": node}}
+        path = f"/api/v1/namespaces/{cluster.namespace}/pods/{pod}/binding"
+        await cluster.client._request("POST", path, {"apiVersion": "v1", "kind": "Binding", **binding})
+        await cluster.pod_is(pod, {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]})
+        return agent
+
+    async def renew(self, node: str, ago_s: float = 0.0) -> None:
+        """Renews a node's Lease, so long ago."""
+        at = (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=ago_s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        lease = {"metadata": {"name": node}, "spec": {"holderIdentity": node, "renewTime": at}}
+        document = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **lease}
+        await self._cluster.client.create(LEASES, LEASE_NAMESPACE, document)
+        self._stack.push_async_callback(self._cluster.client.delete, LEASES, LEASE_NAMESPACE, node)
+
+
+@pytest.fixture
+def server() -> ExclusiveServer:
+    return ExclusiveServer()
+
+
+@pytest.fixture
+async def kubelets(
+    cluster: OperatedNamespace, server: ExclusiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Kubelets]:
+    """A show with one destination; the operator runs."""
+    monkeypatch.setattr(client_module, "SILENCE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(node_module, "SILENT_AFTER_S", 0.5)
+    async with AsyncExitStack() as stack:
+        agents = Agents(tmp_path, server, monkeypatch)
+        await stack.enter_async_context(cluster.operator())
+        stack.push_async_callback(agents.close)
+        await cluster.collection()
+        await cluster.project(broadcast={"state": "Running", "id": "first"})
+        address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
+        await cluster.create("Destination", "main", {"projectId": "show", "address": address})
+        yield Kubelets(cluster, agents, stack)
+
+
+async def on_air(server: ExclusiveServer, *epochs: int) -> None:
+    async def check() -> bool:
+        return server.on_air == list(epochs)
+
+    await until(f"{epochs} on air", check)
+
+
+async def epoch_of(cluster: OperatedNamespace) -> int:
+    status = ((await cluster.get("Project", "show")) or {})["status"]
+    return int(status["broadcast"]["epoch"])
+
+
+async def test_an_encoder_on_a_node_that_the_api_server_cannot_reach_yields_when_it_is_evicted(
+    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+) -> None:
+    first = await kubelets.start(FIRST, "node-a")
+    await on_air(server, 1)
+    # Its kubelet never hears of it, so that the object stays and the container runs.
+    await cluster.client.delete(PODS, cluster.namespace, FIRST)
+    await kubelets.start(SECOND, "node-b")
+    await on_air(server, 2)
+    assert first.status().phase == "yielded"
+    assert (server.taken, server.at_a_time) == ([1, 2], 1)
+
+
+async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
+    cluster: OperatedNamespace,
+    kubelets: Kubelets,
+    server: ExclusiveServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged: list[str] = []
+    judge = PLANNERS[NODE]
+
+    def judge_node(world: World, name: str, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
+        judged.append(name)
+        return judge(world, name, now, settings)
+
+    monkeypatch.setitem(PLANNERS, NODE, judge_node)
+    await kubelets.renew("node-a")
+    await kubelets.renew("node-b")
+    first = await kubelets.start(FIRST, "node-a")
+    await on_air(server, 1)
+    kubelets.networks[FIRST].to_server = kubelets.networks[FIRST].to_client = False
+
+    async def out_of_touch_and_judged_twice() -> bool:
+        return first.contact.lost and judged.count("node-a") > 1
+
+    await until("the first is out of touch, and its node was looked at", out_of_touch_and_judged_twice)
+    assert (await epoch_of(cluster), server.on_air) == (1, [1])
+
+
+async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_place_to_the_next_one(
+    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+) -> None:
+    await kubelets.renew("node-a", ago_s=20)
+    await kubelets.renew("node-b")
+    first = await kubelets.start(FIRST, "node-a")
+    await on_air(server, 1)
+    network = kubelets.networks[FIRST]
+    network.to_server = network.to_client = False
+    await kubelets.start(SECOND, "node-b")
+    await on_air(server, 2)
+
+    async def gave_way() -> bool:
+        return OUT_OF_TOUCH in last_error(first)
+
+    await until("the first leaves its place", gave_way)
+    assert server.taken[-1] == 2
+    assert server.on_air == [2]
+    network.to_server = network.to_client = True
+
+    async def yielded() -> bool:
+        return first.status().phase == "yielded"
+
+    await until("the first has yielded", yielded)
+    assert server.on_air == [2]
