@@ -1,4 +1,4 @@
-"""A server that gives its one place to whoever publishes last, as RTMP does, and agents that publish to it."""
+"""A server that gives its one place to whoever publishes last, as RTMP does, and agents that use it."""
 
 from __future__ import annotations
 

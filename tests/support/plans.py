@@ -20,8 +20,8 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
-from onair_operator.encoder.client import digest
 from onair_operator.encoder.observed import EncoderView
+from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.plan import make_plan
 from onair_operator.project.program import wanted_program

@@ -7,7 +7,7 @@ import datetime as dt
 from typing import Any
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
-from onair_crds.contract.program import DestinationState, EncoderStatus
+from onair_crds.contract.program import DestinationState, EncoderStatus, Program, ProgramVideo
 from onair_crds.contract.times import format_time
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
@@ -27,6 +27,16 @@ SETTINGS = OperatorSettings(
     ]
 )
 OWNED = {"ownerReferences": [{"uid": "uid-show"}]}
+
+PROGRAM = Program(
+    project="show",
+    broadcast="run",
+    epoch=1,
+    composition_url="https://graphics.example",
+    video=ProgramVideo(
+        width=1280, height=720, framerate=30, bitrate_bps=3_000_000, keyframe_interval_frames=30
+    ),
+)
 
 
 def collection(**metadata: Any) -> Collection:
@@ -146,7 +156,7 @@ def secret(name: str = "key", type: str = "onair.dev/credentials", **data: str) 
 
 
 def encoder(phase: str = "running", id: str = "run", epoch: int = 1, **extra: Any) -> EncoderView:
-    connected = extra.pop("connected", True)
+    connected, refused = extra.pop("connected", True), extra.pop("refused", None)
     status = EncoderStatus(
         **{
             "phase": phase,
@@ -156,7 +166,7 @@ def encoder(phase: str = "running", id: str = "run", epoch: int = 1, **extra: An
             **extra,
         }
     )
-    return EncoderView(f"uid-pod-{epoch}", connected, status)
+    return EncoderView(f"uid-pod-{epoch}", connected, status, refused=refused)
 
 
 def delivering(name: str = "main", connect: str = "Connected", error: str | None = None) -> DestinationState:

@@ -15,6 +15,8 @@ CONTROL_AUDIENCE = "onair-encoder"
 """`aud` of the operator's tokens."""
 PROGRAM_SCOPE = "program"
 """`scope` of a token that may use all of the control interface."""
+CLOCK_LEEWAY_S = 30
+"""How far the clocks of an operator and a pod may be apart, beyond the life of a token."""
 SERVER_NAME = "onair-encoder"
 """The name in every pod's certificate: pods are distinguished by pinning each certificate."""
 

@@ -72,7 +72,7 @@ class DropEncoder:
 
 @dataclass(frozen=True)
 class PushProgram:
-    """Hands an encoder its programme, unless it has acknowledged it already."""
+    """Has an encoder be handed its programme, in the background, until it has acknowledged it."""
 
     pod_uid: str
     program: Program

@@ -18,23 +18,19 @@ from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
 from onair_operator.cluster.event_recorder import EventRecorder
-from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air
-from onair_operator.cluster.watched_kinds import POD, PROJECT, SECRET
+from onair_operator.cluster.watched_kinds import POD, SECRET
 from onair_operator.cluster.world import Refusal, World
-from onair_operator.encoder.client import ProgramRefused
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.placement import regions_by_distance
-from onair_operator.encoder.unreachable import EncoderUnreachable
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
 from onair_operator.specs.pod import unclaimed_pod
 
 log = structlog.get_logger()
-
-PUSH_RETRY_S = 0.1
 
 
 class Applier:
@@ -84,7 +80,8 @@ class Applier:
                 case actions.DropEncoder():
                     self._world.fleet.drop(action.pod_uid)
                 case actions.PushProgram():
-                    await self._push(action)
+                    if client := self._world.fleet.client(action.pod_uid):
+                        client.want(action.program)
                 case actions.Adopt():
                     child = action.child
                     await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
@@ -173,18 +170,6 @@ class Applier:
             return
         if deleted.get("kind") == kind and "deletionTimestamp" in deleted["metadata"]:
             self._take(kind, deleted)
-
-    async def _push(self, action: actions.PushProgram) -> None:
-        client = self._world.fleet.client(action.pod_uid)
-        if client is None:
-            return
-        try:
-            await client.push(action.program)
-        except EncoderUnreachable as error:
-            log.debug("program.not-pushed", pod=client.pod.name, error=str(error))
-            self._queue.add_after(Key(PROJECT, action.program.project), PUSH_RETRY_S)
-        except ProgramRefused as error:
-            log.warning("program.refused", pod=client.pod.name, error=str(error))
 
     async def _adopt(
         self, api: Api, kind: str, name: str, owner: Resource, child: Resource | None = None

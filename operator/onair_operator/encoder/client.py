@@ -1,13 +1,12 @@
 """One encoder over HTTPS: its certificate is pinned, every request carries a short token.
 
-A task keeps the encoder's status stream open, another one keeps in touch; programmes are pushed beside them.
+Tasks of its own keep the encoder's status stream open, hand programmes over, and keep in touch.
 """
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -27,6 +26,7 @@ from onair_crds.contract.program import Contact, EncoderStatus, Program
 from onair_operator.encoder.contact import ContactKeeper
 from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.encoder.program_push import ProgramPush, ProgramRefused, RevisionStale
 from onair_operator.encoder.unreachable import EncoderUnreachable
 
 log = structlog.get_logger()
@@ -36,17 +36,10 @@ PUSH_TIMEOUT_S = 5.0
 SILENCE_TIMEOUT_S = 6.0
 """A status stream sends a line at least every 2 s; three times that is silence."""
 MAX_STATUS_LINE = 4 * 1024 * 1024
+MAX_REASON = 200
+"""Characters of a response that a message repeats."""
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 2.0
 PARTING_S = 5.0
-
-
-class ProgramRefused(Exception):
-    """The encoder will not carry this programme out (409: it knows a newer one)."""
-
-
-def digest(program: Program) -> str:
-    """Distinguishes programmes whatever their revision."""
-    return hashlib.sha256(program.model_copy(update={"revision": 0}).wire().encode()).hexdigest()
 
 
 class EncoderClient:
@@ -59,15 +52,18 @@ class EncoderClient:
         self.connected = False
         self.silent_since = time.monotonic()
         self._status: EncoderStatus | None = None
-        self._pushed: str | None = None
-        self._revision = 0
         self._changed = changed
         self._ssl = pinned(certificate_pem)
         self._key = key
         self._session = aiohttp.ClientSession(read_bufsize=MAX_STATUS_LINE)
-        self._task = asyncio.create_task(self._follow(), name=f"follow {pod.name}")
+        self._push = ProgramPush(pod.name, self._put, changed)
         self._contact = ContactKeeper(self._put_contact, changed)
         self._keeping = asyncio.create_task(self._contact.run(), name=f"keep in touch with {pod.name}")
+        self._tasks = (
+            asyncio.create_task(self._follow(), name=f"follow {pod.name}"),
+            asyncio.create_task(self._push.run(), name=f"push to {pod.name}"),
+            self._keeping,
+        )
 
     @property
     def view(self) -> EncoderView:
@@ -75,15 +71,17 @@ class EncoderClient:
             self.pod.uid,
             self.connected,
             self._status,
-            self._pushed,
+            self._push.settled,
             self.pod.ip,
+            self._push.refused,
             replaced=self._contact.replaced,
             yielded=self._contact.yielded,
         )
 
     async def close(self) -> None:
-        for task in (self._task, self._keeping):
+        for task in self._tasks:
             task.cancel()
+        for task in self._tasks:
             with suppress(asyncio.CancelledError):
                 await task
         await self._session.close()
@@ -99,48 +97,57 @@ class EncoderClient:
             await asyncio.wait({self._keeping}, timeout=PARTING_S)
         await self.close()
 
-    async def push(self, program: Program) -> None:
-        """Hands the programme over under a new revision, unless it is the one acknowledged.
-
-        Revisions are milliseconds of the clock, so they grow over restarts of the operator too.
-
-        Raises:
-            EncoderUnreachable: no response; retry.
-            ProgramRefused: the encoder knows a newer epoch or revision.
-        """
-        wanted = digest(program)
-        if wanted == self._pushed:
-            return
-        revision = max(self._revision + 1, int(time.time() * 1000))
-        await self._put(program.model_copy(update={"revision": revision}))
-        self._revision, self._pushed = revision, wanted
-        log.info("program.pushed", pod=self.pod.name, revision=revision, stop=program.stop)
+    def want(self, program: Program) -> None:
+        """Hands the programme over in the background, until the encoder has acknowledged it."""
+        self._push.want(program)
 
     async def _put(self, program: Program) -> None:
-        status, text = await self._request(PROGRAM_PATH, program.wire())
+        """
+        Raises:
+            EncoderUnreachable: no response, or a failure of its own.
+            RevisionStale: the encoder knows a newer revision.
+            ProgramRefused: it does not take this programme, or no request of ours.
+        """
+        status, text = await self._request("PUT", PROGRAM_PATH, program.wire())
         if status == 409:
-            raise ProgramRefused(text)
+            known = await self._known_status()
+            same_run = (known.broadcast, known.epoch) == (program.broadcast, program.epoch)
+            if same_run and known.revision >= program.revision:
+                raise RevisionStale(known.revision)
+        if status >= 500:
+            raise EncoderUnreachable(f"HTTP {status}: {text[:MAX_REASON]}")
         if status >= 400:
-            raise EncoderUnreachable(f"HTTP {status}: {text}")
+            raise ProgramRefused(f"HTTP {status}: {text[:MAX_REASON]}")
+
+    async def _known_status(self) -> EncoderStatus:
+        status, text = await self._request("GET", STATUS_PATH)
+        if status >= 400:
+            raise EncoderUnreachable(f"HTTP {status}")
+        try:
+            return EncoderStatus.model_validate_json(text)
+        except ValueError as error:
+            raise EncoderUnreachable(type(error).__name__) from error
 
     async def _put_contact(self, contact: Contact) -> None:
-        status, text = await self._request(CONTACT_PATH, contact.wire())
+        status, text = await self._request("PUT", CONTACT_PATH, contact.wire())
         if status >= 400:
-            raise EncoderUnreachable(f"HTTP {status}: {text}")
+            raise EncoderUnreachable(f"HTTP {status}: {text[:MAX_REASON]}")
 
-    async def _request(self, path: str, body: str) -> tuple[int, str]:
-        """A PUT: the response's status, and how its text begins."""
+    async def _request(self, method: str, path: str, body: str | None = None) -> tuple[int, str]:
+        """The response's status and text."""
+        headers = {**self._headers(), **({"Content-Type": "application/json"} if body else {})}
         try:
-            async with self._session.put(
+            async with self._session.request(
+                method,
                 control_url(self.pod.ip or "", path),
-                data=body.encode(),
-                headers={**self._headers(), "Content-Type": "application/json"},
+                data=body.encode() if body else None,
+                headers=headers,
                 ssl=self._ssl,
                 server_hostname=SERVER_NAME,
                 timeout=aiohttp.ClientTimeout(total=PUSH_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S),
             ) as response:
-                return response.status, (await response.text())[:200]
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+                return response.status, await response.text()
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise EncoderUnreachable(str(error) or type(error).__name__) from error
 
     async def _follow(self) -> None:
@@ -185,10 +192,8 @@ class EncoderClient:
     def _take(self, status: EncoderStatus) -> None:
         before = self._status
         self._status = status
-        restarted = status.revision < self._revision
-        if restarted:
-            self._pushed = None  # the encoder has lost the programme that it had acknowledged
-        if not self.connected or restarted or before is None or _reported(before) != _reported(status):
+        lost = self._push.reported(status.revision, reconnected=not self.connected)
+        if not self.connected or lost or before is None or _reported(before) != _reported(status):
             self.connected = True
             self._changed()
 

@@ -89,9 +89,11 @@ class EncoderView:
     connected: bool
     status: EncoderStatus | None
     pushed: str | None = None
-    """Digest of the programme that the encoder has acknowledged."""
+    """Digest of the programme that is wanted of the encoder, once it has acknowledged it."""
     ip: str | None = None
     """The address that it is followed at."""
+    refused: str | None = None
+    """Why it does not take the programme that is wanted."""
     replaced: bool = False
     """Whether it is told that another encoder takes its place."""
     yielded: bool = False

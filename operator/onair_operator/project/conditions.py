@@ -28,9 +28,10 @@ def project_verdict(
         case BroadcastPhase.STARTING:
             return no_capacity(observed, broadcast, settings) or _starting(observed, broadcast)
         case BroadcastPhase.RUNNING:
-            return _composition_error(observed, broadcast) or Verdict(True, "OnAir", "on air")
+            obstacle = _refused(observed, broadcast) or _composition_error(observed, broadcast)
+            return obstacle or Verdict(True, "OnAir", "on air")
         case BroadcastPhase.STOPPING:
-            return Verdict(False, "Stopping", "streams are being ended")
+            return _refused(observed, broadcast) or Verdict(False, "Stopping", "streams are being ended")
         case _:
             return (
                 _ended(broadcast)
@@ -54,11 +55,24 @@ def _starting(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
     pod = observed.claimed_pod(broadcast)
     if pod and pod.failure:
         return Verdict(False, *pod.failure)
-    if refused := _pod_refused(observed, broadcast):
-        return refused
-    return _composition_error(observed, broadcast) or Verdict(
-        False, "Starting", "the encoder is starting; no frame is out yet"
+    obstacle = (
+        _pod_refused(observed, broadcast)
+        or _refused(observed, broadcast)
+        or _composition_error(observed, broadcast)
     )
+    return obstacle or Verdict(False, "Starting", "the encoder is starting; no frame is out yet")
+
+
+def _refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
+    encoder = observed.encoder_of(broadcast)
+    if encoder and encoder.refused:
+        return Verdict(
+            False,
+            "ProgramRefused",
+            "the encoder does not take the present programme, it may be of another version:"
+            f" {encoder.refused}",
+        )
+    return None
 
 
 def _composition_error(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:

@@ -19,9 +19,9 @@ from onair_operator.cluster.actions import (
     Requeue,
 )
 from onair_operator.cluster.queue import Key
-from onair_operator.encoder.client import digest
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
+from onair_operator.encoder.program_push import digest
 from onair_operator.project.broadcast_states import Step, may_create, on_the_way
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program

@@ -42,6 +42,7 @@ OBSTACLES = {
     "ImagePullFailed",
     "ContainerFailed",
     "CompositionUnreachable",
+    "ProgramRefused",
     "CollectionNotFound",
     "BroadcastIdUsed",
 }

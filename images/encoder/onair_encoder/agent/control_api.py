@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from onair_crds.contract.pod import (
     CERTIFICATE,
     CONTACT_PATH,
-    CONTROL_AUDIENCE,
     CONTROL_PORT,
     OPERATOR_KEY,
     PRIVATE_KEY,
@@ -27,6 +26,7 @@ from onair_crds.contract.pod import (
 )
 from onair_crds.contract.program import Contact, Program
 from onair_encoder.agent.agent import Agent, ProgramRefused
+from onair_encoder.agent.control_token import scope_of
 from onair_encoder.media.snapshot import NoSnapshot
 
 SCOPES = {path: {PROGRAM_SCOPE} for path in (PROGRAM_PATH, STATUS_PATH, CONTACT_PATH, SNAPSHOT_PATH)}
@@ -64,17 +64,10 @@ class ControlApi:
         if request.path == SNAPSHOT_PATH and hmac.compare_digest(token.encode(), self._snapshot_key):
             return await handler(request)
         try:
-            claims = jwt.decode(
-                token,
-                self._key,
-                algorithms=["EdDSA"],
-                audience=CONTROL_AUDIENCE,
-                subject=self._pod,
-                options={"require": ["exp", "aud", "sub"]},
-            )
+            scope = scope_of(token, self._key, self._pod)
         except jwt.PyJWTError:
             return web.json_response({"message": "a token of the operator is required"}, status=401)
-        if claims.get("scope") not in SCOPES.get(request.path, ()):
+        if scope not in SCOPES.get(request.path, ()):
             return web.json_response({"message": "the token does not allow this"}, status=403)
         self._agent.contact.heard()
         return await handler(request)

@@ -2,75 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
-import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from aiohttp import web
-from tests.support.control_plane import free_port
-from tests.support.worlds import pod
+from tests.support.encoder_server import EncoderServer, until
+from tests.support.worlds import PROGRAM, pod
 
-from onair_crds.contract.pod import CERTIFICATE, PRIVATE_KEY, PROGRAM_PATH, STATUS_PATH
-from onair_crds.contract.program import EncoderStatus, Program, ProgramVideo
-from onair_operator.encoder import client as client_module
-from onair_operator.encoder.client import EncoderClient, EncoderUnreachable, ProgramRefused, digest
+from onair_crds.contract.pod import CERTIFICATE
+from onair_crds.contract.program import EncoderStatus
+from onair_operator.encoder.client import EncoderClient
 from onair_operator.encoder.identity import OperatorKey, pod_identity
+from onair_operator.encoder.program_push import EncoderUnreachable, digest
 
 KEY = OperatorKey.generate()
-PROGRAM = Program(
-    project="show",
-    broadcast="run",
-    epoch=1,
-    composition_url="https://graphics.example",
-    video=ProgramVideo(
-        width=1280, height=720, framerate=30, bitrate_bps=3_000_000, keyframe_interval_frames=30
-    ),
-)
-
-
-class Encoder:
-    """Remembers the programmes that it was handed, and streams the statuses that a test gives it."""
-
-    def __init__(self, identity: dict[str, str]) -> None:
-        self.certificate = identity[CERTIFICATE]
-        self.statuses: asyncio.Queue[EncoderStatus] = asyncio.Queue()
-        self.programs: list[Program] = []
-        self.refuses = False
-
-    async def take(self, request: web.Request) -> web.Response:
-        if self.refuses:
-            return web.Response(status=409, text="epoch 2 is known")
-        self.programs.append(Program.model_validate_json(await request.read()))
-        return web.Response()
-
-    async def follow(self, request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse()
-        await response.prepare(request)
-        while True:
-            status = await self.statuses.get()
-            await response.write(status.wire().encode() + b"\n")
 
 
 @pytest.fixture
-async def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Encoder]:
-    identity = pod_identity(KEY, dt.datetime.now(dt.UTC))
-    for name in (CERTIFICATE, PRIVATE_KEY):
-        (tmp_path / name).write_text(identity[name])
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / CERTIFICATE, tmp_path / PRIVATE_KEY)
-    encoder, port = Encoder(identity), free_port()
-    app = web.Application()
-    app.router.add_put(PROGRAM_PATH, encoder.take)
-    app.router.add_get(STATUS_PATH, encoder.follow)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port, ssl_context=context).start()
-    monkeypatch.setattr(client_module, "control_url", lambda ip, path: f"https://{ip}:{port}{path}")
-    yield encoder
-    await runner.cleanup()
+async def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EncoderServer]:
+    async with EncoderServer.running(KEY, tmp_path, monkeypatch) as encoder:
+        yield encoder
 
 
 class Followed:
@@ -85,23 +37,19 @@ class Followed:
 
 
 @pytest.fixture
-async def followed(encoder: Encoder) -> AsyncIterator[Followed]:
+async def followed(encoder: EncoderServer) -> AsyncIterator[Followed]:
     followed = Followed(encoder.certificate)
     yield followed
     await followed.client.close()
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - a view cannot wake anybody
-            await asyncio.sleep(0.01)
+def status(epoch: int = 1, **fields: int) -> EncoderStatus:
+    return EncoderStatus(phase="running", broadcast="run", epoch=epoch, **fields)
 
 
-def status(revision: int = 0, **fields: int) -> EncoderStatus:
-    return EncoderStatus(phase="running", broadcast="run", epoch=1, revision=revision, **fields)
-
-
-async def test_a_transition_is_reported_and_a_mere_count_is_not(encoder: Encoder, followed: Followed) -> None:
+async def test_a_transition_is_reported_and_a_mere_count_is_not(
+    encoder: EncoderServer, followed: Followed
+) -> None:
     encoder.statuses.put_nowait(status(frames=1))
     await until(lambda: followed.changes == 1)
     encoder.statuses.put_nowait(status(frames=2))
@@ -110,34 +58,50 @@ async def test_a_transition_is_reported_and_a_mere_count_is_not(encoder: Encoder
     assert followed.client.view.connected
 
 
-async def test_a_programme_is_pushed_once_under_a_growing_revision(
-    encoder: Encoder, followed: Followed
+async def test_programmes_are_handed_over_in_the_background(
+    encoder: EncoderServer, followed: Followed
 ) -> None:
-    for program in (PROGRAM, PROGRAM, PROGRAM.model_copy(update={"stop": True})):
-        await followed.client.push(program)
+    stop = PROGRAM.model_copy(update={"stop": True})
+    for program in (PROGRAM, stop):
+        followed.client.want(program)
+        await until(lambda program=program: followed.client.view.pushed == digest(program))  # type: ignore[misc]
     assert [program.stop for program in encoder.programs] == [False, True]
-    assert encoder.programs[0].revision < encoder.programs[1].revision
-    assert followed.client.view.pushed == digest(encoder.programs[1])
 
 
-async def test_an_encoder_that_lost_its_programme_gets_it_again(encoder: Encoder, followed: Followed) -> None:
-    await followed.client.push(PROGRAM)
-    encoder.statuses.put_nowait(status(revision=0))
-    await until(lambda: followed.client.view.pushed is None)
-    await followed.client.push(PROGRAM)
-    assert len(encoder.programs) == 2
+async def test_an_encoder_that_lost_its_programme_gets_it_again(
+    encoder: EncoderServer, followed: Followed
+) -> None:
+    followed.client.want(PROGRAM)
+    await until(lambda: followed.client.view.pushed is not None)
+    encoder.status = status()
+    encoder.statuses.put_nowait(encoder.status)
+    await until(lambda: len(encoder.programs) == 2)
 
 
-async def test_a_refused_programme_is_not_taken_for_pushed(encoder: Encoder, followed: Followed) -> None:
-    encoder.refuses = True
-    with pytest.raises(ProgramRefused, match="epoch 2 is known"):
-        await followed.client.push(PROGRAM)
+async def test_a_programme_of_an_epoch_that_is_over_is_told_as_refused(
+    encoder: EncoderServer, followed: Followed
+) -> None:
+    encoder.response = (409, "epoch 2 is known")
+    encoder.status = status(epoch=2)
+    followed.client.want(PROGRAM)
+    await until(lambda: followed.client.view.refused == "HTTP 409: epoch 2 is known")
     assert followed.client.view.pushed is None
+    assert followed.changes == 1
 
 
-async def test_another_encoders_certificate_is_refused(encoder: Encoder) -> None:
+async def test_a_revision_that_is_over_is_taken_on_and_not_told(
+    encoder: EncoderServer, followed: Followed
+) -> None:
+    encoder.status = status(revision=2**45)  # of a predecessor whose clock is a thousand years ahead
+    followed.client.want(PROGRAM)
+    await until(lambda: followed.client.view.pushed == digest(PROGRAM))
+    assert [program.revision for program in encoder.programs] == [2**45 + 1]
+    assert followed.client.view.refused is None
+
+
+async def test_another_encoders_certificate_is_refused(encoder: EncoderServer) -> None:
     other = Followed(pod_identity(KEY, dt.datetime.now(dt.UTC))[CERTIFICATE])
     with pytest.raises(EncoderUnreachable):
-        await other.client.push(PROGRAM)
+        await other.client._put(PROGRAM)
     assert encoder.programs == []
     await other.client.close()

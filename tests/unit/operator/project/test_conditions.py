@@ -58,6 +58,14 @@ QUOTA = Refusal("show-run-1", 'pods "show-run-1" is forbidden: exceeded quota')
             ("False", "CompositionUnreachable"),
         ),
         (
+            world(
+                project(status={"broadcast": on_air()}),
+                pods=[pod()],
+                encoders=[encoder(refused="HTTP 400: not a program")],
+            ),
+            ("False", "ProgramRefused"),
+        ),
+        (
             world(project(status={"broadcast": on_air()}), pods=[pod()], encoders=[encoder()]),
             ("True", "OnAir"),
         ),

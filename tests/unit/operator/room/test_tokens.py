@@ -11,7 +11,7 @@ from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
 from onair_crds.contract.program import ProgramRtc
 from onair_crds.shapes import Claims, Document
 from onair_operator.destination.program import Refusal, program_destination
-from onair_operator.encoder.client import digest
+from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program
 from onair_operator.room.providers import RtcProvider

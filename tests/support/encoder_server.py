@@ -1,0 +1,92 @@
+"""An HTTPS server with an encoder's identity, which responds as a test says."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from tests.support.control_plane import free_port
+
+from onair_crds.contract.pod import CERTIFICATE, PRIVATE_KEY, PROGRAM_PATH, STATUS_PATH
+from onair_crds.contract.program import EncoderStatus, Program
+from onair_operator.encoder import client as client_module
+from onair_operator.encoder.identity import OperatorKey, pod_identity
+
+ADDRESS, SILENT_ADDRESS = "127.0.0.1", "127.0.0.2"
+"""Of the server, and of one that accepts connections and never says a word."""
+
+
+async def until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - a view cannot wake anybody
+            await asyncio.sleep(0.01)
+
+
+class EncoderServer:
+    """Remembers the programmes that it was handed, and streams the statuses that a test gives it."""
+
+    def __init__(self, certificate: str) -> None:
+        self.certificate = certificate
+        self.statuses: asyncio.Queue[EncoderStatus] = asyncio.Queue()
+        self.status = EncoderStatus(phase="idle", broadcast="run", epoch=1)
+        self.programs: list[Program] = []
+        self.response: tuple[int, str] | None = None
+        """To a programme; without one it is taken, unless its revision is over."""
+
+    async def take(self, request: web.Request) -> web.Response:
+        program = Program.model_validate_json(await request.read())
+        if self.response:
+            return web.Response(status=self.response[0], text=self.response[1])
+        if program.revision < self.status.revision:
+            return web.Response(status=409, text="a later revision is known")
+        self.programs.append(program)
+        return web.Response()
+
+    async def show(self, request: web.Request) -> web.StreamResponse:
+        if request.query.get("follow") != "1":
+            return web.Response(text=self.status.wire(), content_type="application/json")
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            status = await self.statuses.get()
+            await response.write(status.wire().encode() + b"\n")
+
+    @classmethod
+    @asynccontextmanager
+    async def running(
+        cls, key: OperatorKey, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> AsyncIterator[EncoderServer]:
+        """Clients of pods with `ADDRESS` reach it, those of `SILENT_ADDRESS` reach nobody."""
+        identity = pod_identity(key, dt.datetime.now(dt.UTC))
+        for name in (CERTIFICATE, PRIVATE_KEY):
+            (folder / name).write_text(identity[name])
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / CERTIFICATE, folder / PRIVATE_KEY)
+        server, port = cls(identity[CERTIFICATE]), free_port()
+        app = web.Application()
+        app.router.add_put(PROGRAM_PATH, server.take)
+        app.router.add_get(STATUS_PATH, server.show)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, ADDRESS, port, ssl_context=context).start()
+        silent = await asyncio.start_server(_say_nothing, SILENT_ADDRESS, port)
+        monkeypatch.setattr(client_module, "control_url", lambda ip, path: f"https://{ip}:{port}{path}")
+        yield server
+        silent.close()
+        await runner.cleanup()
+
+
+async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while await reader.read(65536):
+            pass
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
