@@ -17,12 +17,13 @@ import structlog
 from prometheus_client import Counter, Histogram
 
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
+from onair_crds.contract.owners import is_owned_by
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import Key, WorkQueue
-from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.watched_kinds import (
     BY_COLLECTION,
     BY_DESTINATION,
@@ -60,6 +61,7 @@ log = structlog.get_logger()
 WORKERS = 8
 BROKEN_RETRY_S = 30.0
 NODE_INTERVAL_S = 1.0
+ENTRIES_IN_A_STEP = 100
 RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
 DURATION = Histogram("onair_operator_reconcile_seconds", "Time of one look at a key.")
 
@@ -121,6 +123,15 @@ def _project_of_pod(_: Store, change: Change) -> Iterable[str]:
     return (project,) if project else ()
 
 
+def _project_to_own_it(store: Store, change: Change) -> Iterable[str]:
+    """The project of a layout that is not its project's yet. Its content is nothing to the operator."""
+    layout = change.after
+    if layout is None or layout.deleting:
+        return ()
+    project = store.entry(PROJECT, layout.spec["projectId"])
+    return (project.name,) if project and not is_owned_by(layout.metadata, project.uid) else ()
+
+
 def _projects_of_secret(store: Store, change: Change) -> Iterable[str]:
     """Those whose destinations refer to the Secret, or had it made for them."""
     destinations = store.select(DESTINATION, BY_SECRET, change.entry.name)
@@ -149,7 +160,7 @@ RECONCILERS = (
             PROJECT: _itself,
             COLLECTION: _children(PROJECT, BY_COLLECTION),
             DESTINATION: _parent("projectId"),
-            LAYOUT: _parent("projectId"),
+            LAYOUT: _project_to_own_it,
             POD: _project_of_pod,
             SECRET: _projects_of_secret,
             NODE: _projects_with_pods,
@@ -203,21 +214,27 @@ class ReconcileLoop:
         for key in keys_of(self._store, change):
             self._queue.add(key)
 
-    async def run(self, world: World, applier: Applier, watch: Watch) -> None:
+    async def run(self, world: World, applier: Applier, resync: Resync) -> None:
         """Looks at every key once and from then on at those that change; ends only when cancelled."""
         self._world = world
-        for kind in WATCHED:
-            for entry in self._store.entries(kind) if kind != NODE else ():
-                self.changed(Change(None, entry))
         try:
             async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._look_at_all())
                 tasks.create_task(self._watch_nodes(world))
                 for _ in range(WORKERS):
-                    tasks.create_task(self._work(world, applier, watch))
+                    tasks.create_task(self._work(world, applier, resync))
         finally:
             self._world = None
 
-    async def _work(self, world: World, applier: Applier, watch: Watch) -> None:
+    async def _look_at_all(self) -> None:
+        """Asks for a look at every key, in steps: all at once would hold up what renews the Lease."""
+        for kind in WATCHED:
+            for number, entry in enumerate(self._store.entries(kind) if kind != NODE else ()):
+                self.changed(Change(None, entry))
+                if number % ENTRIES_IN_A_STEP == ENTRIES_IN_A_STEP - 1:
+                    await asyncio.sleep(0)
+
+    async def _work(self, world: World, applier: Applier, resync: Resync) -> None:
         while True:
             key = await self._queue.take()
             started = time.perf_counter()
@@ -228,7 +245,7 @@ class ReconcileLoop:
                 self._failures.pop(key, None)
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"
-                await self._retry(key, error, watch)
+                await self._retry(key, error, resync)
             except Exception:  # one object that cannot be read must not stop the others
                 outcome = "broken"
                 log.exception("reconcile.broken", key=str(key))
@@ -237,14 +254,16 @@ class ReconcileLoop:
                 self._queue.done(key)
                 RECONCILES.labels(outcome).inc()
                 DURATION.observe(time.perf_counter() - started)
+            # Neither a queue that is never empty nor a plan without a write would let others have a turn.
+            await asyncio.sleep(0)
 
-    async def _retry(self, key: Key, error: ApiError, watch: Watch) -> None:
+    async def _retry(self, key: Key, error: ApiError, resync: Resync) -> None:
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         if error.conflict or error.not_found:
-            await watch.refresh(key.kind, key.name)
+            await resync.refresh(key.kind, key.name)
             if key.kind == PROJECT:
                 for entry in self._store.select(DESTINATION, BY_PROJECT, key.name):
-                    await watch.refresh(DESTINATION, entry.name)
+                    await resync.refresh(DESTINATION, entry.name)
         else:
             log.warning("reconcile.failed", key=str(key), reason=error.reason, error=error.message)
         self._queue.add_after(key, min(0.05 * 2 ** min(failures - 1, 8), 10.0))

@@ -20,6 +20,7 @@ from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.show_metrics import SHOWS
 from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import KINDS, PROJECT
@@ -61,15 +62,15 @@ class _Runtime:
         self._store = SHOWS.store = Store(KINDS)
         self._queue = WorkQueue()
         self._reconcile = ReconcileLoop(self._store, self._queue, settings)
-        self._watch = Watch(
-            client, self._store, settings.show_namespace, self._reconcile.changed, watches_started
-        )
         self._election = LeaderElection(
             client, settings.release_namespace, self._identity, settings.leader_election
         )
+        changed, namespace = self._reconcile.changed, settings.show_namespace
+        self._resync = Resync(client, self._store, namespace, changed, lambda: self._election.leading)
+        self._watch = Watch(client, self._store, namespace, changed, watches_started, self._resync)
 
     async def run(self) -> None:
-        probes = ProbeServer(lambda: self._watch.synced)
+        probes = ProbeServer(lambda: self._resync.synced)
         await probes.start(self._settings.health_port)
         watching = asyncio.create_task(self._watch.run(self._settings.resync_interval_s, self._stop))
         campaign = asyncio.create_task(self._election.campaign(self._lead))
@@ -98,7 +99,7 @@ class _Runtime:
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         applier = Applier(client, world, queue, self._reconcile.changed, recorder, key, settings)
         try:
-            await self._reconcile.run(world, applier, self._watch)
+            await self._reconcile.run(world, applier, self._resync)
         finally:
             queue.clear()
             await fleet.close()
@@ -108,7 +109,7 @@ class _Runtime:
         while True:
             try:
                 key = await operator_key(self._client, self._settings.release_namespace)
-                await self._watch.resync()
+                await self._resync.list_all()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)
                 await asyncio.sleep(START_RETRY_S)

@@ -22,8 +22,15 @@ from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.shapes import Document, JsonPatch
 
 REQUEST_TIMEOUT_S = 10.0
-PAGE = 500
-"""Objects in one response to a list: decoding a large one would block the event loop."""
+FIRST_PAGE, SMALLEST_PAGE, LARGEST_PAGE = 100, 10, 500
+"""Objects in one response to a list."""
+PAGE_BYTES = 512 * 1024
+"""The size of a response that a page aims at: decoding a large one would block the event loop."""
+
+
+def next_page(limit: int, received_bytes: int) -> int:
+    """How many objects to ask for, after so many came in so many bytes."""
+    return max(SMALLEST_PAGE, min(LARGEST_PAGE, limit * PAGE_BYTES // max(1, received_bytes)))
 
 
 class KubeClient:
@@ -61,12 +68,25 @@ class KubeClient:
     async def list(self, api: Api, namespace: str | None, **query: str) -> Document:
         """The whole list document, fetched in pages: `items` and `metadata.resourceVersion`."""
         items: list[Document] = []
-        while True:
-            page = await self._request("GET", api.path(namespace), query={"limit": str(PAGE), **query})
+        async for page in self.pages(api, namespace, **query):
             items += page["items"]
+        return {**page, "items": items}
+
+    async def pages(self, api: Api, namespace: str | None, **query: str) -> AsyncIterator[Document]:
+        """A list in parts of one resourceVersion, each small enough to be worked on in one go.
+
+        Raises:
+            ApiError: a page could not be had; one with the reason Expired, that the list took too long.
+        """
+        limit = FIRST_PAGE
+        while True:
+            payload = await self._payload("GET", api.path(namespace), query={"limit": str(limit), **query})
+            page: Document = json.loads(payload)
+            yield page
             if not (following := page["metadata"].get("continue")):
-                return {**page, "items": items}
+                return
             query["continue"] = following
+            limit = next_page(limit, len(payload))
 
     async def create(self, api: Api, namespace: str | None, document: Document) -> Document:
         return await self._request("POST", api.path(namespace), document)
@@ -146,17 +166,26 @@ class KubeClient:
         path: str,
         body: Any = None,
         content_type: str | None = None,
-        query: dict[str, str] | None = None,
     ) -> Document:
+        document: Document = json.loads(await self._payload(method, path, body, content_type))
+        return document
+
+    async def _payload(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str | None = None,
+        query: dict[str, str] | None = None,
+    ) -> bytes:
         response = await self._send(method, path, body, query, content_type, REQUEST_TIMEOUT_S)
         try:
-            payload = await response.read()
+            payload: bytes = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "the response broke off") from error
         if response.status >= 400:
             raise _error(response.status, payload)
-        document: Document = json.loads(payload)
-        return document
+        return payload
 
     async def _send(
         self,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -65,24 +66,28 @@ class Timing(Protocol):
     def backoff_max_s(self) -> float: ...
 
 
-class Listing(NamedTuple):
-    """A whole list, and what it changed in the store."""
-
-    documents: list[Document]
-    version: int
-    changes: list[Change]
+Page = Callable[[list[Document], list[Change]], None]
+"""Takes a part of a list, and what it changed in the store."""
 
 
-async def relist(client: KubeClient, store: Store, target: WatchTarget) -> Listing:
-    """Lists a kind and makes the store equal to it.
+async def relist(client: KubeClient, store: Store, target: WatchTarget, page: Page) -> int:
+    """Lists a kind and makes the store equal to it, a page at a time; gives the list's resourceVersion.
+
+    `page` is called with every page, and at last with what the list lacks.
 
     Raises:
-        ApiError: the list failed; the store is as before.
+        ApiError: the list failed; the store has taken its first pages, and has dropped nothing.
     """
-    listed = await client.list(target.api, target.namespace, **target.query)
-    version = int(listed["metadata"]["resourceVersion"])
-    documents: list[Document] = listed["items"]
-    return Listing(documents, version, store.replace_all(target.kind, documents, version))
+    alive: set[str] = set()
+    version = 0
+    async for part in client.pages(target.api, target.namespace, **target.query):
+        version = int(part["metadata"]["resourceVersion"])
+        documents: list[Document] = part["items"]
+        alive.update(document["metadata"]["uid"] for document in documents)
+        updates = [store.update(target.kind, document) for document in documents]
+        page(documents, [change for change in updates if change])
+    page([], store.drop_missing(target.kind, alive, version))
+    return version
 
 
 class Reflector:
@@ -122,14 +127,17 @@ class Reflector:
                 await self._recover(error)
 
     async def _list(self) -> None:
-        listing = await relist(self._client, self._store, self._target)
+        documents: list[Document] = []
+        version = await relist(
+            self._client, self._store, self._target, lambda page, _: documents.extend(page)
+        )
         if self.listener:
-            self.listener.listed(self.kind, listing.documents, listing.version)
-        self._version = str(listing.version)
+            self.listener.listed(self.kind, documents, version)
+        self._version = str(version)
         self._contact()
         if not self.synced.is_set():
             self.synced.set()
-            log.info("cache.filled", kind=self.kind, objects=len(listing.documents))
+            log.info("cache.filled", kind=self.kind, objects=len(documents))
 
     async def _watch(self, version: str) -> None:
         query = {

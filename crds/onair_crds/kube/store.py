@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, TypeVar
 
 from onair_crds.contract.labels import CREATED_ANNOTATION
@@ -34,6 +35,7 @@ class Entry:
 
     def __init__(self, kind: str, document: Document) -> None:
         metadata = document["metadata"]
+        metadata.pop("managedFields", None)  # the larger half of many an object, and of no use here
         self.kind = kind
         self.name: str = metadata["name"]
         self.uid: str = metadata["uid"]
@@ -165,13 +167,11 @@ class Store:
         self._notify(kind)
         return Change(known, None)
 
-    def replace_all(self, kind: str, documents: list[Document], version: int) -> list[Change]:
-        """Takes a whole list at its resourceVersion; drops what it lacks, unless that is newer."""
-        updates = [self.update(kind, document) for document in documents]
-        alive = {document["metadata"]["uid"] for document in documents}
+    def drop_missing(self, kind: str, alive: AbstractSet[str], version: int) -> list[Change]:
+        """Drops what a list at this resourceVersion lacks, unless that is newer; `alive` are its uids."""
         missing = [e for e in self._entries[kind].values() if e.uid not in alive and e.version <= version]
         removals = [self.remove(kind, entry.name, entry.uid) for entry in missing]
-        return [change for change in (*updates, *removals) if change]
+        return [change for change in removals if change]
 
     def _unlink(self, entry: Entry) -> None:
         for name, key in entry.index_keys:

@@ -1,4 +1,4 @@
-"""Feeds the store: kopf's watches, and a periodic list that catches what they missed."""
+"""Feeds the store by kopf's watches, which are started again where they end or fall silent."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from prometheus_client import Counter
 
 from onair_crds.kube.apis import CUSTOM, Api
 from onair_crds.kube.client import KubeClient
-from onair_crds.kube.errors import ApiError
-from onair_crds.kube.reflector import WatchTarget, relist
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import GROUP, VERSION
 from onair_crds.shapes import Document
-from onair_operator.cluster.watched_kinds import WATCHED
+from onair_operator.cluster.resync import Resync
+from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, WATCHED
 
 log = structlog.get_logger()
 
-CORRECTIONS = Counter("onair_operator_resync_corrections_total", "Objects that a watch had missed.")
 WATCH_RESTARTS = Counter("onair_operator_watch_restarts_total", "Times that kopf was started again.")
+LIST_CHUNK = 100
+"""Objects that kopf takes at a time when it lists: the tasks of all of them run before any other."""
 
 
 class _EveryTask(frozenset[asyncio.Task[Any]]):
@@ -45,10 +45,11 @@ class Watch:
         namespace: str,
         changed: Callable[[Change], None],
         started: Callable[[], None],
+        resync: Resync,
     ) -> None:
         """
         Args:
-            changed: called with every change of the store that a watch or list brings.
+            changed: called with every change of the store that a watch brings.
             started: called whenever kopf is up: it has then put its signal handlers over ours.
         """
         self._client = client
@@ -56,44 +57,13 @@ class Watch:
         self._namespace = namespace
         self._changed = changed
         self._started = started
-        self.synced = False
+        self._resync = resync
 
     def event(self, kind: str, type_: str | None, document: Document) -> None:
         """Takes one event of a watch."""
+        self._resync.heard(kind)
         if type_ == "DELETED":
             change = self._store.remove(kind, document["metadata"]["name"], document["metadata"]["uid"])
-        else:
-            change = self._store.update(kind, document)
-        if change:
-            self._changed(change)
-
-    async def resync(self) -> int:
-        """Lists everything, takes what is newer and drops what is gone; gives the number of corrections.
-
-        Raises:
-            ApiError: a list failed.
-        """
-        corrections = 0
-        for kind, api in WATCHED.items():
-            namespace = self._namespace if api.namespaced else None
-            listing = await relist(self._client, self._store, WatchTarget(kind, api, namespace))
-            for change in listing.changes:
-                self._changed(change)
-            corrections += len(listing.changes)
-        self.synced = True
-        return corrections
-
-    async def refresh(self, kind: str, name: str) -> None:
-        """Fetches one object, as after a conflict. One that cannot be fetched stays as it is known.
-
-        Its change is reported here, as the watch's own event of it will be no news.
-        """
-        api = WATCHED[kind]
-        known = self._store.entry(kind, name)
-        try:
-            document = await self._client.get(api, self._namespace if api.namespaced else None, name)
-        except ApiError as error:
-            change = self._store.remove(kind, name, known.uid) if error.not_found and known else None
         else:
             change = self._store.update(kind, document)
         if change:
@@ -104,7 +74,7 @@ class Watch:
         while not stop.is_set():
             kopf_stop = asyncio.Event()
             watches = asyncio.create_task(self._watch(kopf_stop))
-            audit = asyncio.create_task(self._audit(interval_s))
+            audit = asyncio.create_task(self._resync.audit(interval_s))
             stopping = asyncio.create_task(stop.wait())
             await asyncio.wait({watches, audit, stopping}, return_when=asyncio.FIRST_COMPLETED)
             kopf_stop.set()
@@ -120,7 +90,7 @@ class Watch:
         ready = asyncio.Event()
         tasks = await kopf.spawn_tasks(
             registry=self._registry(),
-            settings=_kopf_settings(),
+            settings=kopf_settings(),
             namespaces=[self._namespace],
             standalone=True,
             # kopf would look the user up by name, which a container's user does not have
@@ -137,24 +107,6 @@ class Watch:
         finally:
             waiting.cancel()
             operator.cancel()
-
-    async def _audit(self, interval_s: float) -> None:
-        """Compares with a list now and then; corrections twice in a row mean that a watch is dead."""
-        suspicious = False
-        while True:
-            try:
-                corrections = await self.resync()
-            except ApiError as error:
-                log.warning("resync.failed", error=error.message)
-                await asyncio.sleep(2.0)
-                continue
-            CORRECTIONS.inc(corrections)
-            if corrections and suspicious:
-                log.error("watches.dead", corrections=corrections)
-                return
-            suspicious = corrections > 0
-            # What the list finds first the watch may bring a moment later: look again soon.
-            await asyncio.sleep(5.0 if suspicious else interval_s)
 
     def _registry(self) -> kopf.OperatorRegistry:
         registry = kopf.OperatorRegistry()
@@ -185,12 +137,17 @@ class Watch:
             self.event(kind, event["type"], dict(event["object"]))
 
 
-def _kopf_settings() -> kopf.OperatorSettings:
+def kopf_settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
+    # kopf's end is not ours: it would kill this process, ten minutes after it was started again
+    settings.process.ultimate_exiting_timeout = None
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.watching.server_timeout = 240
     settings.watching.client_timeout = 300
     settings.watching.connect_timeout = 5
     settings.watching.reconnect_backoff = 0.2
+    settings.watching.chunk_size = LIST_CHUNK
+    for kind, selector in FIELD_SELECTORS.items():
+        settings.watching.field_selectors[WATCHED[kind].plural] = selector
     return settings

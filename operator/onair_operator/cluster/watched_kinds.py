@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
+from onair_crds.contract.labels import (
+    API_KEY_TYPE,
+    DESTINATION_LABEL,
+    GUEST_CODE_TYPE,
+    PROJECT_LABEL,
+    REVOKED_TOKEN_TYPE,
+    SOURCE_LABEL,
+)
 from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
 from onair_crds.kube.store import Index, IndexKey, Kinds
 from onair_crds.shapes import Document
@@ -19,6 +26,13 @@ SECRET = "Secret"  # noqa: S105 - the name of a kind
 NODE = "Node"
 
 WATCHED: dict[str, Api] = {**CUSTOM, POD: PODS, SECRET: SECRETS, NODE: NODES}
+
+FIELD_SELECTORS = {
+    SECRET: ",".join(
+        f"type!={each}" for each in (GUEST_CODE_TYPE, REVOKED_TOKEN_TYPE, API_KEY_TYPE, "helm.sh/release.v1")
+    )
+}
+"""Which objects of a kind are watched: Secrets of these types are many or large, and of no use to a show."""
 
 BY_COLLECTION = "collection"
 BY_PROJECT = "project"

@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 from tests.support.documents import credentials_document, destination_document, document
 
-from onair_crds.kube.store import Store
+from onair_crds.kube.store import Entry, Store
 from onair_crds.shapes import Document
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
-from onair_operator.reconcile import ReconcileLoop, keys_of
+from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop, keys_of
 from onair_operator.settings import OperatorSettings
 
 
@@ -61,6 +61,16 @@ def test_what_is_a_projects_bears_on_it(store: Store, kind: str, changed: Docume
     assert looked_at(store, kind, changed) == {"Project/show"}
 
 
+def test_a_layout_bears_on_its_project_until_it_is_its(store: Store) -> None:
+    stage = document("stage", {"projectId": "show"})
+    assert looked_at(store, "Layout", stage) == {"Project/show"}
+    owned = [{"uid": "uid-show"}]
+    edited = document("stage", {"projectId": "show"}, ownerReferences=owned)
+    assert looked_at(store, "Layout", edited) == set()
+    assert looked_at_when_gone(store, "Layout", "stage") == set()
+    assert looked_at(store, "Layout", document("early", {"projectId": "later"})) == set()
+
+
 def test_a_secret_bears_on_the_projects_whose_destinations_refer_to_it(store: Store) -> None:
     assert looked_at(store, "Secret", document("key")) == {"Project/show"}
     assert looked_at(store, "Secret", document("other")) == set()
@@ -91,6 +101,69 @@ def test_a_node_bears_on_shows_when_it_comes_or_goes_and_not_at_every_heartbeat(
     assert looked_at(store, "Node", document("node-a", uid="uid-of-another")) == set()
     store.update("Node", document("node-a"))
     assert looked_at_when_gone(store, "Node", "node-a") == {"Project/show"}
+
+
+class CountingStore(Store):
+    """Counts the objects that lookups come upon."""
+
+    def __init__(self) -> None:
+        super().__init__(KINDS)
+        self.touched = 0
+
+    def entry(self, kind: str, name: str) -> Entry | None:
+        self.touched += 1
+        return super().entry(kind, name)
+
+    def entries(self, kind: str) -> list[Entry]:
+        found = super().entries(kind)
+        self.touched += len(found)
+        return found
+
+    def select(self, kind: str, index: str, *key: str) -> list[Entry]:
+        found = super().select(kind, index, *key)
+        self.touched += len(found)
+        return found
+
+
+def test_what_a_secret_bears_on_is_found_without_looking_at_every_destination() -> None:
+    store, number = CountingStore(), 1000
+    store.update("Project", document("show", {"collectionId": "sunday"}))
+    for each in range(number):
+        store.update("Destination", destination_document(f"destination-{each}", "show", f"key-{each}"))
+    for each in range(number):
+        keys = looked_at(store, "Secret", credentials_document(f"key-{each}", f"destination-{each}"))
+        assert keys == {"Project/show", f"Secret/key-{each}"}
+    assert store.touched <= 4 * number
+    store.touched = 0
+    for each in range(number):
+        assert looked_at_when_gone(store, "Destination", f"destination-{each}") == {
+            "Project/show",
+            f"Secret/key-{each}",
+        }
+    assert store.touched <= 4 * number
+
+
+async def test_others_have_a_turn_while_there_is_much_to_look_at() -> None:
+    store, queue, number = Store(KINDS), WorkQueue(), 2000
+    for each in range(number):
+        store.update("Secret", credentials_document(f"key-{each}", f"destination-{each}"))
+    most_in_a_turn, left = 0, number
+    loop = ReconcileLoop(store, queue, OperatorSettings())
+    nodes = SimpleNamespace(dead=frozenset())
+    world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
+
+    async def apply(_: object) -> None:
+        nonlocal left
+        left -= 1
+
+    running = asyncio.create_task(loop.run(world, cast(Any, SimpleNamespace(apply=apply)), cast(Any, None)))
+    while left:
+        before = left, len(queue)
+        await asyncio.sleep(0)
+        assert len(queue) - before[1] <= ENTRIES_IN_A_STEP
+        most_in_a_turn = max(most_in_a_turn, before[0] - left)
+    running.cancel()
+    assert most_in_a_turn <= WORKERS
 
 
 @pytest.mark.parametrize("uid", [None, "uid-of-another"])

@@ -88,17 +88,25 @@ def test_an_object_is_found_by_each_of_its_keys_and_by_no_former_one() -> None:
     assert (names(store, "a"), names(store, "b"), names(store, "c")) == (["another"], ["one"], ["one"])
 
 
+def test_managed_fields_are_not_kept() -> None:
+    store = new_store()
+    document = show("one", 1)
+    document["metadata"]["managedFields"] = [{"manager": "kubectl"}]
+    store.update("Show", document)
+    entry = store.entry("Show", "one")
+    assert entry
+    assert "managedFields" not in entry.document["metadata"]
+
+
 def test_a_list_drops_what_it_lacks_but_not_what_is_newer() -> None:
     store = new_store()
     store.update("Show", show("old", 5))
     store.update("Show", show("own-write", 12))
-    changes = store.replace_all("Show", [show("listed", 8)], 10)
+    store.update("Show", show("listed", 8))
+    changes = store.drop_missing("Show", {"uid-listed"}, 10)
     assert names(store, "a") == ["listed", "own-write"]
-    assert [(change.entry.name, change.after is None) for change in changes] == [
-        ("listed", False),
-        ("old", True),
-    ]
-    assert store.replace_all("Show", [show("listed", 8)], 10) == []
+    assert [(change.entry.name, change.after) for change in changes] == [("old", None)]
+    assert store.drop_missing("Show", {"uid-listed"}, 10) == []
 
 
 @given(st.permutations(range(1, 7)), st.integers(0, 6))

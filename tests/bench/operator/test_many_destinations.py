@@ -1,0 +1,103 @@
+"""Measures an operator of 10,000 destinations with a Secret each: its steps, its lists, its Lease."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+
+from prometheus_client import REGISTRY
+from tests.support.loop_steps import measured_steps
+from tests.support.operated_namespace import OperatedNamespace
+
+from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
+from onair_crds.contract.owners import owner_reference
+from onair_crds.kube.apis import CUSTOM, LEASES, SECRETS
+from onair_crds.shapes import Document
+
+DESTINATIONS = int(os.environ.get("ONAIR_BENCH_DESTINATIONS", "10000"))
+PROJECTS = max(1, DESTINATIONS // 100)
+AT_A_TIME = 32
+RESYNCS = 3
+STEP_BOUND_S, RESYNC_BOUND_S = 0.05, 5.0
+
+
+async def test_ten_thousand_destinations_with_a_secret_each(
+    cluster: OperatedNamespace, report: Callable[..., float]
+) -> None:
+    await fill(cluster)
+    with measured_steps() as first:
+        async with cluster.operator():
+            await until(lambda: all_have_a_status(cluster))
+    report(f"{DESTINATIONS} new destinations: longest step of the operator", [first.cpu_s], "s", STEP_BOUND_S)
+    with measured_steps() as longest:
+        resyncs, seconds = resynced()
+        async with cluster.operator():
+            await until(lambda: done(resynced()[0] >= resyncs + 1))
+            leader = await lease(cluster)
+            await until(lambda: done(resynced()[0] >= resyncs + 1 + RESYNCS))
+            assert await lease(cluster) == leader
+        count, total = resynced()
+    print("longest step", longest, "first", first)
+    report(f"{DESTINATIONS} destinations: longest step of the operator", [longest.cpu_s], "s", STEP_BOUND_S)
+    mean_s = (total - seconds) / (count - resyncs)
+    report(f"{DESTINATIONS} destinations: resync", [mean_s], "s", RESYNC_BOUND_S)
+    assert longest.cpu_s < 2 * STEP_BOUND_S, longest.what
+    assert mean_s < 2 * RESYNC_BOUND_S
+
+
+async def fill(cluster: OperatedNamespace) -> None:
+    await cluster.collection()
+    projects = [
+        await cluster.create("Project", f"show-{number}", {"collectionId": "sunday"})
+        for number in range(PROJECTS)
+    ]
+    turns = asyncio.Semaphore(AT_A_TIME)
+
+    async def make(number: int) -> None:
+        project = projects[number % PROJECTS]["metadata"]
+        async with turns:
+            name, key = f"destination-{number}", f"key-{number}"
+            address = {"url": "rtmp://media.example/live", "keySecretRef": {"name": key, "key": "key"}}
+            destination = await cluster.create(
+                "Destination",
+                name,
+                {"projectId": project["name"], "address": {"rtmpPush": address}},
+                ownerReferences=[owner_reference("Project", project["name"], project["uid"])],
+            )
+            owner = owner_reference("Destination", name, destination["metadata"]["uid"])
+            metadata = {"name": key, "labels": {DESTINATION_LABEL: name}, "ownerReferences": [owner]}
+            secret = {"type": CREDENTIALS_TYPE, "metadata": metadata, "stringData": {"key": f"k{number}"}}
+            await cluster.client.create(
+                SECRETS, cluster.namespace, {"apiVersion": "v1", "kind": "Secret", **secret}
+            )
+
+    await asyncio.gather(*map(make, range(DESTINATIONS)))
+
+
+async def all_have_a_status(cluster: OperatedNamespace) -> bool:
+    missing = 0
+    async for page in cluster.client.pages(CUSTOM["Destination"], cluster.namespace):
+        missing += sum(not item.get("status") for item in page["items"])
+    return not missing
+
+
+def resynced() -> tuple[float, float]:
+    """How many times everything was listed, and the seconds that it took in all."""
+    name = "onair_operator_resync_seconds"
+    return REGISTRY.get_sample_value(f"{name}_count") or 0, REGISTRY.get_sample_value(f"{name}_sum") or 0
+
+
+async def lease(cluster: OperatedNamespace) -> tuple[str, int]:
+    spec: Document = (await cluster.client.get(LEASES, cluster.namespace, "onair-operator"))["spec"]
+    return spec["holderIdentity"], spec["leaseTransitions"]
+
+
+async def done(condition: bool) -> bool:
+    return condition
+
+
+async def until(check: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(600):
+        while not await check():  # noqa: ASYNC110 - an API server cannot wake us
+            await asyncio.sleep(2)

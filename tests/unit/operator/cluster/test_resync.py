@@ -1,0 +1,170 @@
+"""Lists correct what watches missed; a watch that stays silent about it is dead, one that is late is not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+from tests.support.documents import destination_document, document
+
+from onair_crds.kube.apis import Api
+from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Change, Store
+from onair_crds.shapes import Document
+from onair_operator.cluster.resync import Resync, silent_kinds
+from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.watched_kinds import KINDS
+
+
+class ApiServer:
+    """Has projects alone, of which a test may add one with every list."""
+
+    def __init__(self) -> None:
+        self.projects: dict[str, Document] = {}
+        self.queries: dict[str, dict[str, str]] = {}
+        self.lists = 0
+        """Of projects."""
+        self.grows = False
+        self.version = 1_000_000
+
+    async def pages(self, api: Api, _: str | None, **query: str) -> AsyncIterator[Document]:
+        self.queries[api.plural] = query
+        if api.plural == "projects":
+            self.lists += 1
+            if self.grows:
+                self.projects[f"show-{self.lists}"] = show(f"show-{self.lists}")
+        items = list(self.projects.values()) if api.plural == "projects" else []
+        yield {"metadata": {"resourceVersion": str(self.version)}, "items": items}
+
+    async def get(self, api: Api, _: str | None, name: str) -> Document:
+        if api.plural != "projects" or name not in self.projects:
+            raise ApiError(404, "NotFound", "not found")
+        return self.projects[name]
+
+
+class Setting:
+    def __init__(self) -> None:
+        self.api, self.store = ApiServer(), Store(KINDS)
+        self.changes: list[Change] = []
+        self.leading = True
+        client, changed = cast(Any, self.api), self.changes.append
+        self.resync = Resync(client, self.store, "shows", changed, lambda: self.leading, echo_s=0.01)
+        self.watch = Watch(client, self.store, "shows", changed, lambda: None, self.resync)
+
+    @property
+    def changed(self) -> list[tuple[str, bool]]:
+        """Names of what changed, and whether it is still there; forgotten once read."""
+        changed = [(change.entry.name, change.after is not None) for change in self.changes]
+        self.changes.clear()
+        return changed
+
+    async def lists(self, number: int, audit: asyncio.Task[None]) -> None:
+        """Waits until so many more lists were made."""
+        wanted = self.api.lists + number
+        async with asyncio.timeout(10):
+            while self.api.lists < wanted and not audit.done():  # noqa: ASYNC110 - a counter wakes nobody
+                await asyncio.sleep(0)
+
+
+@pytest.fixture
+def setting() -> Setting:
+    return Setting()
+
+
+def show(name: str = "show") -> Document:
+    return document(name, {"collectionId": "sunday"})
+
+
+async def test_a_list_corrects_what_a_watch_missed(setting: Setting) -> None:
+    setting.watch.event("Project", "ADDED", show("gone"))
+    setting.api.projects["missed"] = show("missed")
+    setting.changes.clear()
+    assert not setting.resync.synced
+    assert set(await setting.resync.list_all()) == {"Project"}
+    assert setting.changed == [("missed", True), ("gone", False)]
+    assert setting.resync.synced
+    assert await setting.resync.list_all() == {}
+
+
+async def test_secrets_that_nothing_may_refer_to_are_not_listed(setting: Setting) -> None:
+    await setting.resync.list_all()
+    selector = setting.api.queries["secrets"]["fieldSelector"]
+    assert "type!=onair.dev/revoked-token" in selector
+    assert setting.api.queries["projects"] == {}
+
+
+async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setting: Setting) -> None:
+    """As under load: each list finds something that its watch is about to bring."""
+    setting.api.grows = True
+    audit = asyncio.create_task(setting.resync.audit(0.0))
+    for _ in range(5):
+        await setting.lists(1, audit)
+        setting.watch.event("Project", "ADDED", list(setting.api.projects.values())[-1])
+    assert not audit.done()
+    audit.cancel()
+
+
+async def test_a_watch_that_never_brings_what_lists_find_is_dead(setting: Setting) -> None:
+    setting.api.grows = True
+    await asyncio.wait_for(setting.resync.audit(0.0), 10)
+    assert setting.api.lists == 2  # at the start there is no watch yet
+
+
+async def test_a_deletion_that_a_list_finds_proves_nothing(setting: Setting) -> None:
+    audit = asyncio.create_task(setting.resync.audit(0.0))
+    await setting.lists(1, audit)
+    for number in range(3):
+        setting.store.update("Project", show(f"gone-{number}"))
+        await setting.lists(2, audit)
+        assert setting.store.entries("Project") == []
+    assert not audit.done()
+    audit.cancel()
+
+
+async def test_a_standby_lists_once_until_it_leads(setting: Setting) -> None:
+    setting.leading = False
+    audit = asyncio.create_task(setting.resync.audit(0.0))
+    await setting.lists(1, audit)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert setting.api.lists == 1
+    setting.leading = True
+    await setting.lists(1, audit)
+    assert setting.api.lists == 2
+    audit.cancel()
+
+
+def test_a_kind_is_silent_if_it_was_not_heard_since_its_list_began() -> None:
+    assert silent_kinds({}, {}) == set()
+    assert silent_kinds({"Pod": 10.0, "Node": 10.0, "Secret": 10.0}, {"Pod": 10.1, "Node": 9.9}) == {
+        "Node",
+        "Secret",
+    }
+
+
+async def test_an_object_is_read_again_after_a_conflict(setting: Setting) -> None:
+    setting.watch.event("Project", "ADDED", show())
+    setting.api.projects["show"] = newer = show()
+    await setting.resync.refresh("Project", "show")
+    entry = setting.store.entry("Project", "show")
+    assert entry
+    assert entry.document == newer
+
+
+async def test_a_newer_version_found_after_a_conflict_is_reported_once(setting: Setting) -> None:
+    setting.watch.event("Project", "ADDED", show())
+    setting.api.projects["show"] = newer = show()
+    setting.changes.clear()
+    await setting.resync.refresh("Project", "show")
+    setting.watch.event("Project", "MODIFIED", newer)
+    assert setting.changed == [("show", True)]
+
+
+async def test_an_object_that_turns_out_to_be_gone_is_reported(setting: Setting) -> None:
+    setting.watch.event("Destination", "ADDED", destination_document("main", "show"))
+    setting.changes.clear()
+    await setting.resync.refresh("Destination", "main")
+    assert setting.changed == [("main", False)]
+    assert setting.store.entry("Destination", "main") is None
