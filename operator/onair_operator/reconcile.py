@@ -22,6 +22,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.watched_kinds import (
@@ -60,6 +61,7 @@ log = structlog.get_logger()
 
 WORKERS = 8
 BROKEN_RETRY_S = 30.0
+LEASE_RETRY_S = 0.5
 NODE_INTERVAL_S = 1.0
 ENTRIES_IN_A_STEP = 100
 RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
@@ -246,6 +248,9 @@ class ReconcileLoop:
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"
                 await self._retry(key, error, resync)
+            except LeaseExpired:
+                outcome = "paused"
+                self._queue.add_after(key, LEASE_RETRY_S)
             except Exception:  # one object that cannot be read must not stop the others
                 outcome = "broken"
                 log.exception("reconcile.broken", key=str(key))

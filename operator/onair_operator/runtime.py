@@ -94,10 +94,12 @@ class _Runtime:
         """Lists afresh, and only then decides and acts."""
         key = await self._key_and_list()
         client, queue, settings = self._client, self._queue, self._settings
-        fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)))
+        leads = self._election.may_act
+        fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
         world = World(self._store, fleet, NodeLeases(client), RtcProviders(settings.rtc))
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
-        applier = Applier(client, world, queue, self._reconcile.changed, recorder, key, settings)
+        changed = self._reconcile.changed
+        applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:

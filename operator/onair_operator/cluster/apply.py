@@ -18,6 +18,7 @@ from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
 from onair_operator.cluster.event_recorder import EventRecorder
+from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air
 from onair_operator.cluster.watched_kinds import POD, SECRET
@@ -45,8 +46,13 @@ class Applier:
         recorder: EventRecorder,
         key: OperatorKey,
         settings: OperatorSettings,
+        leads: Callable[[], bool],
     ) -> None:
-        """`changed` is called with what the responses to writes changed in the store."""
+        """
+        Args:
+            changed: called with what the responses to writes changed in the store.
+            leads: whether this process may act at the moment.
+        """
         self._client = client
         self._world = world
         self._queue = queue
@@ -54,6 +60,7 @@ class Applier:
         self._recorder = recorder
         self._key = key
         self._settings = settings
+        self._leads = leads
         self._namespace = settings.show_namespace
 
     async def apply(self, plan: list[actions.Action]) -> None:
@@ -61,40 +68,46 @@ class Applier:
 
         Raises:
             ApiError: a write was refused, as by a conflict; the rest of the plan is void.
+            LeaseExpired: so is it where this process does not lead any more.
         """
         written: dict[str, str] = {}
         """resourceVersions by uid, as this plan's own writes left them."""
         for action in plan:
-            match action:
-                case actions.SetFinalizer() | actions.WriteStatus():
-                    resource = action.resource
-                    version = written.get(resource.uid, resource.resource_version)
-                    written[resource.uid] = await self._swap(action, version)
-                case actions.CreatePod():
-                    await self._create_pod(action)
-                case actions.DeletePod():
-                    await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
-                case actions.FollowEncoder():
-                    follow = self._world.fleet.follow
-                    follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
-                case actions.DropEncoder():
-                    self._world.fleet.drop(action.pod_uid)
-                case actions.PushProgram():
-                    if client := self._world.fleet.client(action.pod_uid):
-                        client.want(action.program)
-                case actions.Adopt():
-                    child = action.child
-                    await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
-                case actions.AdoptSecret():
-                    await self._adopt(SECRETS, SECRET, action.name, action.owner)
-                case actions.DeleteSecret():
-                    await self._delete(SECRETS, SECRET, action.name, action.uid)
-                case actions.MarkNode():
-                    self._world.nodes.mark(action.name, dead=action.dead)
-                case actions.Event():
-                    self._recorder.record(action)
-                case actions.Requeue():
-                    self._queue.add_after(action.key, action.after_s)
+            if not self._leads():
+                raise LeaseExpired("the Lease was not renewed in time")
+            await self._carry_out(action, written)
+
+    async def _carry_out(self, action: actions.Action, written: dict[str, str]) -> None:
+        match action:
+            case actions.SetFinalizer() | actions.WriteStatus():
+                resource = action.resource
+                version = written.get(resource.uid, resource.resource_version)
+                written[resource.uid] = await self._swap(action, version)
+            case actions.CreatePod():
+                await self._create_pod(action)
+            case actions.DeletePod():
+                await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
+            case actions.FollowEncoder():
+                follow = self._world.fleet.follow
+                follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
+            case actions.DropEncoder():
+                self._world.fleet.drop(action.pod_uid)
+            case actions.PushProgram():
+                if client := self._world.fleet.client(action.pod_uid):
+                    client.want(action.program)
+            case actions.Adopt():
+                child = action.child
+                await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
+            case actions.AdoptSecret():
+                await self._adopt(SECRETS, SECRET, action.name, action.owner)
+            case actions.DeleteSecret():
+                await self._delete(SECRETS, SECRET, action.name, action.uid)
+            case actions.MarkNode():
+                self._world.nodes.mark(action.name, dead=action.dead)
+            case actions.Event():
+                self._recorder.record(action)
+            case actions.Requeue():
+                self._queue.add_after(action.key, action.after_s)
 
     async def _swap(self, action: actions.SetFinalizer | actions.WriteStatus, version: str) -> str:
         """Writes a part of a resource as a compare-and-swap; gives the new resourceVersion."""

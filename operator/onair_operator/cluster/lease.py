@@ -23,6 +23,10 @@ from onair_operator.settings import LeaderElectionSettings
 log = structlog.get_logger()
 
 
+class LeaseExpired(Exception):
+    """This process did not renew its Lease in time, as after a pause: another may lead by now."""
+
+
 class LeaderElection:
     def __init__(
         self, client: KubeClient, namespace: str, identity: str, settings: LeaderElectionSettings
@@ -34,7 +38,16 @@ class LeaderElection:
         self._seen: tuple[str, str] | None = None
         self._seen_at = 0.0
         self._renewed_at = 0.0
+        # A margin, so that this process stops writing before another may begin.
+        self._limit_s = settings.lease_duration_s * 0.75
         self.leading = False
+
+    def may_act(self) -> bool:
+        """Whether this process leads for certain; to be asked before anything that only a leader may do.
+
+        A process that was paused goes on where it was, before it notices that its Lease is over.
+        """
+        return self.leading and time.monotonic() - self._renewed_at <= self._limit_s
 
     async def campaign(self, lead: Callable[[], Awaitable[None]]) -> None:
         """Runs `lead` while this process holds the Lease, again and again; ends only when cancelled."""
@@ -62,8 +75,7 @@ class LeaderElection:
             await asyncio.sleep(self._settings.renew_interval_s / 2)
 
     async def _until_lost(self) -> None:
-        # A margin, so that this process stops writing before another may begin.
-        limit_s = self._settings.lease_duration_s * 0.75
+        limit_s = self._limit_s
         while True:
             await asyncio.sleep(self._settings.renew_interval_s)
             try:

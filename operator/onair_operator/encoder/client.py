@@ -46,7 +46,12 @@ class EncoderClient:
     """Follows one encoder from its construction to `close`; `changed` is called at every transition."""
 
     def __init__(
-        self, pod: PodView, certificate_pem: str, key: OperatorKey, changed: Callable[[], None]
+        self,
+        pod: PodView,
+        certificate_pem: str,
+        key: OperatorKey,
+        changed: Callable[[], None],
+        leads: Callable[[], bool] = lambda: True,
     ) -> None:
         self.pod = pod
         self.connected = False
@@ -56,7 +61,8 @@ class EncoderClient:
         self._ssl = pinned(certificate_pem)
         self._key = key
         self._session = aiohttp.ClientSession(read_bufsize=MAX_STATUS_LINE)
-        self._push = ProgramPush(pod.name, self._put, changed)
+        self._leads = leads
+        self._push = ProgramPush(pod.name, self._put, changed, leads)
         self._contact = ContactKeeper(self._put_contact, changed)
         self._keeping = asyncio.create_task(self._contact.run(), name=f"keep in touch with {pod.name}")
         self._tasks = (
@@ -129,6 +135,8 @@ class EncoderClient:
             raise EncoderUnreachable(type(error).__name__) from error
 
     async def _put_contact(self, contact: Contact) -> None:
+        if not self._leads():
+            raise EncoderUnreachable("another operator may lead by now")
         status, text = await self._request("PUT", CONTACT_PATH, contact.wire())
         if status >= 400:
             raise EncoderUnreachable(f"HTTP {status}: {text[:MAX_REASON]}")

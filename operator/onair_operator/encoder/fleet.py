@@ -12,10 +12,20 @@ from onair_operator.encoder.observed import EncoderView, PodView
 
 
 class Fleet:
-    def __init__(self, key: OperatorKey, changed: Callable[[str], None]) -> None:
-        """`changed` is called with the name of the project whose encoder made a transition."""
+    def __init__(
+        self,
+        key: OperatorKey,
+        changed: Callable[[str], None],
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """
+        Args:
+            changed: called with the name of the project whose encoder made a transition.
+            leads: whether this process may hand programmes over at the moment.
+        """
         self._key = key
         self._changed = changed
+        self._leads = leads
         self._clients: dict[str, EncoderClient] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -30,7 +40,9 @@ class Fleet:
             self.drop(pod.uid)
             known = None
         if known is None and pod.ip:
-            known = EncoderClient(pod, certificate_pem, self._key, lambda: self._changed(project))
+            known = EncoderClient(
+                pod, certificate_pem, self._key, lambda: self._changed(project), self._leads
+            )
             self._clients[pod.uid] = known
         if known and replaced:
             known.replace()

@@ -51,12 +51,14 @@ class ProgramPush:
         pod: str,
         put: Callable[[Program], Awaitable[None]],
         changed: Callable[[], None],
+        leads: Callable[[], bool] = lambda: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """
         Args:
             put: sends a programme; raises EncoderUnreachable, ProgramRefused or RevisionStale.
             changed: called when the encoder has acknowledged a programme, or begun to refuse it.
+            leads: whether this process may act at the moment.
             clock: the time in seconds since 1970.
         """
         self.pushed: str | None = None
@@ -66,6 +68,7 @@ class ProgramPush:
         self._pod = pod
         self._put = put
         self._changed = changed
+        self._leads = leads
         self._clock = clock
         self._wanted: Program | None = None
         self._acknowledged = 0
@@ -115,6 +118,8 @@ class ProgramPush:
         if digest(program) == self.pushed:
             self._set_refused(None)
             return None
+        if not self._leads():
+            return RETRY_MAX_S
         try:
             await self._push(program)
         except RevisionStale as error:

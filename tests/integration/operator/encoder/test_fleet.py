@@ -32,7 +32,7 @@ async def test_fifty_dead_encoders_do_not_hold_up_a_healthy_one(
         fleet = Fleet(key, lambda _: None)
         world = World(Store(KINDS), fleet, *cast(Any, (None, None)))
         none = cast(Any, None)
-        applier = Applier(none, world, WorkQueue(), none, none, key, SETTINGS)
+        applier = Applier(none, world, WorkQueue(), none, none, key, SETTINGS, lambda: True)
 
         def plan(name: str, ip: str) -> list[Action]:
             encoder = pod(uid=name, name=name, ip=ip)

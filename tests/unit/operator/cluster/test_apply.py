@@ -25,6 +25,7 @@ from onair_operator.cluster.actions import (
     WriteStatus,
 )
 from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import Refusal, World
@@ -87,6 +88,7 @@ class Setting:
         self.api, self.events, self.queue = ApiServer(), Events(), WorkQueue()
         self.store = Store(KINDS)
         self.changes: list[Change] = []
+        self.leads = True
         self.world = World(self.store, *cast(Any, (None, None, None)))
         self.applier = Applier(
             cast(Any, self.api),
@@ -96,6 +98,7 @@ class Setting:
             cast(Any, self.events),
             OperatorKey.generate(),
             SETTINGS,
+            lambda: self.leads,
         )
 
 
@@ -138,6 +141,15 @@ async def test_a_conflict_voids_the_rest_of_a_plan(setting: Setting) -> None:
         await setting.applier.apply([WriteStatus(project(), ProjectStatus()), event])
     assert setting.events.recorded == []
     assert setting.changes == []
+
+
+async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(setting: Setting) -> None:
+    setting.leads = False
+    event = Event(project(), "Stopped", "never recorded")
+    for action in (WriteStatus(project(), ProjectStatus()), DeleteSecret("key", "u"), event):
+        with pytest.raises(LeaseExpired):
+            await setting.applier.apply([action])
+    assert (setting.api.writes, setting.api.deleted, setting.events.recorded) == ([], [], [])
 
 
 async def test_an_adoption_is_made_on_the_newest_known_version(setting: Setting) -> None:

@@ -45,7 +45,8 @@ class Encoder:
 class Operator:
     def __init__(self, encoder: Encoder, clock_s: float = BEHIND_S) -> None:
         self.changes = 0
-        self.push = ProgramPush("show-run-1", encoder.put, self._changed, lambda: clock_s)
+        self.leads = True
+        self.push = ProgramPush("show-run-1", encoder.put, self._changed, lambda: self.leads, lambda: clock_s)
         self.task = asyncio.create_task(self.push.run())
 
     def _changed(self) -> None:
@@ -159,6 +160,18 @@ async def test_an_encoder_that_is_back_gets_its_programme_at_once(
     encoder.fails = EncoderUnreachable("connection refused")
     await operator.wants(PROGRAM)
     encoder.fails = None
+    operator.push.reported(0, reconnected=True)
+    await turns()
+    assert len(encoder.taken) == 1
+
+
+async def test_nothing_is_pushed_by_an_operator_that_does_not_lead_at_the_moment(
+    encoder: Encoder, operator: Operator
+) -> None:
+    operator.leads = False
+    await operator.wants(PROGRAM)
+    assert encoder.attempts == 0
+    operator.leads = True
     operator.push.reported(0, reconnected=True)
     await turns()
     assert len(encoder.taken) == 1

@@ -1,0 +1,60 @@
+"""A process that was paused does not take itself for the leader."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, cast
+
+import pytest
+
+from onair_crds.kube.apis import Api
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
+from onair_operator.cluster import lease
+from onair_operator.cluster.lease import LeaderElection
+from onair_operator.settings import LeaderElectionSettings
+
+SETTINGS = LeaderElectionSettings(lease_duration_s=8.0, renew_interval_s=0.01)
+
+
+class ApiServer:
+    """Has one Lease, which may be taken by another."""
+
+    def __init__(self) -> None:
+        self.lease: Document | None = None
+
+    async def get(self, _: Api, __: str, ___: str) -> Document:
+        if self.lease is None:
+            raise ApiError(404, "NotFound", "not found")
+        return self.lease
+
+    async def create(self, _: Api, __: str, document: Document) -> Document:
+        self.lease = document
+        return document
+
+    async def replace(self, _: Api, __: str, ___: str, document: Document) -> Document:
+        self.lease = document
+        return document
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - it has no event: a program never waits for it
+            await asyncio.sleep(0)
+
+
+async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api, paused_s = ApiServer(), 0.0
+    monkeypatch.setattr(lease.time, "monotonic", lambda now=time.monotonic: now() + paused_s)
+    election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
+    assert not election.may_act()
+    campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
+    await until(election.may_act)
+    paused_s = 60.0
+    assert election.leading
+    assert not election.may_act()
+    await until(election.may_act)
+    campaign.cancel()
