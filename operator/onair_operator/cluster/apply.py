@@ -21,7 +21,7 @@ from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air
-from onair_operator.cluster.watched_kinds import POD, SECRET
+from onair_operator.cluster.watched_kinds import MADE_FOR, POD, SECRET, SOURCE, secrets_of
 from onair_operator.cluster.world import Refusal, World
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
@@ -101,7 +101,7 @@ class Applier:
             case actions.AdoptSecret():
                 await self._adopt(SECRETS, SECRET, action.name, action.owner)
             case actions.DeleteSecret():
-                await self._delete(SECRETS, SECRET, action.name, action.uid)
+                await self._delete_secret(action)
             case actions.MarkNode():
                 self._world.nodes.mark(action.name, dead=action.dead)
             case actions.Event():
@@ -183,6 +183,30 @@ class Applier:
             return
         if deleted.get("kind") == kind and "deletionTimestamp" in deleted["metadata"]:
             self._take(kind, deleted)
+
+    async def _delete_secret(self, action: actions.DeleteSecret) -> None:
+        """Deletes credentials unless what they were made for turns out to use them.
+
+        The plan knows that from a cache; a Secret that is gone is gone.
+        """
+        entry = self._world.store.entry(SECRET, action.name)
+        labels = entry.labels if entry else {}
+        for label, kind in MADE_FOR.items():
+            if label in labels and await self._uses(kind, labels[label], action.name):
+                return
+        await self._delete(SECRETS, SECRET, action.name, action.uid)
+
+    async def _uses(self, kind: str, name: str, secret: str) -> bool:
+        """Whether a resource uses a Secret that was made for it, by the API server's own word."""
+        try:
+            document = await self._client.get(CUSTOM[kind], self._namespace, name)
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            return False
+        self._take(kind, document)
+        # A source uses its Secret without a reference.
+        return kind == SOURCE or secret in secrets_of(document)
 
     async def _adopt(
         self, api: Api, kind: str, name: str, owner: Resource, child: Resource | None = None

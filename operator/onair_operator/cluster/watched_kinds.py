@@ -34,6 +34,9 @@ FIELD_SELECTORS = {
 }
 """Which objects of a kind are watched: Secrets of these types are many or large, and of no use to a show."""
 
+MADE_FOR = {DESTINATION_LABEL: DESTINATION, SOURCE_LABEL: SOURCE}
+"""By the label of a Secret that the facade made: the kind of the resource that it was made for."""
+
 BY_COLLECTION = "collection"
 BY_PROJECT = "project"
 BY_SECRET = "secret"  # noqa: S105 - the name of an index
@@ -59,8 +62,13 @@ def _label(label: str) -> Index:
     return index
 
 
+def secrets_of(document: Document) -> set[str]:
+    """Names of the Secrets that a resource refers to."""
+    return set(_references(document["spec"]))
+
+
 def _secrets(document: Document) -> set[IndexKey]:
-    return {(name,) for name in _references(document["spec"]["address"])}
+    return {(name,) for name in secrets_of(document)}
 
 
 def _references(part: Document) -> Iterator[str]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.contract.labels import DESTINATION_LABEL, SOURCE_LABEL
-from onair_operator.cluster.watched_kinds import DESTINATION, SECRET, SOURCE
+from onair_operator.cluster.watched_kinds import MADE_FOR, SECRET
 from onair_operator.cluster.world import World
 from onair_operator.secret.observed import SecretView
-
-MADE_FOR = {DESTINATION_LABEL: DESTINATION, SOURCE_LABEL: SOURCE}
 
 
 @dataclass(frozen=True)

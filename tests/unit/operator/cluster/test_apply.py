@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
+from tests.support.documents import credentials_document, destination_document, document
 from tests.support.worlds import NOW, SETTINGS, collection, destination, project
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
@@ -40,6 +41,7 @@ class ApiServer:
         self.writes: list[tuple[str, str, str]] = []
         """Plural, name and the resourceVersion that the write was made on."""
         self.deleted: list[str] = []
+        self.present: dict[str, Document] = {}
         self.version = 100
         self.conflict = False
         self.refusal: ApiError | None = None
@@ -69,6 +71,11 @@ class ApiServer:
     async def merge_patch(self, api: Api, _: str, name: str, patch: Document) -> Document:
         spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
         return self._written(api, name, patch["metadata"]["resourceVersion"], spec)
+
+    async def get(self, _: Api, __: str, name: str) -> Document:
+        if name not in self.present:
+            raise ApiError(404, "NotFound", "not found")
+        return self.present[name]
 
     async def delete(self, api: Api, _: str, name: str, **__: Any) -> Document:
         self.deleted.append(name)
@@ -165,6 +172,28 @@ async def test_what_was_deleted_by_somebody_else_is_dropped(setting: Setting) ->
     assert setting.api.deleted == ["key"]
     assert setting.store.entry("Secret", "key") is None
     assert [change.after for change in setting.changes] == [None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "present", "deleted"),
+    [
+        ("destination", destination_document("main", "show", "next-key"), []),
+        ("destination", destination_document("main", "show", "another-key"), ["next-key"]),
+        ("destination", None, ["next-key"]),
+        ("source", document("main", {"collectionId": "sunday"}), []),
+        ("source", None, ["next-key"]),
+    ],
+)
+async def test_credentials_are_deleted_only_if_the_api_server_knows_of_no_use(
+    setting: Setting, kind: str, present: Document | None, deleted: list[str]
+) -> None:
+    setting.store.update("Destination", destination_document("main", "show", "former-key"))
+    setting.store.update("Secret", credentials_document("next-key", "main", kind))
+    if present:
+        present["metadata"]["resourceVersion"] = "1000000"
+        setting.api.present["main"] = present
+    await setting.applier.apply([DeleteSecret("next-key", "uid-next-key")])
+    assert setting.api.deleted == deleted
 
 
 async def test_a_key_of_any_kind_is_looked_at_again(setting: Setting) -> None:
