@@ -1,4 +1,7 @@
-"""Kubernetes Events on resources: sent in the background, so that they never hold up a plan."""
+"""Kubernetes Events on resources: sent in the background, so that they never hold up a plan.
+
+A count is written every few seconds at most, however often its Event repeats.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,13 @@ from onair_operator.cluster.event_aggregation import EventAggregation, Series
 
 log = structlog.get_logger()
 
+INTERVAL_S = 10.0
+"""Between two writes of one Event."""
+AT_A_TIME = 4
+"""Writes on their way."""
+DRAIN_S = 3.0
+"""How long the end of an operator waits for its last Events."""
+
 
 class EventRecorder:
     def __init__(self, client: KubeClient, namespace: str, instance: str) -> None:
@@ -25,31 +35,50 @@ class EventRecorder:
         self._namespace = namespace
         self._instance = instance
         self._aggregation = EventAggregation()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        """The latest write of each Event, by its name."""
+        self._newest: dict[str, tuple[Event, Series]] = {}
+        """What each Event is to say, by its name, while a task writes it."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turns = asyncio.Semaphore(AT_A_TIME)
+        self._draining = asyncio.Event()
 
     def record(self, event: Event) -> None:
         """Sends the event in the background: as a new Event, or counted in the one that it repeats."""
         resource = event.resource
         log.info("event", kind=resource.kind, name=resource.name, reason=event.reason, message=event.message)
         series = self._aggregation.add(event, dt.datetime.now(dt.UTC))
-        former = self._tasks.get(series.name)
-        task = asyncio.create_task(self._send(event, series, former))
-        self._tasks[series.name] = task
-        task.add_done_callback(lambda ended: self._forget(series.name, ended))
+        at_work = series.name in self._newest
+        self._newest[series.name] = event, series
+        if not at_work:
+            task = asyncio.create_task(self._send(series.name))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    def _forget(self, name: str, ended: asyncio.Task[None]) -> None:
-        if self._tasks.get(name) is ended:
-            del self._tasks[name]
+    async def _send(self, name: str) -> None:
+        """Writes an Event, and what comes to it while it waits for its next turn."""
+        written = 0
+        try:
+            while self._newest[name][1].count > written:
+                async with self._turns:
+                    event, series = self._newest[name]
+                    await self._write(event, series)
+                written = series.count
+                await self._pause()
+        finally:
+            del self._newest[name]
 
-    async def _send(self, event: Event, series: Series, former: asyncio.Task[None] | None) -> None:
-        if former:
-            await asyncio.wait([former])
+    async def _write(self, event: Event, series: Series) -> None:
         try:
             if series.count == 1 or not await self._count(series):
                 await self._client.create(EVENTS, self._namespace, self._document(event, series))
         except ApiError as error:
             log.warning("event.not-recorded", reason=event.reason, error=error.message)
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(INTERVAL_S):
+                await self._draining.wait()
+        except TimeoutError:
+            pass
 
     async def _count(self, series: Series) -> bool:
         """Counts an Event up; False where it has expired."""
@@ -93,4 +122,9 @@ class EventRecorder:
         }
 
     async def drain(self) -> None:
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        """Writes what is left, within a bound."""
+        self._draining.set()
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=DRAIN_S)
+            for task in late:
+                task.cancel()

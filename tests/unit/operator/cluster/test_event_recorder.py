@@ -1,0 +1,92 @@
+"""Flapping writes one Event with a count, now and then; the end of an operator waits for little."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from tests.support.worlds import project
+
+from onair_crds.kube.apis import Api
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
+from onair_operator.cluster import event_recorder
+from onair_operator.cluster.actions import Event
+from onair_operator.cluster.event_recorder import EventRecorder
+
+FLAP = Event(project(), "DestinationDisconnected", "destination main: connection reset", warning=True)
+
+
+class ApiServer:
+    def __init__(self) -> None:
+        self.events: dict[str, Document] = {}
+        self.writes = 0
+        self.hangs = False
+
+    async def create(self, _: Api, __: str, document: Document) -> Document:
+        self.writes += 1
+        if self.hangs:
+            await asyncio.Event().wait()
+        self.events[document["metadata"]["name"]] = document
+        return document
+
+    async def merge_patch(self, _: Api, __: str, name: str, patch: Document) -> Document:
+        self.writes += 1
+        if name not in self.events:
+            raise ApiError(404, "NotFound", "not found")
+        self.events[name] |= patch
+        return self.events[name]
+
+
+@pytest.fixture
+def api() -> ApiServer:
+    return ApiServer()
+
+
+def recorder(api: ApiServer) -> EventRecorder:
+    return EventRecorder(cast(Any, api), "shows", "test")
+
+
+async def turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_flapping_is_one_event_with_a_count(api: ApiServer) -> None:
+    events = recorder(api)
+    for _ in range(32):
+        events.record(FLAP)
+        await turns()
+    assert api.writes == 1
+    await events.drain()
+    assert api.writes == 2
+    (written,) = api.events.values()
+    assert (written["count"], written["reason"], written["type"]) == (
+        32,
+        "DestinationDisconnected",
+        "Warning",
+    )
+
+
+async def test_an_event_that_has_expired_is_written_anew(api: ApiServer) -> None:
+    events = recorder(api)
+    events.record(FLAP)
+    await turns()
+    api.events.clear()
+    events.record(FLAP)
+    await events.drain()
+    (written,) = api.events.values()
+    assert written["count"] == 2
+
+
+async def test_the_end_does_not_wait_for_an_api_server_that_hangs(
+    api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_recorder, "DRAIN_S", 0.05)
+    api.hangs = True
+    events = recorder(api)
+    events.record(FLAP)
+    await asyncio.wait_for(events.drain(), 5)
+    await turns()
+    assert not events._tasks
