@@ -13,6 +13,7 @@ import structlog
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
+from onair_crds.runtime.garbage import short_collections
 from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.event_recorder import EventRecorder
@@ -43,8 +44,9 @@ async def run(
     watches_started: Callable[[], None] = lambda: None,
 ) -> None:
     """Runs an operator until `stop` is set; `watches_started` is called whenever the watches are up."""
-    async with await KubeClient.connect(kubeconfig) as client:
-        await _Runtime(client, settings, stop, watches_started).run()
+    with short_collections():
+        async with await KubeClient.connect(kubeconfig) as client:
+            await _Runtime(client, settings, stop, watches_started).run()
 
 
 class _Runtime:

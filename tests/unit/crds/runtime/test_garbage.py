@@ -1,0 +1,37 @@
+"""What lives long is not looked at again by every collection; what is in a circle is still collected."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from onair_crds.runtime.garbage import short_collections
+
+
+class Circle:
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_survives_a_long_collection_is_left_out_of_later_ones() -> None:
+    before = gc.get_freeze_count()
+    with short_collections(long_s=0.0):
+        documents = [{"metadata": {"labels": [number]}} for number in range(50_000)]
+        gc.collect()
+        assert gc.get_freeze_count() - before > len(documents)
+        assert len(gc.get_objects()) < len(documents)
+    assert gc.get_freeze_count() == 0
+
+
+def test_circles_are_still_collected() -> None:
+    with short_collections(long_s=0.0):
+        gc.collect()
+        circle = weakref.ref(Circle())
+        gc.collect()
+        assert circle() is None
+
+
+def test_what_survives_a_short_collection_is_looked_at_again() -> None:
+    with short_collections(long_s=60.0):
+        gc.collect()
+        assert gc.get_freeze_count() == 0
