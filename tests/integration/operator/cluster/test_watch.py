@@ -1,0 +1,76 @@
+"""kopf is started again within the process, without a trace of the one before."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Any, cast
+
+import pytest
+from tests.support.operated_namespace import OperatedNamespace, until
+
+from onair_crds.kube.store import Change, Store
+from onair_operator.cluster.watch import Watch
+from onair_operator.cluster.watched_kinds import KINDS
+
+
+class Resync:
+    """Never finds that a watch is dead."""
+
+    def heard(self, kind: str) -> None:
+        """Whatever is heard, kopf decides."""
+
+    async def audit(self, _: float) -> None:
+        await asyncio.Event().wait()
+
+
+def fail_kopf() -> None:
+    """As a watch that meets an error which kopf does not know: all of kopf ends."""
+    (poster,) = [task for task in asyncio.all_tasks() if task.get_name() == "poster of events"]
+    poster.cancel()
+
+
+async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
+    cluster: OperatedNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    timers: list[Any] = []
+    call_later = loop.call_later
+
+    def noted(delay: float, callback: Any, *args: Any, **options: Any) -> asyncio.TimerHandle:
+        timers.append(callback)
+        return call_later(delay, callback, *args, **options)
+
+    monkeypatch.setattr(loop, "call_later", noted)
+    changes: list[Change] = []
+    starts = 0
+
+    def started() -> None:
+        nonlocal starts
+        starts += 1
+
+    store, resync, stop = Store(KINDS), Resync(), asyncio.Event()
+    namespace = cluster.namespace
+    watch = Watch(cluster.client, store, namespace, changes.append, started, cast(Any, resync))
+    watching = asyncio.create_task(watch.run(60.0, stop))
+    for number in range(1, 4):
+        await until("kopf is up", lambda number=number: _true(starts == number))  # type: ignore[misc]
+        await cluster.create("Collection", f"c-{number}", {"owner": {"serviceId": "a", "serviceUserId": "b"}})
+        await until(
+            "the collection is known",
+            lambda number=number: _true(store.entry("Collection", f"c-{number}") is not None),  # type: ignore[misc]
+        )
+        if number < 3:
+            fail_kopf()
+    stop.set()
+    await asyncio.wait_for(watching, 20)
+    assert signal.pthread_kill not in timers
+    assert [change.entry.name for change in changes if change.entry.kind == "Collection"] == [
+        "c-1",
+        "c-2",
+        "c-3",
+    ]
+
+
+async def _true(condition: bool) -> bool:
+    return condition
