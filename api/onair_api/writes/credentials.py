@@ -15,11 +15,12 @@ import structlog
 
 from onair_api.cache.cluster import NAME, Cluster
 from onair_api.cache.watched_kinds import CREDENTIALS
+from onair_api.errors import RpcError
 from onair_api.wire.message import Kind, Message
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.kube.apis import SECRETS
-from onair_crds.kube.errors import ApiError
+from onair_crds.kube.errors import ApiError, ApiUnavailable
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import Document, JsonObject
 
@@ -108,6 +109,15 @@ class Credentials:
                 return
         if known := cluster.view.get(CREDENTIALS, name):
             cluster.view.remove(CREDENTIALS, name, known.uid)
+
+
+def was_refused(error: BaseException) -> bool:
+    """Whether a write that ended by this error certainly did not happen.
+
+    One that was cancelled, or met no response, may have reached the API server: what it names has to stay,
+    and the operator sweeps what nothing names.
+    """
+    return isinstance(error, (ApiError, RpcError)) and not isinstance(error, ApiUnavailable)
 
 
 def inline_secrets(message: Message, part: JsonObject) -> dict[str, str]:

@@ -12,8 +12,7 @@ from onair_api.live.destination.record import DESTINATION_MESSAGE, members
 from onair_api.wire.decode import Decoder
 from onair_api.wire.message import REFERENCE, WireField
 from onair_api.wire.validation import check
-from onair_api.writes.credentials import Credentials, inline_secrets
-from onair_crds.kube.errors import ApiUnavailable
+from onair_api.writes.credentials import Credentials, inline_secrets, was_refused
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.shapes import JsonObject
@@ -53,8 +52,8 @@ class SecretVersions:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, ApiUnavailable):
-            return  # the write may have happened: the operator sweeps what nothing names
+        if error and not was_refused(error):
+            return
         for name in self._stored:
             if name not in self._kept:
                 await self._credentials.discard(name)

@@ -18,12 +18,12 @@ from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.page import page_of
 from onair_api.wire.spec import created_spec, updated_spec
+from onair_api.writes.credentials import was_refused
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import same
 from onair_api.writes.removal import remove_all
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import SpecChange, Writer
-from onair_crds.kube.errors import ApiUnavailable
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceSpec
 from onair_crds.shapes import JsonObject
@@ -66,10 +66,9 @@ class Sources:
             await self._keys.assign(name)
         try:
             entry = await self._writer.create(SOURCE, spec, note, owner=collection, name=name)
-        except ApiUnavailable:  # it may have come to be: the operator sweeps keys that nothing has
-            raise
-        except BaseException:
-            await self._keys.discard([name])
+        except Exception as error:
+            if was_refused(error):
+                await self._keys.discard([name])
             raise
         return {"source": await self._record(caller, entry)}
 

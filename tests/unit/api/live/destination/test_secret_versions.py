@@ -1,0 +1,51 @@
+"""Secrets of a write stay where it may have happened, and go where it certainly did not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from onair_api.errors import Aborted, NotFound
+from onair_api.live.destination.secret_versions import SecretVersions
+from onair_crds.kube.errors import ApiError, ApiUnavailable
+from onair_crds.shapes import JsonObject
+
+REQUEST: JsonObject = {"address": {"rtmpPush": {"url": "rtmp://media.example/live", "key": "hunter2"}}}
+
+
+class Credentials:
+    def __init__(self) -> None:
+        self.stored: list[str] = []
+
+    async def store(self, _: dict[str, str], __: str) -> str:
+        self.stored.append("destination-key")
+        return "destination-key"
+
+    async def discard(self, name: str) -> None:
+        self.stored.remove(name)
+
+
+@pytest.mark.parametrize(
+    ("error", "stays"),
+    [
+        (asyncio.CancelledError(), True),
+        (ApiUnavailable(503, "ServiceUnavailable", "no response in time"), True),
+        (RuntimeError("a fault of ours"), True),
+        (ApiError(422, "Invalid", "refused"), False),
+        (Aborted("changed by others"), False),
+        (NotFound("the destination does not exist"), False),
+    ],
+)
+async def test_the_secret_of_a_write_that_may_have_happened_stays(error: BaseException, stays: bool) -> None:
+    credentials = Credentials()
+
+    async def write() -> None:
+        async with SecretVersions(cast(Any, credentials), "main", 10_000, sees_secrets=True) as secrets:
+            await secrets.created_spec("show", REQUEST)
+            raise error
+
+    with pytest.raises(type(error)):
+        await write()
+    assert credentials.stored == (["destination-key"] if stays else [])
