@@ -13,6 +13,7 @@ from tests.support.operated_namespace import OperatedNamespace
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.apis import CUSTOM, LEASES, SECRETS
+from onair_crds.runtime.garbage import short_collections
 from onair_crds.shapes import Document
 
 DESTINATIONS = int(os.environ.get("ONAIR_BENCH_DESTINATIONS", "10000"))
@@ -26,10 +27,16 @@ async def test_ten_thousand_destinations_with_a_secret_each(
     cluster: OperatedNamespace, report: Callable[..., float]
 ) -> None:
     await fill(cluster)
+    with short_collections():  # what the filling left behind is none of the operator's
+        await measure(cluster, report)
+
+
+async def measure(cluster: OperatedNamespace, report: Callable[..., float]) -> None:
     with measured_steps() as first:
         async with cluster.operator():
             await until(lambda: all_have_a_status(cluster))
     report(f"{DESTINATIONS} new destinations: longest step of the operator", [first.cpu_s], "s", STEP_BOUND_S)
+    print(first)
     with measured_steps() as longest:
         resyncs, seconds = resynced()
         async with cluster.operator():
@@ -38,10 +45,10 @@ async def test_ten_thousand_destinations_with_a_secret_each(
             await until(lambda: done(resynced()[0] >= resyncs + 1 + RESYNCS))
             assert await lease(cluster) == leader
         count, total = resynced()
-    print("longest step", longest, "first", first)
     report(f"{DESTINATIONS} destinations: longest step of the operator", [longest.cpu_s], "s", STEP_BOUND_S)
     mean_s = (total - seconds) / (count - resyncs)
     report(f"{DESTINATIONS} destinations: resync", [mean_s], "s", RESYNC_BOUND_S)
+    print(longest)
     assert longest.cpu_s < 2 * STEP_BOUND_S, longest.what
     assert mean_s < 2 * RESYNC_BOUND_S
 
