@@ -30,9 +30,9 @@ class RenderingVideo(SpecModel):
     width: Annotated[int, Field(ge=320, le=3840, multiple_of=2, json_schema_extra=EVEN)] = 1280
     """Width of the canvas in pixels; even."""
     framerate: Annotated[float, Field(ge=1, le=60)] = 30
-    """Frames per second."""
+    """Frames per second; 23.976, 29.97 and 59.94 are 24000/1001, 30000/1001 and 60000/1001 exactly."""
     color_space: VideoColorSpace = VideoColorSpace.YUV420
-    """Colour space and subsampling of the encoded video."""
+    """Colour space and subsampling of the encoded video: YUV420 is BT.709 in limited range, and tagged so."""
 
 
 class RenderingAudio(SpecModel):
@@ -50,7 +50,10 @@ class Rendering(SpecModel):
     quality: RenderingQuality = RenderingQuality.STANDARD
     """High spends more processor time on each frame for a better image at the same bitrate."""
     target_latency: Annotated[int, Field(ge=100, le=5000)] = 500
-    """Wanted delay from source to destination, in milliseconds."""
+    """Wanted delay of live sources, in milliseconds: the jitter buffer that a page is to give them.
+
+    The encoder itself adds as little delay as it can, whatever is wanted here.
+    """
     complexity: Annotated[int, Field(ge=-4, le=4)] = 0
     """How much work the composition is for the browser; 0 is nominal. Scales the pod's requests."""
 

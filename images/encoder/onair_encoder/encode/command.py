@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from onair_crds.contract.program import Program
+from onair_encoder.encode.codecs import codec_options, exact_framerate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
 from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
-
-PRESETS = {"standard": "veryfast", "high": "fast"}
-
 
 SYNC = "aresample=async=960:min_comp=0.01"
 """Corrects audio that is off its timestamps by more than 10 ms, by 2 % at most.
@@ -24,14 +22,13 @@ Measured without a GPU, from 640×360 to 1280×720: 5 to 75 ms.
 
 
 def ffmpeg_command(program: Program) -> list[str]:
-    """Captures the top left of the screen at the programme's size and rate; constant bitrate on the wire.
+    """Captures the top left of the screen at the programme's size and rate.
 
-    `nal-hrd=cbr` pads with filler, as x264 with zerolatency otherwise sends
-    half the bitrate for a still page. `fifo` reconnects to the fan-out by itself.
+    `fifo` reconnects to the fan-out by itself.
     """
     video = program.video
     size = f"{video.width}x{video.height}"
-    rate = f"{video.framerate:g}"
+    rate = str(exact_framerate(video.framerate))
     return [
         *("ffmpeg", "-hide_banner", "-nostdin", *PROGRESS_OPTIONS),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
@@ -45,19 +42,4 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
         *("-map", "0:v", "-map", "1:a", f"unix:{MEDIA_SOCKET}"),
-    ]
-
-
-def codec_options(program: Program, keyframe_interval_frames: int) -> list[str]:
-    """Options of the codecs. Whatever is encoded with the same ones has the same headers."""
-    video, audio = program.video, program.audio
-    gop = str(keyframe_interval_frames)
-    return [
-        *("-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
-        *("-profile:v", video.profile, "-pix_fmt", "yuv420p", "-r", f"{video.framerate:g}"),
-        *("-b:v", str(video.bitrate_bps), "-maxrate", str(video.bitrate_bps)),
-        *("-bufsize", str(video.bitrate_bps), "-x264-params", "nal-hrd=cbr"),
-        *("-g", gop, "-keyint_min", gop, "-sc_threshold", "0", "-bf", "0"),
-        *("-c:a", "aac", "-b:a", str(audio.bitrate_bps), "-ar", str(audio.sample_rate_hz)),
-        *("-ac", str(audio.channels), "-flags", "+global_header"),
     ]

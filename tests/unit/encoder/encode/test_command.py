@@ -32,7 +32,7 @@ def test_the_programme_is_in_the_command() -> None:
     assert options["-g"] == "60"
     assert options["-maxrate"] == options["-b:v"] == "900000"
     assert command.count("-framerate") == 1
-    assert options["-framerate"] == "29.97"
+    assert options["-framerate"] == options["-r"] == "30000/1001"
     assert not any("s3cret" in part for part in command)
 
 
