@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import signal
 import ssl
 import subprocess
 import time
@@ -45,8 +46,11 @@ def programme(page: str, far_end: RtmpContainer, *keys: str, **extra: object) ->
 class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
-    def __init__(self, folder: Path, size: tuple[int, int] = (3840, 2160)) -> None:
+    def __init__(
+        self, folder: Path, size: tuple[int, int] = (3840, 2160), browser_memory_mib: int | None = None
+    ) -> None:
         self.image, self.folder, self.size = newest_image("encoder"), folder, size
+        self._browser_limit = [f"--memory={browser_memory_mib}m"] if browser_memory_mib else []
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
         self._revision = 0
@@ -71,7 +75,7 @@ class PodPair:
         ]
         docker(
             *("run", "-d", "--name", f"{self.name}-browser", "--user", "1000:2000", "--ipc", "shareable"),
-            *("-v", f"{volumes['browser-tmp']}:/tmp", *shared, self.image, "browser"),
+            *("-v", f"{volumes['browser-tmp']}:/tmp", *self._browser_limit, *shared, self.image, "browser"),
         )
         docker(
             *("run", "-d", "--name", f"{self.name}-encoder", "--user", "1001:2000"),
@@ -164,17 +168,17 @@ class PodPair:
         lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
         return {name: float(value) for name, _, value in lines}
 
-    def kill(self, container: str, program: str) -> int:
+    def kill(self, container: str, program: str, number: int = signal.SIGKILL) -> int:
         """Kills one process inside a container, by a part of its command line; its pid, or 0 for none."""
-        killed = docker("exec", f"{self.name}-{container}", "python3", "-c", KILL, program)
+        killed = docker("exec", f"{self.name}-{container}", "python3", "-c", KILL, program, str(number))
         return int(killed or "0")
 
 
 KILL = """
-import os, signal, sys
+import os, sys
 for pid in sorted(filter(str.isdigit, os.listdir('/proc')), key=int):
     try: line = open(f'/proc/{pid}/cmdline').read().replace('\\0', ' ')
     except OSError: continue
     if int(pid) not in (1, os.getpid()) and sys.argv[1] in line:
-        os.kill(int(pid), signal.SIGKILL); print(pid); break
+        os.kill(int(pid), int(sys.argv[2])); print(pid); break
 """

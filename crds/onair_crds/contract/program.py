@@ -139,6 +139,8 @@ class Program(WireModel):
     """Enabled ones that cannot be handed over now; they are no other's than those of `destinations`."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
+    page_timeout_ms: int = 20_000
+    """A page that is not ready so long after the start is on air as a slate; it is loaded on."""
     stop: bool = False
     """End every stream properly and then finish."""
 
@@ -179,7 +181,11 @@ class EncoderStatus(WireModel):
     epoch: int = 0
     revision: int = 0
     first_frame: str | None = None
-    """When the first frame of the composition was encoded."""
+    """When the first media went out of a programme that is running, be it by the slate."""
+    on_slate: bool = False
+    """The slate is on air, as there is no video."""
+    encode_error: str | None = None
+    """Why this pod encodes nothing and never will; absent while there is hope."""
     composition_error: str | None = None
     """Why the page cannot be shown, as a sentence; absent while it is."""
     error: BroadcastError | None = None

@@ -13,6 +13,7 @@ from onair_crds.contract.program import (
     EncoderStatus,
     Program,
 )
+from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import BroadcastError
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.agent import program_file
@@ -42,6 +43,7 @@ YIELD_S = 2.0
 
 
 OVER = ("stopping", "finished", "yielded")
+ON_THE_WAY: tuple[EncoderPhase, ...] = ("starting", "running")
 
 
 class ProgramRefused(Exception):
@@ -56,9 +58,9 @@ class Agent:
         self.snapshots = Snapshots(self.fan_out)
         self.switch = Switch(self.fan_out)
         self.input = MediaInput(self.switch)
-        self.encode_progress = ProgressClient()
-        self._path = program_path
         self.changes = Changes()
+        self.encode_progress = ProgressClient(self.changes.notify)
+        self._path = program_path
         self._browser = BrowserClient(self.changes.notify)
         self.contact = OperatorContact()
         self._delivery = Delivery(self.fan_out, self.changes.notify)
@@ -66,6 +68,9 @@ class Agent:
         self._phase: EncoderPhase = "idle"
         self._first_frame: str | None = None
         self._loaded_at: float | None = None
+        self._page_due: float | None = None
+        """Monotonic time from when the slate counts as on air."""
+        self._reported_slate = False
         self._error: BroadcastError | None = None
         self._ending: asyncio.Task[None] | None = None
         self._yielding: asyncio.Task[None] | None = None
@@ -105,6 +110,7 @@ class Agent:
             return
         if self._phase == "idle":
             self._phase = "starting"
+            self._page_due = time.monotonic() + program.page_timeout_ms / 1000
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         run = Run(program.broadcast, program.epoch, self.contact)
@@ -183,6 +189,8 @@ class Agent:
             revision=program.revision if program else 0,
             first_frame=self._first_frame,
             composition_error=self._browser.error if program and self._phase != "finished" else None,
+            on_slate=self.switch.on_slate,
+            encode_error=self.encode_progress.error if self._phase in ON_THE_WAY else None,
             error=self._error,
             destinations=self._delivery.states,
             frames=self.fan_out.frames,
@@ -225,26 +233,35 @@ class Agent:
         await self.switch.close()
 
     def _tick(self) -> None:
-        if self._phase in ("starting", "running"):
+        if self._phase in ON_THE_WAY:
             self.switch.check(page_shown=self._browser.loaded)
         if self._phase == "starting":
             self._look_for_first_frame()
+        if self.switch.on_slate != self._reported_slate:
+            self._reported_slate = self.switch.on_slate
+            self.changes.notify()
         stop_at = self._program.stop_at if self._program else None
         if stop_at and dt.datetime.now(dt.UTC) >= dt.datetime.fromisoformat(stop_at):
             self._end(BroadcastError.DURATION_EXCEEDED)
 
     def _look_for_first_frame(self) -> None:
-        if not self._browser.loaded:
+        if self.switch.on_slate and self._page_due is not None and time.monotonic() >= self._page_due:
+            self._on_air()
+        elif not self._browser.loaded:
             self._loaded_at = None
-            return
-        if self._loaded_at is None:
-            self._loaded_at = time.time()
-        keyframe_at = self.fan_out.last_keyframe_at
-        if keyframe_at and keyframe_at >= self._loaded_at and not self.switch.on_slate:
-            self._phase = "running"
-            self._first_frame = self._first_frame or now()
-            log("program.running")
-            self.changes.notify()
+        else:
+            if self._loaded_at is None:
+                self._loaded_at = time.time()
+            keyframe_at = self.fan_out.last_keyframe_at
+            if keyframe_at and keyframe_at >= self._loaded_at and not self.switch.on_slate:
+                self._on_air()
+
+    def _on_air(self) -> None:
+        self._phase = "running"
+        first_frame = dt.datetime.fromtimestamp(self.fan_out.first_keyframe_at or time.time(), dt.UTC)
+        self._first_frame = self._first_frame or format_time(first_frame)
+        log("program.running", slate=self.switch.on_slate)
+        self.changes.notify()
 
 
 def _refuse_stale(program: Program, known: Program) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5
+HOPELESS_FAILURES = 6
+"""In a row: then another pod, on another node, is more likely to encode."""
 
 
 async def want_pipeline(command: list[str] | None) -> None:
@@ -26,10 +29,17 @@ async def want_pipeline(command: list[str] | None) -> None:
 
 
 class ProgressClient:
-    """Has the last progress of the encode."""
+    """Has the last progress of the encode; `changed` is called when that begins to fail or recovers."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None]) -> None:
         self.now = EncodeProgress()
+        self._changed = changed
+
+    @property
+    def error(self) -> str | None:
+        """Why nothing is encoded; None while there is hope that a restart helps."""
+        failures = self.now.failures
+        return f"ffmpeg hung or ended {failures} times in a row" if failures >= HOPELESS_FAILURES else None
 
     async def run(self) -> None:
         """Follows PID 1 until cancelled."""
@@ -39,9 +49,14 @@ class ProgressClient:
                 writer.write(json.dumps(FOLLOW).encode() + b"\n")
                 try:
                     while line := await reader.readline():
-                        self.now = EncodeProgress.decode(line.decode())
+                        self._take(EncodeProgress.decode(line.decode()))
                 finally:
                     writer.close()
             except (OSError, ValueError) as error:
                 log("supervisor.unreachable", error=str(error))
             await asyncio.sleep(FOLLOW_RETRY_S)
+
+    def _take(self, progress: EncodeProgress) -> None:
+        before, self.now = self.now.failures, progress
+        if progress.failures != before:
+            self._changed()

@@ -1,4 +1,4 @@
-"""PID 1 of the container `encoder`: keeps the agent and ffmpeg running.
+"""PID 1 of the container `encoder`: keeps the agent and ffmpeg running, and ends where ffmpeg is beyond help.
 
 ffmpeg is a child of this process and not of the agent, so that the encode
 continues while the agent restarts. The agent sends over a Unix socket which
@@ -32,11 +32,16 @@ async def run() -> None:
     environment = {"UV_THREADPOOL_SIZE": str(CONCURRENT_LOOKUPS)}
     agent = Child("agent", [sys.executable, "-m", "onair_encoder", "agent"], env=environment)
     agent.start()
-    helpers = [asyncio.create_task(each) for each in (reap_orphans(), pipeline.follow_inputs())]
-    await stop.wait()
-    for helper in helpers:
+    reaping = asyncio.create_task(reap_orphans())
+    encoding = asyncio.create_task(pipeline.look_after())
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({encoding, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    hopeless = encoding.done() and not stopping.done()
+    for helper in (reaping, encoding, stopping):
         helper.cancel()
     # The agent first: it closes its connections for the next pod, or ends its streams while there is media.
     await agent.stop(timeout_s=AGENT_STOP_S)
     await pipeline.want(None)
     server.close()
+    if hopeless:
+        sys.exit("ffmpeg fails again and again")

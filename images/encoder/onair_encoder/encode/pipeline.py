@@ -1,19 +1,24 @@
-"""The one ffmpeg of a pod: started as the agent wants it, restarted on another display or sound server."""
+"""The one ffmpeg of a pod: started as wanted, restarted where it hangs or its inputs are replaced."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import signal
+import socket
+from dataclasses import replace
 from pathlib import Path
 
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.encode.health import EncodeHealth
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress, ProgressParser
 from onair_encoder.paths import PULSE_SOCKET, X_SOCKET
 from onair_encoder.process.child import Child
 from onair_encoder.process.wait import wait_for_path
 
-INPUTS_POLL_S = 0.25
+LOOK_S = 0.25
+MAX_FAILURES = 12
+"""In a row: then the container ends. The operator, if it is there, has replaced the pod long before."""
 MOST_UNREAD_BYTES = 65536
 """A follower that lets more wait is sent nothing until it has read."""
 
@@ -25,10 +30,17 @@ class Pipeline:
         self._turn = asyncio.Lock()
         self._inputs: tuple[object, ...] = ()
         """Which display and sound server ffmpeg was started on."""
-        self._progress = ProgressParser(self._send_progress)
+        self._progress = ProgressParser(self._take_progress)
+        self._health = EncodeHealth()
         self._followers: set[asyncio.StreamWriter] = set()
 
+    def _take_progress(self, progress: EncodeProgress) -> None:
+        if self._health.encoded(progress.frames):
+            log("encode.steady")
+        self._send_progress(progress)
+
     def _send_progress(self, progress: EncodeProgress) -> None:
+        progress = replace(progress, failures=self._health.failures)
         for follower in list(self._followers):
             if follower.transport.get_write_buffer_size() < MOST_UNREAD_BYTES:
                 follower.write(progress.encode().encode() + b"\n")
@@ -38,6 +50,12 @@ class Pipeline:
         await wait_for_path(PULSE_SOCKET)
         self._inputs = _inputs()
         self._progress.started()
+        self._health.started()
+
+    def _ended(self) -> None:
+        # Without its inputs, or when it was ended to take up others, it is not to blame
+        self._health.ended(failed=bool(self._inputs) and _inputs_respond())
+        self._send_progress(self._progress.now)
 
     async def want(self, command: list[str] | None) -> None:
         """Runs this command and no other; the same command is left alone. The last request counts."""
@@ -49,22 +67,32 @@ class Pipeline:
             if self._child:
                 await self._child.stop(signal.SIGINT)
                 self._child = None
+                self._health.ended(failed=False)
             if command:
-                self._child = Child("ffmpeg", command, before=self._ready, on_line=self._progress.line)
+                self._child = Child(
+                    "ffmpeg", command, before=self._ready, on_end=self._ended, on_line=self._progress.line
+                )
                 self._child.start()
 
-    async def follow_inputs(self) -> None:
-        """Restarts ffmpeg when its display or sound server has been replaced, until cancelled.
+    async def look_after(self) -> None:
+        """Restarts ffmpeg where it hangs, and when its display or sound server has been replaced.
 
         ffmpeg itself would continue with the last frame, or without audio.
+        Returns when it has failed too often.
         """
-        while True:
-            await asyncio.sleep(INPUTS_POLL_S)
+        while self._health.failures < MAX_FAILURES:
+            await asyncio.sleep(LOOK_S)
             found = _inputs()
-            if self._child and self._inputs and None not in found and found != self._inputs:
+            if not self._child or not self._inputs:
+                continue
+            if None not in found and found != self._inputs:
                 log("inputs.replaced")
                 self._inputs = ()
                 self._child.kill()
+            elif self._health.hangs:
+                log("encode.hangs", failures=self._health.failures + 1)
+                self._child.kill()
+        log("encode.hopeless", failures=self._health.failures)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -93,3 +121,15 @@ def _inputs() -> tuple[object, ...]:
         return found.st_ino, found.st_ctime_ns
 
     return identity(X_SOCKET), identity(PULSE_SOCKET)
+
+
+def _inputs_respond() -> bool:
+    """Whether a display and a sound server take connections: a socket may be all that is left of one."""
+    for path in (X_SOCKET, PULSE_SOCKET):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.setblocking(False)
+            try:
+                client.connect(str(path))
+            except OSError:
+                return False
+    return True

@@ -28,6 +28,8 @@ class EncodeProgress:
     """1 is real time; less for long means that the encoder cannot keep up."""
     captured_at: float | None = None
     """Unix seconds at which the frame with timestamp 0 was taken from the screen."""
+    failures: int = 0
+    """How many in a row hung or ended by themselves."""
 
     def encode(self) -> str:
         """A line of JSON."""

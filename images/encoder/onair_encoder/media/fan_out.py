@@ -20,6 +20,7 @@ class FanOut:
     def __init__(self) -> None:
         self.frames = 0
         self.bytes = 0
+        self.first_keyframe_at: float | None = None
         self.last_keyframe_at: float | None = None
         """Wall clock, seconds."""
         self.nominal_bytes_per_s = 0.0
@@ -67,6 +68,7 @@ class FanOut:
             self.frames += 1
         if packet.keyframe:
             self.last_keyframe_at = time.time()
+            self.first_keyframe_at = self.first_keyframe_at or self.last_keyframe_at
             self._key = packet
             self._gop.clear()
         if self._gop or packet.keyframe:

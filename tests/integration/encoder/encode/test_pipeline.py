@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
+import signal
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from onair_encoder.encode import health as health_module
 from onair_encoder.encode import pipeline as pipeline_module
 from onair_encoder.encode.pipeline import Pipeline
 from onair_encoder.process import child as child_module
@@ -38,15 +42,19 @@ def running(number: int) -> int:
 
 @pytest.fixture
 async def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Pipeline]:
-    for name in ("X_SOCKET", "PULSE_SOCKET"):
-        (tmp_path / name).touch()
-        monkeypatch.setattr(pipeline_module, name, tmp_path / name)
-    monkeypatch.setattr(pipeline_module, "INPUTS_POLL_S", 0.02)
+    monkeypatch.setattr(pipeline_module, "LOOK_S", 0.02)
     monkeypatch.setattr(child_module, "STOP_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(health_module, "FRAME_TIMEOUT_S", 0.4)
     pipeline = Pipeline()
-    yield pipeline
-    # A start that is under way when the loop ends would never end itself.
-    await pipeline.want(None)
+    with contextlib.ExitStack() as servers:
+        for name in ("X_SOCKET", "PULSE_SOCKET"):
+            monkeypatch.setattr(pipeline_module, name, tmp_path / name)
+            server = servers.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(str(tmp_path / name))
+            server.listen(64)
+        yield pipeline
+        # A start that is under way when the loop ends would never end itself.
+        await pipeline.want(None)
 
 
 async def until_running(number: int, count: int = 1) -> None:
@@ -102,7 +110,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[None]]:
 async def test_another_display_server_restarts_it(
     pipeline: Pipeline, looked: Callable[[], Awaitable[None]]
 ) -> None:
-    following = asyncio.create_task(pipeline.follow_inputs())
+    following = asyncio.create_task(pipeline.look_after())
     await pipeline.want(["sleep", "86405"])
     await until_running(86_405)
     child = pipeline._child
@@ -120,3 +128,61 @@ async def test_another_display_server_restarts_it(
             await asyncio.sleep(0.02)
     await pipeline.want(None)
     following.cancel()
+
+
+ENCODES = "i=0; while :; do i=$((i+1)); printf 'frame=%d\\nprogress=continue\\n' $i; sleep 0.05; done"
+LOOPS = "while :; do printf 'frame=0\\nprogress=continue\\n'; sleep 0.05; done"
+
+
+def pid_of(pipeline: Pipeline) -> int:
+    assert pipeline._child
+    return pipeline._child.process.pid if pipeline._child.process else 0
+
+
+async def until_encoding(pipeline: Pipeline) -> int:
+    """The process that encodes, once it has encoded something."""
+    before = pipeline._progress.now.frames
+    async with asyncio.timeout(10):
+        while pipeline._progress.now.frames <= before:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return pid_of(pipeline)
+
+
+async def test_one_that_is_silent_is_replaced(pipeline: Pipeline) -> None:
+    looking = asyncio.create_task(pipeline.look_after())
+    await pipeline.want(["sh", "-c", ENCODES])
+    first = await until_encoding(pipeline)
+    os.kill(first, signal.SIGSTOP)
+    async with asyncio.timeout(5):
+        while pid_of(pipeline) == first:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert await until_encoding(pipeline) != first
+    assert pipeline._health.failures == 1
+    looking.cancel()
+
+
+@pytest.mark.parametrize("command", ["exit 1", LOOPS], ids=["ends again and again", "loops"])
+async def test_one_that_is_beyond_help_is_given_up(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(health_module, "FIRST_FRAME_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(pipeline_module, "MAX_FAILURES", 3)
+    await pipeline.want(["sh", "-c", command])
+    async with asyncio.timeout(10):
+        await pipeline.look_after()
+    assert pipeline._health.failures == 3
+
+
+async def test_one_whose_display_is_gone_is_not_to_blame(
+    pipeline: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The socket that a killed X server leaves behind refuses."""
+    deaf = tmp_path / "deaf"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(deaf))
+    monkeypatch.setattr(pipeline_module, "X_SOCKET", deaf)
+    await pipeline.want(["sh", "-c", "exit 1"])
+    async with asyncio.timeout(10):
+        while pipeline._child is None or pipeline._child.restarts < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert pipeline._health.failures == 0

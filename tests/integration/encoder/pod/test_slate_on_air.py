@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -16,21 +19,26 @@ pytestmark = pytest.mark.media
 def test_an_unreachable_page_is_named_and_covered_by_a_slate(
     pair: PodPair, page: str, far_end: RtmpContainer
 ) -> None:
-    pair.put(programme("http://127.0.0.1:18081/", far_end, "dark"))
+    pair.put(programme("http://127.0.0.1:18081/", far_end, "dark", page_timeout_ms=8000))
     pair.wait_for(
         lambda: (pair.status().composition_error or "") == "127.0.0.1:18081: connection refused", "named"
     )
     assert pair.status().phase == "starting"
-    pair.wait_for(lambda: pair.logged("slate.begins"), "on the slate")
+    pair.wait_for(lambda: pair.status().on_slate, "on the slate")
+    began = time.time()
     frames = gray_frames(far_end.read_url("dark"), 2)
     assert len(frames) > 40
     assert is_slate(frames[-20:])
     assert loudness(far_end.read_url("dark"), 1) < 0.001
     connection = far_end.publisher("dark")
+    on_air = pair.wait_phase("running")
+    assert on_air.on_slate
+    assert on_air.first_frame
+    assert dt.datetime.fromisoformat(on_air.first_frame).timestamp() <= began + 0.2
 
     pair.put(programme(page, far_end, "dark"))
-    assert pair.wait_phase("running").composition_error is None
-    pair.wait_for(lambda: pair.logged("slate.ends"), "off the slate")
+    pair.wait_for(lambda: not pair.status().on_slate, "off the slate")
+    assert pair.status().composition_error is None
     assert not is_slate(gray_frames(far_end.read_url("dark"), 1)[-5:])
 
     # Without the X server there is nothing to capture, until it and Chromium are back
@@ -64,3 +72,18 @@ def test_the_replacement_of_a_display_or_a_sound_server_is_on_air(
 
     pair.wait_for(alive, "alive", 30)
     assert far_end.publisher(key) == connection
+
+
+def test_an_ffmpeg_that_is_silent_is_covered_by_the_slate_and_replaced(
+    pair: PodPair, page: str, far_end: RtmpContainer
+) -> None:
+    pair.put(programme(page, far_end, "silent"))
+    pair.wait_phase("running")
+    pair.wait_connected("silent")
+    connection = far_end.publisher("silent")
+    pair.wait_for(lambda: pair.kill("encoder", "x11grab", signal.SIGSTOP), "stopped")
+    pair.wait_for(lambda: pair.status().on_slate, "on the slate", 5)
+    assert pair.status().phase == "running"
+    pair.wait_for(lambda: not pair.status().on_slate, "off the slate", 15)
+    assert pair.logged("encode.hangs") == 1
+    assert far_end.publisher("silent") == connection
