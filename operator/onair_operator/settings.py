@@ -66,6 +66,10 @@ class BroadcastSettings(OperatorPart):
     """A stopped run becomes Archived after this time."""
     stop_grace_s: float = 10.0
     """An encoder that has not ended its streams after this time is deleted."""
+    page_timeout_s: float = 20.0
+    """A page that is not ready after this time is on air as a slate; it is loaded on."""
+    container_timeout_s: float = 120.0
+    """An encoder whose containers cannot start for this long is lost."""
     max_losses: int = 5
     """Encoders lost in a row, without a frame between, before the run ends with the error Internal."""
 

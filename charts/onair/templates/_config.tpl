@@ -32,6 +32,8 @@ encoder:
 broadcast:
   retentionS: {{ .Values.broadcast.retentionSeconds | int64 }}
   stopGraceS: {{ .Values.broadcast.stopGraceSeconds }}
+  pageTimeoutS: {{ .Values.broadcast.pageTimeoutSeconds }}
+  containerTimeoutS: {{ .Values.broadcast.containerTimeoutSeconds }}
   maxLosses: {{ .Values.broadcast.maxLosses | int }}
 {{- $providers := list }}
 {{- range $index, $provider := .Values.rtc.providers }}

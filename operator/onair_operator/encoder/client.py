@@ -217,6 +217,8 @@ def _reported(status: EncoderStatus) -> object:
         status.epoch,
         status.first_frame,
         status.composition_error,
+        status.on_slate,
+        status.encode_error,
         status.error,
         [(d.id, d.connect, d.since, d.last_error) for d in status.destinations],
     )

@@ -31,6 +31,8 @@ class PodView:
     """The scheduler's message why no node takes the pod."""
     failure: tuple[str, str] | None = None
     """Reason and message why a container cannot start."""
+    failing_since: dt.datetime | None = None
+    """From when its containers have not been ready; with `failure`."""
 
     @property
     def over(self) -> bool:
@@ -46,6 +48,7 @@ class PodView:
     def of(cls, document: Document) -> PodView:
         metadata, spec, status = document["metadata"], document.get("spec", {}), document.get("status", {})
         labels = metadata.get("labels", {})
+        created, failure = parse_time(metadata["creationTimestamp"]), _failure(status)
         return cls(
             name=metadata["name"],
             uid=metadata["uid"],
@@ -53,11 +56,12 @@ class PodView:
             epoch=int(labels.get(EPOCH_LABEL, "0")),
             phase=status.get("phase", "Pending"),
             deleting="deletionTimestamp" in metadata,
-            created=parse_time(metadata["creationTimestamp"]),
+            created=created,
             node=spec.get("nodeName"),
             ip=status.get("podIP"),
             unschedulable=_unschedulable(status),
-            failure=_failure(status),
+            failure=failure,
+            failing_since=_unready_since(status) or created if failure else None,
         )
 
 
@@ -65,6 +69,14 @@ def _unschedulable(status: Document) -> str | None:
     for condition in status.get("conditions", []):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return str(condition.get("message") or condition.get("reason"))
+    return None
+
+
+def _unready_since(status: Document) -> dt.datetime | None:
+    for condition in status.get("conditions", []):
+        if condition["type"] == "ContainersReady" and condition["status"] == "False":
+            since = condition.get("lastTransitionTime")
+            return parse_time(since) if since else None
     return None
 
 

@@ -130,12 +130,13 @@ def _active(
     if ending := _end_of(observed, current, now):
         return Step(*_stop(observed, current, now, *ending, previous=previous))
     pod = observed.claimed_pod(current)
-    if loss := _loss(observed, current, pod):
+    if loss := _loss(observed, current, pod, now, settings):
         return _replace(observed, current, now, loss, settings)
     if pod is None:
         return Step(current, previous, requeue_s=_until_retry_s(current, now) or None)
     following, events = _follow(observed, current, pod)
-    return Step(following, previous, events, _until_deadline_s(observed, following, now))
+    waits = (_until_deadline_s(observed, following, now), _until_given_up_s(pod, now, settings))
+    return Step(following, previous, events, min((wait for wait in waits if wait is not None), default=None))
 
 
 def _end_of(
@@ -192,7 +193,13 @@ def _stop(
     )
 
 
-def _loss(observed: ObservedProject, current: BroadcastStatus, pod: PodView | None) -> str | None:
+def _loss(
+    observed: ObservedProject,
+    current: BroadcastStatus,
+    pod: PodView | None,
+    now: dt.datetime,
+    settings: OperatorSettings,
+) -> str | None:
     """Why the claimed encoder delivers nothing any more, if so."""
     if pod is None:
         return "its pod is gone" if current.encoder else None
@@ -203,7 +210,20 @@ def _loss(observed: ObservedProject, current: BroadcastStatus, pod: PodView | No
         return "it has yielded to another encoder"
     if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
         return f"node {pod.node} is unreachable"
+    remaining_s = _until_given_up_s(pod, now, settings)
+    if pod.failure and remaining_s is not None and remaining_s <= 0:
+        return pod.failure[1]
+    status = encoder.status if encoder else None
+    if status and status.broadcast == current.id and status.epoch == current.epoch:
+        return status.encode_error
     return None
+
+
+def _until_given_up_s(pod: PodView, now: dt.datetime, settings: OperatorSettings) -> float | None:
+    """How much longer its containers may fail to start; None while they do not."""
+    if pod.failing_since is None:
+        return None
+    return settings.broadcast.container_timeout_s - (now - pod.failing_since).total_seconds()
 
 
 def _replace(

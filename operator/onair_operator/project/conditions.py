@@ -28,8 +28,7 @@ def project_verdict(
         case BroadcastPhase.STARTING:
             return no_capacity(observed, broadcast, settings) or _starting(observed, broadcast)
         case BroadcastPhase.RUNNING:
-            obstacle = _refused(observed, broadcast) or _composition_error(observed, broadcast)
-            return obstacle or Verdict(True, "OnAir", "on air")
+            return _refused(observed, broadcast) or _running(observed, broadcast)
         case BroadcastPhase.STOPPING:
             return _refused(observed, broadcast) or Verdict(False, "Stopping", "streams are being ended")
         case _:
@@ -52,11 +51,9 @@ def _pod_refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdi
 
 
 def _starting(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
-    pod = observed.claimed_pod(broadcast)
-    if pod and pod.failure:
-        return Verdict(False, *pod.failure)
     obstacle = (
-        _pod_refused(observed, broadcast)
+        _container_failure(observed, broadcast)
+        or _pod_refused(observed, broadcast)
         or _refused(observed, broadcast)
         or _composition_error(observed, broadcast)
     )
@@ -73,6 +70,33 @@ def _refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict |
             f" {encoder.refused}",
         )
     return None
+
+
+def _running(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
+    on_air = _page_on_air(observed, broadcast)
+    if on_air.ready:
+        return on_air
+    return _container_failure(observed, broadcast) or _composition_error(observed, broadcast) or on_air
+
+
+def on_air_verdict(observed: ObservedProject, broadcast: BroadcastStatus | None, ready: Verdict) -> Verdict:
+    """Whether the page itself is on air; what the project's verdict says where nothing is."""
+    if broadcast and broadcast.phase is BroadcastPhase.RUNNING:
+        return _page_on_air(observed, broadcast)
+    return Verdict(False, ready.reason, ready.message)
+
+
+def _page_on_air(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
+    encoder = observed.encoder_of(broadcast)
+    if encoder and encoder.status and encoder.status.on_slate:
+        why = encoder.status.composition_error or "no video comes from the page"
+        return Verdict(False, "Slate", f"the slate is on air: {why}")
+    return Verdict(True, "OnAir", "on air")
+
+
+def _container_failure(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
+    pod = observed.claimed_pod(broadcast)
+    return Verdict(False, *pod.failure) if pod and pod.failure else None
 
 
 def _composition_error(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:

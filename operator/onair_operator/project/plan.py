@@ -27,13 +27,13 @@ from onair_operator.cluster.queue import Key
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.status import destination_status
 from onair_operator.project.broadcast_states import Step, next_step, on_the_way
-from onair_operator.project.conditions import project_verdict
+from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import deliveries
 from onair_operator.project.encoders import follow_encoders, plan_encoders
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.settings import OperatorSettings
-from onair_operator.specs.ready import READY, with_ready
+from onair_operator.specs.ready import ON_AIR, READY, with_condition, with_ready
 
 UNUSED_SECRET_GRACE = dt.timedelta(seconds=60)
 OBSTACLES = {
@@ -45,6 +45,7 @@ OBSTACLES = {
     "ProgramRefused",
     "CollectionNotFound",
     "BroadcastIdUsed",
+    "Slate",
 }
 """Reasons of the Ready condition that are an Event, too."""
 
@@ -89,9 +90,11 @@ def _write_status(
     project = observed.project
     verdict = project_verdict(observed, step.broadcast, settings)
     counts = _count(statuses, observed.destinations)
+    on_air = on_air_verdict(observed, step.broadcast, verdict)
+    conditions = with_condition(project.status.conditions, ON_AIR, on_air, project.generation, now)
     status = ProjectStatus(
         observed_generation=project.generation,
-        conditions=with_ready(project.status.conditions, verdict, project.generation, now),
+        conditions=with_ready(conditions, verdict, project.generation, now),
         broadcast=step.broadcast,
         previous=step.previous,
         destinations=counts,

@@ -27,6 +27,7 @@ from onair_operator.cluster.actions import (
     DeletePod,
     Event,
     PushProgram,
+    Requeue,
     SetFinalizer,
     WriteStatus,
 )
@@ -176,6 +177,31 @@ def test_an_encoder_on_a_dead_node_is_replaced_but_a_silent_one_is_not() -> None
     assert CreatePod("show-run-2", dead.project, "run", 2, frozenset({"node-eu"})) in plan(dead)
     speaking = world(show, pods=[pod()], encoders=[encoder()], dead_nodes=frozenset({"node-eu"}))
     assert broadcast_of(speaking).epoch == 1
+
+
+@pytest.mark.parametrize("phase", ["Waiting", "Starting", "Running"])
+def test_an_encoder_whose_containers_cannot_start_is_waited_for_and_then_replaced(phase: str) -> None:
+    def failing(for_s: float) -> ObservedProject:
+        since = NOW - dt.timedelta(seconds=for_s)
+        failing_pod = pod(failure=("ImagePullFailed", "onair/encoder: not found"), failing_since=since)
+        broadcast = run(phase, encoder="uid-pod-1", losses=4)
+        return world(project(status={"broadcast": broadcast}, metadata=held()), pods=[failing_pod])
+
+    assert broadcast_of(failing(100)).epoch == 1
+    (look_again,) = [a for a in plan(failing(100)) if isinstance(a, Requeue)]
+    assert look_again.after_s == pytest.approx(20)
+    replaced = broadcast_of(failing(120))
+    assert (replaced.epoch, replaced.losses) == (2, 5)
+    (lost,) = [a for a in plan(failing(120)) if isinstance(a, Event) and a.reason == "EncoderLost"]
+    assert "onair/encoder: not found" in lost.message
+
+
+def test_an_encoder_that_says_it_cannot_encode_is_replaced() -> None:
+    show = project(status={"broadcast": on_air()}, metadata=held())
+    hopeless = encoder(on_slate=True, encode_error="ffmpeg hung or ended 6 times in a row")
+    assert broadcast_of(world(show, pods=[pod()], encoders=[hopeless])).epoch == 2
+    of_another_run = encoder(id="before", encode_error="ffmpeg hung or ended 6 times in a row")
+    assert broadcast_of(world(show, pods=[pod()], encoders=[of_another_run])).epoch == 1
 
 
 def test_a_pod_of_an_older_epoch_is_deleted() -> None:

@@ -70,6 +70,18 @@ QUOTA = Refusal("show-run-1", 'pods "show-run-1" is forbidden: exceeded quota')
             ("True", "OnAir"),
         ),
         (
+            world(project(status={"broadcast": on_air()}), pods=[pod()], encoders=[encoder(on_slate=True)]),
+            ("False", "Slate"),
+        ),
+        (
+            world(
+                project(status={"broadcast": on_air()}),
+                pods=[pod(failure=("ContainerFailed", "container browser ends again and again"))],
+                encoders=[encoder(on_slate=True, composition_error="the browser is being restarted")],
+            ),
+            ("False", "ContainerFailed"),
+        ),
+        (
             world(
                 project(status={"broadcast": run("Stopped", error="DurationExceeded", stop=format_time(NOW))})
             ),
@@ -120,3 +132,40 @@ def test_a_refused_pod_says_what_the_cluster_says() -> None:
     waiting = world(project(status={"broadcast": run("Waiting")}), refusal=QUOTA)
     message = status_of(waiting).conditions[0].message
     assert message.endswith("retried. It says: " + QUOTA.message)
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected"),
+    [
+        (world(project("Stopped")), ("False", "NotRunning", "not on air")),
+        (
+            world(
+                project(status={"broadcast": run("Starting")}),
+                pods=[pod(failure=("ImagePullFailed", "onair/encoder: not found"))],
+            ),
+            ("False", "ImagePullFailed", "onair/encoder: not found"),
+        ),
+        (
+            world(project(status={"broadcast": on_air()}), pods=[pod()], encoders=[encoder()]),
+            ("True", "OnAir", "on air"),
+        ),
+        (
+            world(
+                project(status={"broadcast": on_air()}),
+                pods=[pod()],
+                encoders=[encoder(on_slate=True, composition_error="a.example: connection refused")],
+            ),
+            ("False", "Slate", "the slate is on air: a.example: connection refused"),
+        ),
+        (
+            world(project(status={"broadcast": on_air()}), pods=[pod()], encoders=[encoder(on_slate=True)]),
+            ("False", "Slate", "the slate is on air: no video comes from the page"),
+        ),
+    ],
+)
+def test_on_air_says_whether_the_page_is(observed: ObservedProject, expected: tuple[str, str, str]) -> None:
+    ready, on_air_condition = status_of(observed).conditions
+    assert ready.type == "Ready"
+    assert on_air_condition.type == "OnAir"
+    found = (on_air_condition.status, on_air_condition.reason, on_air_condition.message)
+    assert found == expected

@@ -1,0 +1,46 @@
+"""What is known of an encoder pod from its own status."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from onair_crds.shapes import Document
+from onair_operator.encoder.observed import PodView
+
+CREATED = "2026-05-01T12:00:00Z"
+UNREADY = {"type": "ContainersReady", "status": "False", "lastTransitionTime": "2026-05-01T12:30:00Z"}
+
+
+def pod(waiting: Document, *conditions: Document) -> PodView:
+    container = {"name": "browser", "image": "onair/encoder:x", "state": waiting}
+    return PodView.of(
+        {
+            "metadata": {"name": "show-run-1", "uid": "u", "creationTimestamp": CREATED},
+            "status": {"containerStatuses": [container], "conditions": list(conditions)},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "found"),
+    [
+        ("ImagePullBackOff", ("ImagePullFailed", "onair/encoder:x: why")),
+        ("CreateContainerError", ("ContainerFailed", "container browser: why")),
+        ("CrashLoopBackOff", ("ContainerFailed", "container browser ends again and again; see its log")),
+    ],
+)
+def test_a_container_that_cannot_start_is_a_failure_since_it_was_last_ready(
+    reason: str, found: tuple[str, str]
+) -> None:
+    failing = {"waiting": {"reason": reason, "message": "why"}}
+    assert pod(failing, UNREADY).failure == found
+    assert pod(failing, UNREADY).failing_since == dt.datetime(2026, 5, 1, 12, 30, tzinfo=dt.UTC)
+    assert pod(failing).failing_since == dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize("state", [{"running": {}}, {"waiting": {"reason": "ContainerCreating"}}])
+def test_a_container_that_starts_or_runs_is_none(state: Document) -> None:
+    assert pod(state, UNREADY).failure is None
+    assert pod(state, UNREADY).failing_since is None
