@@ -7,11 +7,11 @@ import itertools
 import json
 import os
 from collections.abc import Callable
-from typing import Any
 
-Message = dict[str, Any]
+from onair_encoder.browser.cdp_messages import Message, MessageSplitter
+
 CALL_TIMEOUT_S = 5.0
-MAX_MESSAGE = 16 * 1024 * 1024
+CHUNK = 1 << 20
 
 
 class CdpClosed(Exception):
@@ -44,7 +44,7 @@ class CdpPipe:
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=MAX_MESSAGE)
+        reader = asyncio.StreamReader(limit=CHUNK)
         await loop.connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(self._read_fd, "rb", 0)
         )
@@ -52,14 +52,11 @@ class CdpPipe:
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
-            while True:
-                message = json.loads((await reader.readuntil(b"\0"))[:-1])
-                if future := self._waiting.pop(message.get("id", 0), None):
-                    if not future.done():
-                        future.set_result(message)
-                elif "method" in message:
-                    self._on_event(message["method"], message.get("params", {}), message.get("sessionId"))
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError, ValueError):
+            messages = MessageSplitter()
+            while data := await reader.read(CHUNK):
+                for message in messages.feed(data):
+                    self._take(message)
+        except (ConnectionError, ValueError):
             pass
         finally:
             for future in self._waiting.values():
@@ -67,6 +64,13 @@ class CdpPipe:
                     future.set_exception(CdpClosed())
             self._waiting.clear()
             self._on_closed()
+
+    def _take(self, message: Message) -> None:
+        if future := self._waiting.pop(message.get("id", 0), None):
+            if not future.done():
+                future.set_result(message)
+        elif "method" in message:
+            self._on_event(message["method"], message.get("params", {}), message.get("sessionId"))
 
     async def call(
         self,

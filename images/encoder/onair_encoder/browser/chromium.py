@@ -7,12 +7,14 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.browser import window
-from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout, Message
+from onair_encoder.browser import bounds, window
+from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
+from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.page_error import PageError, page_error_text
 
@@ -22,6 +24,8 @@ NAVIGATION_TIMEOUT_S = 30.0
 HEALTH_TIMEOUT_S = 10.0
 PAINT_TIMEOUT_S = 2.0
 """A page that has loaded and painted nothing for so long is shown as it is."""
+DOCUMENT = "[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host]"
+"""The present document's HTTP status, 0 where it has none, and the host that it is from."""
 DARK = "document.documentElement.style.background = '#000'"
 
 
@@ -38,14 +42,17 @@ class Chromium:
         self.process: asyncio.subprocess.Process | None = None
         self.lost = asyncio.Event()
         """The browser or its page has crashed."""
-        self.left = asyncio.Event()
-        """The page navigated by itself to one that cannot be loaded."""
+        self.navigated = asyncio.Event()
+        """A document was loaded, at the page's own wish or at ours: `check` says whether it is one."""
         self._size: tuple[int, int] | None = None
         self._emulates = False
         self._cdp: CdpPipe | None = None
         self._session: str | None = None
         self._target: str | None = None
         self._document_status: int | None = None
+        """Of the document that is being loaded."""
+        self._unreachable = False
+        """The browser shows an error of its own."""
         self._painted = asyncio.Condition()
         self._painted_loaders: set[str] = set()
         self._reactions: set[asyncio.Task[None]] = set()
@@ -76,8 +83,9 @@ class Chromium:
         self._target = pages[0]
         attached = await self._call("Target.attachToTarget", {"targetId": self._target, "flatten": True})
         self._session = attached["sessionId"]
-        for domain in ("Page", "Network", "Inspector"):
+        for domain in ("Page", "Inspector"):
             await self._page(f"{domain}.enable")
+        await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
         await self._page("Runtime.evaluate", {"expression": DARK})
         await self._call("Target.setDiscoverTargets", {"discover": True})
@@ -135,16 +143,14 @@ class Chromium:
             case "Page.javascriptDialogOpening":
                 # Nobody sits in front of this screen: a dialog would block the page for ever.
                 self._react(self._page("Page.handleJavaScriptDialog", {"accept": True}))
-            case "Target.targetCreated":
-                target = params["targetInfo"]
+            case "Target.targetCreated" if target := params.get("targetInfo"):
                 if target["type"] == "page" and target["targetId"] != self._target:
                     # A second window would cover the programme.
                     self._react(self._call("Target.closeTarget", {"targetId": target["targetId"]}))
-            case "Page.frameNavigated":
-                frame = params["frame"]
-                if "parentId" not in frame and frame.get("unreachableUrl") and self.page:
-                    self.page = None
-                    self.left.set()
+            case "Page.frameNavigated" if frame := params.get("frame"):
+                if "parentId" not in frame:
+                    self._unreachable = bool(frame.get("unreachableUrl"))
+                    self.navigated.set()
             case "Page.lifecycleEvent" if params.get("name") == "firstPaint":
                 self._painted_loaders.add(params["loaderId"])
                 self._react(self._notify_painted())
@@ -180,22 +186,52 @@ class Chromium:
         self.page, self._document_status = None, None
         self._painted_loaders.clear()
         host = urlsplit(url).netloc.rpartition("@")[2]
+        # Only for the document: what a page loads later is none of our business, and may be large.
+        await self._page("Network.enable")
         try:
             response = await self._page("Page.navigate", {"url": url}, NAVIGATION_TIMEOUT_S)
         except CdpTimeout as error:
             raise PageError(f"{host}: no response within {NAVIGATION_TIMEOUT_S:.0f} s") from error
         except CdpError as error:
             raise PageError("not an address that a browser can open") from error
+        finally:
+            self._react(self._page("Network.disable"))
+        if self._document_status and self._document_status >= 400:
+            raise PageError(_refusal(host, self._document_status))
         if text := response.get("errorText"):
             raise PageError(f"{host}: {page_error_text(text)}")
         if loader := response.get("loaderId"):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
                     await self._painted.wait_for(lambda: loader in self._painted_loaders)
-        if self._document_status and self._document_status >= 400:
-            raise PageError(f"{host} responds with HTTP {self._document_status}")
-        self.left.clear()
+        await self.check()
         self.page = url
+
+    async def check(self) -> None:
+        """Whether the page responds, and its present document is no error.
+
+        Raises:
+            CdpClosed: it does not respond.
+            PageError: it has navigated to an error; what is shown is undefined, see `darken`.
+        """
+        self.navigated.clear()
+        if self.lost.is_set():
+            raise CdpClosed("the page has crashed")
+        try:
+            response = await self._page("Runtime.evaluate", {"expression": DOCUMENT, "returnByValue": True})
+        except CdpError as error:
+            raise CdpClosed("the page does not respond") from error
+        if self._unreachable:
+            self.page = None
+            raise PageError("the page became unavailable")
+        status, host = response["result"].get("value") or (0, "")
+        if isinstance(status, int) and status >= 400:
+            self.page = None
+            raise PageError(_refusal(host, status))
+
+    def excess(self) -> str | None:
+        """Why it has to be restarted, if it takes too much; blocks for some milliseconds."""
+        return bounds.excess(Path(self._profile.name))
 
     async def darken(self) -> None:
         """Shows plain black, in place of the browser's own error page."""
@@ -204,16 +240,6 @@ class Chromium:
             await self._page("Page.stopLoading")
             await self._page("Page.navigate", {"url": "about:blank"})
             await self._page("Runtime.evaluate", {"expression": DARK})
-
-    async def healthy(self) -> bool:
-        """Whether the page still responds."""
-        if self.lost.is_set():
-            return False
-        try:
-            await self._page("Runtime.evaluate", {"expression": "1"})
-        except (CdpClosed, CdpError):
-            return False
-        return True
 
     async def stop(self) -> None:
         for reaction in self._reactions:
@@ -225,3 +251,7 @@ class Chromium:
                 os.killpg(self.process.pid, 9)
             await self.process.wait()
         self._profile.cleanup()
+
+
+def _refusal(host: object, status: int) -> str:
+    return f"{host} responds with HTTP {status}"

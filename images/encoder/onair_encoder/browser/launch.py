@@ -30,6 +30,8 @@ FLAGS = [
     "--disable-sync",
     "--disable-gpu",
     "--disable-dev-shm-usage",
+    "--disk-cache-size=67108864",
+    "--media-cache-size=67108864",
     "--disable-quic",
     "--deny-permission-prompts",
     "--noerrdialogs",

@@ -79,27 +79,21 @@ class PageKeeper:
             self._changed.clear()
             url: str = self.wanted["url"]
             await chromium.resize(self.wanted["width"], self.wanted["height"])
-            if chromium.page != url:
-                if chromium.left.is_set():
-                    # The browser shows an error of its own
-                    self._report(None, "the page became unavailable")
-                    await chromium.darken()
-                    chromium.left.clear()
-                try:
+            try:
+                if chromium.page != url:
                     if not await self._load(chromium, url):
                         retry_s = RETRY_MIN_S
                         continue
-                except PageError as error:
-                    log("page.failed", error=str(error))
-                    self._report(None, str(error))
-                    await chromium.darken()
-                    await _first_of(retry_s, self._changed, chromium.lost)
-                    retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
-                    continue
-                log("page.loaded")
+                    log("page.loaded")
                 retry_s = RETRY_MIN_S
-            self._report(url, None)
-            await self._watch(chromium)
+                self._report(url, None)
+                await self._watch(chromium)
+            except PageError as error:
+                log("page.failed", error=str(error))
+                self._report(None, str(error))
+                await chromium.darken()
+                await _first_of(retry_s, self._changed, chromium.lost)
+                retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
 
     async def _load(self, chromium: Chromium, url: str) -> bool:
         """Whether the page was loaded; False when another was wanted meanwhile.
@@ -126,15 +120,18 @@ class PageKeeper:
             await asyncio.gather(loading, return_exceptions=True)
 
     async def _watch(self, chromium: Chromium) -> None:
-        """Returns when there is something to do.
+        """Returns when another page or size is wanted.
 
         Raises:
-            CdpClosed: the browser is lost.
+            CdpClosed: the browser is lost, or takes too much.
+            PageError: the page has navigated to an error.
         """
-        while not self._changed.is_set() and not chromium.left.is_set():
-            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.left, chromium.lost)
-            if not await chromium.healthy():
-                raise CdpClosed("the page does not respond")
+        while not self._changed.is_set():
+            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.navigated, chromium.lost)
+            await chromium.check()
+            if reason := await asyncio.to_thread(chromium.excess):
+                self._report(None, reason)
+                raise CdpClosed(reason)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client: JSON lines in with what is wanted, JSON lines out with what is shown."""

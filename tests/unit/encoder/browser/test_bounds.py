@@ -1,0 +1,60 @@
+"""A browser that takes too much is restarted before the kernel or the kubelet acts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onair_encoder.browser import bounds
+from onair_encoder.browser.bounds import excess
+
+MIB = 1024 * 1024
+V2, V1 = ("memory.max", "memory.stat"), ("memory/memory.limit_in_bytes", "memory/memory.stat")
+
+
+@pytest.fixture
+def cgroup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "cgroup/memory").mkdir(parents=True)
+    monkeypatch.setattr(bounds, "CGROUP", tmp_path / "cgroup")
+    return tmp_path / "cgroup"
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    (tmp_path / "profile/Default").mkdir(parents=True)
+    return tmp_path / "profile"
+
+
+@pytest.mark.parametrize(
+    ("names", "stat"),
+    [
+        (V2, "anon {}\nfile 999999999999\nshmem 1048576\n"),
+        (V1, "cache 999999999999\nrss 1\ntotal_rss {}\ntotal_shmem 1048576\n"),
+    ],
+    ids=["v2", "v1"],
+)
+def test_memory_is_bounded_short_of_the_limit(
+    cgroup: Path, profile: Path, names: tuple[str, str], stat: str
+) -> None:
+    limit, used = (cgroup / name for name in names)
+    limit.write_text(f"{1000 * MIB}\n")
+    used.write_text(stat.format(800 * MIB))
+    assert excess(profile) is None
+    used.write_text(stat.format(850 * MIB))
+    assert excess(profile) == "the page takes more than 850 MiB of memory"
+
+
+@pytest.mark.parametrize(("name", "limit"), [(V2[0], "max"), (V1[0], "9223372036854771712")])
+def test_without_a_limit_there_is_no_bound(cgroup: Path, profile: Path, name: str, limit: str) -> None:
+    (cgroup / name).write_text(limit)
+    assert excess(profile) is None
+
+
+@pytest.mark.usefixtures("cgroup")
+def test_what_a_page_stores_is_bounded(profile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MAX_PROFILE_BYTES", 2 * MIB)
+    (profile / "Default/database").write_bytes(b"x" * MIB)
+    assert excess(profile) is None
+    (profile / "blob").write_bytes(b"x" * 2 * MIB)
+    assert excess(profile) == "the page stores more than 2 MiB"
