@@ -59,6 +59,7 @@ class AgentMetrics(Collector):
         for name, text, value in (
             ("onair_encoder_speed", "Speed of encoding; 1 is real time.", encode.speed),
             ("onair_encoder_bitrate_bps", "Bits per second of media.", agent.status().bitrate_bps),
+            ("onair_encoder_failures", "Failures of ffmpeg in a row.", encode.failures),
             ("onair_encoder_on_slate", "1 while the slate is on air.", float(agent.switch.on_slate)),
         ):
             yield GaugeMetricFamily(name, text, value=value)
