@@ -12,6 +12,10 @@ ROWS = 3
 CLICK_MS = 2**28
 """The modulus of a click's time."""
 TICKS = 4096
+FARTHEST_MS = 1000.0
+"""Audio and video that are further apart are not compared."""
+FIT_MS = 34.0
+"""A flash is seen up to a frame off, and less than the gaps between clicks differ."""
 
 Gray = NDArray[np.uint8]
 Samples = NDArray[np.float32]
@@ -95,19 +99,15 @@ def tone_hz(samples: Samples, rate_hz: int) -> float:
 
 
 def av_offset_ms(clicks: list[float], flashes: list[float]) -> float | None:
-    """Median of audio minus video: positive where the audio is late; None without pairs."""
-    pairs = [min((click - flash for flash in flashes), key=abs) * 1000 for click in clicks if flashes]
-    near = [p for p in pairs if abs(p) < 400]
-    return float(np.median(near)) if near else None
+    """Median of audio minus video: positive where the audio is late; None where they do not fit."""
+    return _distance_ms([click * 1000 for click in clicks], [flash * 1000 for flash in flashes])
 
 
-def av_distance_ms(
-    clicks: list[float], times_s: list[float], seen: list[Painted | None], near_ms: float = 400
-) -> float | None:
+def av_distance_ms(clicks: list[float], times_s: list[float], seen: list[Painted | None]) -> float | None:
     """Audio minus video, precise to some milliseconds; positive where audio is late, None where unknown.
 
-    A flash is seen with the next frame, so that it is precise to a frame at best; what frames show of the
-    clock they were painted by is good for the mean of them all.
+    A flash is seen with the next frame, so that each is precise to a frame at best; what frames show of the
+    clock they were painted by needs no more than one click.
 
     Args:
         clicks: when they are heard, in seconds of the stream.
@@ -119,6 +119,20 @@ def av_distance_ms(
     if not due:
         return None
     video_ms = float(np.median([at * 1000 - painted.wall_ms for at, painted in known]))
-    pairs = [min((click * 1000 - video_ms - each for each in due), key=abs) for click in clicks]
-    near = [pair for pair in pairs if abs(pair) < near_ms]
-    return float(np.median(near)) if near else None
+    return _distance_ms([click * 1000 for click in clicks], [video_ms + each for each in due])
+
+
+def _distance_ms(heard: list[float], seen: list[float]) -> float | None:
+    """By how much one series is later than the other: the distance that most of its members have in common.
+
+    The gaps between clicks differ, so a series that is a whole gap off fits nowhere else.
+    """
+    pairs = np.subtract.outer(heard, seen)
+    candidates = pairs[np.abs(pairs) < FARTHEST_MS]
+    if not candidates.size:
+        return None
+    candidates = candidates[np.argsort(np.abs(candidates))]
+    fits = np.abs(pairs[:, :, None] - candidates) < FIT_MS
+    common = candidates[np.argmax(fits.any(axis=1).sum(axis=0))]
+    together = pairs[np.abs(pairs - common) < FIT_MS]
+    return float(np.median(together)) if len(together) >= min(len(heard), len(seen)) / 2 else None

@@ -56,7 +56,7 @@ def drifting(length_s: int, total_ms: float, every_s: int) -> list[Offset]:
 @pytest.mark.parametrize(
     ("length_s", "every_s", "allowed_ms", "refused_ms"),
     [
-        (60, 10, 60.0, 95.0),
+        (60, 10, 50.0, 70.0),
         (3600, 60, 50.0, 70.0),
     ],
 )

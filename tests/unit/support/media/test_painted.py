@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from tests.support.media import painted
@@ -95,3 +98,17 @@ def test_the_distance_is_finer_than_a_frame() -> None:
     heard = [(each - begin_ms + 12.5) / 1000 + late_s for each in clicks_ms]
     assert painted.av_distance_ms(heard, times, seen) == pytest.approx(7, abs=2)
     assert painted.av_distance_ms(heard, times, [painted.Painted(1, 1)]) is None
+
+
+@pytest.mark.parametrize("late_ms", [-600.0, -12.0, 0.0, 20.0, 450.0])
+def test_audio_that_is_far_off_is_not_taken_for_that_of_the_next_click(late_ms: float) -> None:
+    """Flashes are seen up to half a frame off; clicks are missed at the ends."""
+    gaps = itertools.cycle([0.387, 0.587, 0.443, 0.531])
+    due = list(itertools.accumulate(itertools.islice(gaps, 20)))
+    flashes = [math.ceil((each - 1 / 60) * 30) / 30 for each in due]
+    clicks = [each + late_ms / 1000 for each in due[2:-1]]
+    assert painted.av_offset_ms(clicks, flashes) == pytest.approx(late_ms, abs=5)
+
+
+def test_clicks_without_their_flashes_tell_nothing() -> None:
+    assert painted.av_offset_ms([1.0, 1.4, 2.0, 2.4], [1.0, 3.2, 4.1, 5.6]) is None
