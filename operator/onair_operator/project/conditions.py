@@ -73,10 +73,11 @@ def _refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict |
 
 
 def _running(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
-    on_air = _page_on_air(observed, broadcast)
-    if on_air.ready:
-        return on_air
-    return _container_failure(observed, broadcast) or _composition_error(observed, broadcast) or on_air
+    return (
+        _container_failure(observed, broadcast)
+        or _composition_error(observed, broadcast)
+        or _page_on_air(observed, broadcast)
+    )
 
 
 def on_air_verdict(observed: ObservedProject, broadcast: BroadcastStatus | None, ready: Verdict) -> Verdict:
