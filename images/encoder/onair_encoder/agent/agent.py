@@ -245,7 +245,7 @@ class Agent:
             self._end(BroadcastError.DURATION_EXCEEDED)
 
     def _look_for_first_frame(self) -> None:
-        if self.switch.on_slate and self._page_due is not None and time.monotonic() >= self._page_due:
+        if self.switch.on_slate and self._page_is_late:
             self._on_air()
         elif not self._browser.loaded:
             self._loaded_at = None
@@ -255,6 +255,12 @@ class Agent:
             keyframe_at = self.fan_out.last_keyframe_at
             if keyframe_at and keyframe_at >= self._loaded_at and not self.switch.on_slate:
                 self._on_air()
+
+    @property
+    def _page_is_late(self) -> bool:
+        """The encode runs, and the page is not ready in time. Without an encode the encoder is what fails."""
+        due = self._page_due
+        return due is not None and time.monotonic() >= due and self.encode_progress.now.frames > 0
 
     def _on_air(self) -> None:
         self._phase = "running"
