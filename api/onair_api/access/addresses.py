@@ -30,6 +30,8 @@ def payload_without_addresses(payload: JsonObject) -> JsonObject:
     """A copy of a live event's payload without addresses; the payload itself where it has none."""
     ((kind, change),) = payload.items()
     ((sub_type, record),) = change.items()
+    if kind == "project" and "message" in record:
+        return {kind: {sub_type: {name: value for name, value in record.items() if name != "message"}}}
     hide = {"destination": destination_without_address, "project": project_without_addresses}.get(kind)
     if hide is None or kind not in record:
         return payload

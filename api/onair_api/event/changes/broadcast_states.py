@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from onair_api.live.broadcast.run import Run, known_runs
+from onair_api.live.broadcast.run import Run, known_runs, present_run
+from onair_api.live.broadcast.verdict import obstacle, verdict
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import JsonObject
@@ -28,7 +29,25 @@ def broadcast_states(before: Entry | None, after: Entry) -> list[tuple[str, Json
         if run.phase is BroadcastPhase.ARCHIVED and not (known and known.phase.ended):
             found.append(_state(run, BroadcastPhase.STOPPED))
         found.append(_state(run, run.phase))
-    return found
+    return found + _obstacles(before, after)
+
+
+def _obstacles(before: Entry | None, after: Entry) -> list[tuple[str, JsonObject]]:
+    """What came to stand in the way of the present run, or does no more: a state without a phase.
+
+    Why a run ended is told by its last states.
+    """
+    run = present_run(after.spec, after.status)
+    if not run.on_air:
+        return []
+    old: JsonObject = {}
+    if before and present_run(before.spec, before.status).id == run.id:
+        old = obstacle(before.spec, before.status)
+    new = obstacle(after.spec, after.status)
+    if new.get("reason") == old.get("reason"):
+        return []
+    why = new or verdict(after.status, run)
+    return [(f"{run.id} why {why['reason']}", {"broadcastId": run.id, **why})] if why else []
 
 
 def _runs(project: Entry | None) -> list[Run]:

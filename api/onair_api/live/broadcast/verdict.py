@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from onair_api.live.broadcast.run import Run
+from onair_api.live.broadcast.run import Run, present_run
 from onair_crds.shapes import JsonObject
 
 TYPES = ("OnAir", "Ready")
 """Conditions in the order in which they are asked; the last one speaks also where it is True."""
+
+
+EXPECTED = frozenset({"Waiting", "Starting", "Stopping", "OnAir", "NotRunning", "Stopped"})
+"""Reasons of what goes as it should; every other one stands in the way of the broadcast."""
+
+
+def obstacle(spec: JsonObject, status: JsonObject) -> JsonObject:
+    """`{reason, message}` of what stands in the way of the present run; empty where nothing does."""
+    why = verdict(status, present_run(spec, status))
+    return {} if why.get("reason") in EXPECTED else why
 
 
 def verdict(status: JsonObject, run: Run) -> JsonObject:

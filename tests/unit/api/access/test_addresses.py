@@ -53,6 +53,12 @@ def test_the_kind_stays_and_the_address_goes(
     }
 
 
+def test_why_a_broadcast_is_as_it_is_is_told_in_a_word() -> None:
+    state = {"projectId": "p", "broadcastId": "b", "reason": "CompositionUnreachable"}
+    told = {"project": {"state": {**state, "message": f"a.example/{SECRET}: name not found"}}}
+    assert payload_without_addresses(told) == {"project": {"state": state}}
+
+
 @pytest.mark.parametrize(
     "payload",
     [

@@ -14,7 +14,6 @@ from onair_api.event.changes.broadcast_states import broadcast_states
 from onair_api.live.broadcast.run import wanted_start, wanted_stop
 from onair_crds.contract.runs import with_used
 from onair_crds.kube.store import Entry
-from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
 
 INTERNAL = "PROJECT_BROADCAST_ERROR_INTERNAL"
@@ -32,7 +31,8 @@ def told(*versions: Entry) -> list[str]:
     """The states told of, as `id PHASE` and ` with the error`."""
     states = [s for pair in itertools.pairwise((None, *versions)) if pair[1] for s in _of(*pair)]
     return [
-        f"{state.get('broadcastId', '?')} {state['phase'].removeprefix('PROJECT_BROADCAST_PHASE_')}"
+        f"{state.get('broadcastId', '?')} "
+        + state.get("phase", state.get("reason")).removeprefix("PROJECT_BROADCAST_PHASE_")
         + (" with the error" if state.get("error") == INTERNAL else "")
         for state in states
     ]
@@ -114,7 +114,37 @@ def test_the_last_event_of_a_failed_run_has_the_error() -> None:
     assert told(*versions)[-1] == "x ARCHIVED with the error"
 
 
-ORDER = [phase.name for phase in BroadcastPhase]
+def ready(reason: str, status: str = "False") -> Document:
+    return {"type": "Ready", "status": status, "reason": reason, "message": f"about {reason}"}
+
+
+def why(*conditions: Document | None, phase: str = "Waiting") -> list[Document]:
+    """States without a phase, of versions with these conditions."""
+    record = {"broadcast": run("x", phase)}
+    versions = [version(START_X, **record, conditions=[each] if each else []) for each in conditions]
+    states = [s for pair in itertools.pairwise((None, *versions)) if pair[1] for s in _of(*pair)]
+    return [state for state in states if "phase" not in state]
+
+
+def test_what_stands_in_the_way_is_told_when_it_comes_and_when_it_goes() -> None:
+    lost = ready("NoCapacity")
+    assert why(ready("Waiting"), lost, lost, ready("Waiting")) == [
+        {"broadcastId": "x", "reason": "NoCapacity", "message": "about NoCapacity"},
+        {"broadcastId": "x", "reason": "Waiting", "message": "about Waiting"},
+    ]
+    slate = {**ready("Slate"), "type": "OnAir"}
+    on_air = ready("OnAir", "True")
+    assert [each["reason"] for each in why(on_air, slate, on_air, phase="Running")] == ["Slate", "OnAir"]
+
+
+def test_what_goes_as_it_should_is_told_by_its_phase_alone() -> None:
+    assert why(None, ready("Waiting"), ready("Starting")) == []
+    lost = {"broadcast": run("x", "Running"), "conditions": [ready("CompositionUnreachable")]}
+    before, another = version(START_X, **lost), version(START_Y, **lost)
+    failed = run("x", "Stopped", error="Internal")
+    after = version(START_X, broadcast=failed, conditions=[ready("EncoderFailed")])
+    assert told(before, after)[2:] == ["x STOPPED with the error"], "why it ended is told by the last state"
+    assert told(before, another)[2:] == ["x STOPPING", "y WAITING"]
 
 
 @settings(max_examples=300, deadline=None)
