@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import Aborted, NotFound
+from onair_api.errors import Aborted, FailedPrecondition, NotFound, RpcError
 from onair_api.metrics import WRITE_CONFLICTS
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, spec_changes
@@ -102,14 +102,20 @@ class Writer:
         raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times during this update; try again")
 
     async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonPatch]:
-        """What the change makes of a version, which is the API server's own where that is nothing.
+        """What the change makes of a version: of the API server's own where that is nothing, or refused.
 
         A version of the view may be old, and then a compare-and-swap fails; without one nothing would.
         """
-        operations = spec_changes(before.spec, await change(before))
+        refusal: RpcError | None = None
+        try:
+            operations = spec_changes(before.spec, await change(before))
+        except (FailedPrecondition, NotFound) as error:
+            operations, refusal = [], error
         if operations:
             return before, operations
         newest = await self._newest(before.kind, before.name)
+        if newest is before and refusal:
+            raise refusal
         return newest, spec_changes(newest.spec, await change(newest))
 
     async def delete(self, entry: Entry, note: RequestNote, permit: Permit | None = None) -> bool:

@@ -70,6 +70,26 @@ def test_a_start_is_not_lost(both: tuple[Show, Show], stall: Callable[[], None],
     assert (wanted["state"], wanted["id"]) == ("Running", second)
 
 
+def test_what_the_other_replica_made_is_there_to_be_changed(
+    both: tuple[Show, Show], stall: Callable[[], None], cluster: Cluster
+) -> None:
+    show, there = both
+    address = {"address": {"rtmpPull": {"url": "rtmp://a.example/live"}}}
+    source = show.user.ok("POST", f"/collection/{show.collection}/source", address)["source"]["sourceId"]
+    stall()
+    path = f"{show.path}/source/{source}"
+    wait_for(lambda: show.user.call("PUT", path, {}).is_success, "it is in the project")
+    trigger = {"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR"}}
+
+    def changed() -> httpx.Response | None:
+        response = there.user.call("PATCH", path, trigger)
+        return None if response.status_code == 503 else response
+
+    assert wait_for(changed, "a new connection is opened").status_code == 200
+    (stored,) = cluster.get("projects", show.id)["spec"]["sources"]
+    assert stored["trigger"]["start"] == "Or"
+
+
 def test_a_half_open_watch_is_as_old_as_its_last_byte_and_not_ready(stalled: Facade, proxy: Proxy) -> None:
     assert (metric(stalled, AGE) or 0) < 2
     proxy.stall()
