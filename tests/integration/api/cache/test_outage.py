@@ -37,7 +37,7 @@ def test_reads_go_on_writes_wait_and_everything_recovers(
             assert int(response.headers["Retry-After"]) > 0
             assert "127.0.0.1" not in response.text
         response = anna.call(
-            "POST", f"{show.path}/destination", {"address": {"srtPush": {"url": "srt://a.example"}}}
+            "POST", f"{show.path}/destination", {"address": {"srtPush": {"url": "srt://a.example:9000"}}}
         )
         assert response.status_code == 503
         assert guest.ok("GET", show.path)

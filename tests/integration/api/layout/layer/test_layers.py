@@ -296,8 +296,8 @@ def test_responses_have_the_fields_that_the_document_names(canvas: Canvas, facad
     made = canvas.add("text", requestMetadata={"a": 1}, parentId=canvas.root())
     deleted = canvas.batch({"delete": {"id": canvas.add("text")["id"]}}, requestMetadata={})
     shown = {
-        "Layout": [canvas.get()],
-        "Layer": [made, *canvas.layers()],
+        "v2Layout": [canvas.get()],
+        "v2Layer": [made, *canvas.layers()],
         "BatchResponse": [deleted, canvas.batch()],
         "DeleteLayerResponse": [deleted["layers"][0]["delete"], canvas.delete(made["id"])],
     }
