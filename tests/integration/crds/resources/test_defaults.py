@@ -60,7 +60,7 @@ FULL = [
             "webrtc": {"hosted": {"enabled": True}},
             "location": {"latitude": 52.5, "longitude": 13.4},
             "sources": [{"sourceId": "cam", "trigger": {"start": "Or", "stop": "Ignore"}}],
-            "broadcast": {"state": "Running", "id": "run-1"},
+            "broadcast": {"state": "Running", "id": "run-1", "stopped": "run-0"},
         },
     ),
     (

@@ -71,6 +71,7 @@ BAD = [
     ("Project", {"location": {"latitude": 1}}, "spec.location.longitude", "Required value"),
     ("Project", {"broadcast": {"state": "OnAir"}}, "spec.broadcast.state", 'supported values: "Running"'),
     ("Project", {"broadcast": {"id": "A b"}}, "spec.broadcast.id", "must be lower-case letters"),
+    ("Project", {"broadcast": {"stopped": "A b"}}, "spec.broadcast.stopped", "must be lower-case letters"),
     ("Project", {"collectionId": "No Name"}, "spec.collectionId", "must be the name of a resource"),
     (
         "Project",
