@@ -33,8 +33,9 @@ class Sent:
 
     @property
     def seconds(self) -> float:
-        """Of the programme's time, from the first packet to the last."""
-        return (self._packets[-1].timestamp_ms - self._packets[0].timestamp_ms) / 1000
+        """Of the programme's time, from the first frame to the last."""
+        times = self.times(VIDEO)
+        return times[-1] - times[0]
 
 
 class Watched:

@@ -69,9 +69,13 @@ class Delivery:
         return self._publishers[id_].destination.counters
 
     async def finish(self) -> None:
-        """Ends every stream properly."""
-        publishers = self._publishers.values()
-        await asyncio.gather(*(p.finish() for p in publishers), *self._ending, return_exceptions=True)
+        """Ends every stream properly; states stay, as others may still be ending."""
+        ending = [self._finish(each) for each in self._publishers.values()]
+        await asyncio.gather(*ending, *self._ending, return_exceptions=True)
+
+    async def _finish(self, publisher: Publisher) -> None:
+        await publisher.finish()
+        publisher.destination.ended()
 
     def abort(self) -> None:
         for publisher in self._publishers.values():

@@ -96,6 +96,10 @@ class Destination:
     def disconnected(self, error: str) -> None:
         self._report(ConnectState.DISCONNECTED, error)
 
+    def ended(self) -> None:
+        """Nothing flows any more, and nothing is to."""
+        self._report(ConnectState.DISCONNECTED, None)
+
     def sent(self, more_bytes: int) -> None:
         self.state = self.state.model_copy(update={"bytes_sent": self.state.bytes_sent + more_bytes})
 

@@ -96,6 +96,6 @@ class LiveWindow(Presentation):
 
     def deleted(self, name: str) -> None:
         for names in (self._old, self._stored):
-            if names and names[0] == name:
-                names.pop(0)
+            if name in names[: 2 * DELETED_AT_ONCE]:
+                names.remove(name)
                 return

@@ -10,6 +10,7 @@ import secrets
 from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.drain import DrainTerms, drain
+from onair_encoder.publish.hls.kept_segments import place_key
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
@@ -81,6 +82,7 @@ class _Storing:
 
     def __init__(self, destination: Destination, storage: ProgramStorage, terms: DrainTerms) -> None:
         self._storage = storage
+        self._stop = destination.stop
         writer = Writer(destination.run.broadcast, destination.run.epoch, secrets.token_hex(3))
         self._presentation: Presentation = (
             Recording(storage, writer) if storage.vod else LiveWindow(storage, writer)
@@ -90,7 +92,11 @@ class _Storing:
         self._spool_writer = SpoolWriter(
             destination.fan_out,
             Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC)),
-            spool_of(destination.wanted.id, most_s=self._presentation.spool_s),
+            spool_of(
+                place_key(destination.wanted.id, storage, destination.run.broadcast),
+                self._presentation.spool_s,
+                keeps=storage.vod,
+            ),
         )
         closing = asyncio.Event()
         self.upload = Upload(
@@ -121,7 +127,8 @@ class _Storing:
 
     async def close(self) -> None:
         self._time.cancel()
-        self._spool_writer.close()
+        # Aborted without a stop: the agent is about to be restarted
+        self._spool_writer.close(keeps=self._storage.vod and not self._stop.is_set())
         self._lock.release()
         with contextlib.suppress(Exception):
             await asyncio.shield(self._store.close())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 import shutil
+import time
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onair_encoder.paths import SPOOL
+from onair_encoder.publish.hls.kept_segments import Leftovers, forget, keep, kept
 from onair_encoder.publish.hls.segmenter import Cut
 
 MEMORY_BYTES = 8 * 2**20
@@ -29,14 +32,25 @@ class Budget:
 
 BUDGET = Budget()
 _numbers = itertools.count()
+_leftovers: dict[Path, Leftovers] = {}
+"""Of this process' predecessor, by the folder of all spools."""
 
 
-def spool_of(destination: str, most_s: float | None) -> Spool:
-    """A spool in a folder of its own: a successor of the same id may begin while this one ends."""
-    number = next(_numbers)
-    if number == 0:
-        shutil.rmtree(SPOOL, ignore_errors=True)  # of a process that died
-    return Spool(SPOOL / f"{destination}.{number}", BUDGET, most_s=most_s)
+def spool_of(key: str, most_s: float | None, *, keeps: bool = False) -> Spool:
+    """A spool in a folder of its own: a successor in the same place may begin while this one ends.
+
+    Args:
+        key: of destination and place.
+        keeps: what waits is kept for an agent that was restarted, but for the segment under way.
+    """
+    if SPOOL not in _leftovers:
+        _leftovers[SPOOL] = Leftovers(SPOOL)
+        _leftovers[SPOOL].purge_soon()
+    folder = SPOOL / f"{key}.{os.getpid()}-{time.monotonic_ns()}-{next(_numbers)}"
+    spool = Spool(folder, BUDGET, 0 if keeps else None, most_s)
+    for each in _leftovers[SPOOL].take(key):
+        spool.adopt(each)
+    return spool
 
 
 @dataclass
@@ -66,7 +80,17 @@ class Spool:
         self._number = 0
         self._broken = False
         """The next segment does not continue the one before."""
+        self._adopted: list[Path] = []
         shutil.rmtree(folder, ignore_errors=True)
+
+    def adopt(self, folder: Path) -> None:
+        """Takes what a spool of a process that died has kept; what comes next does not continue it."""
+        self._adopted.append(folder)
+        for path, size, cut in kept(folder):
+            self._waiting.append(Waiting(cut, size, path))
+            self.bytes += size
+            self._budget.used_bytes += size
+            self._broken = True
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -117,22 +141,18 @@ class Spool:
         self._budget.used_bytes += waiting.size
         data, waiting.cut, waiting.path = waiting.cut.data, replace(waiting.cut, data=b""), path
         try:
-            await asyncio.to_thread(self._store, path, data)
+            await asyncio.to_thread(keep, path, waiting.cut, data)
         except BaseException:
             self._budget.used_bytes -= waiting.size
             waiting.path = None
             raise
-
-    def _store(self, path: Path, data: bytes | bytearray) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
 
     def _forget(self, waiting: Waiting) -> None:
         self.bytes -= waiting.size
         if waiting.path:
             self._budget.used_bytes -= waiting.size
             with contextlib.suppress(OSError):
-                waiting.path.unlink()
+                forget(waiting.path)
         else:
             self._in_memory -= waiting.size
 
@@ -155,8 +175,15 @@ class Spool:
         self._waiting.remove(waiting)
         self._forget(waiting)
 
-    def close(self) -> None:
-        """Frees memory and disk."""
+    def close(self, *, keeps: bool = False) -> None:
+        """Frees memory and disk.
+
+        Args:
+            keeps: leaves on disk what waits there, for the agent that follows.
+        """
+        if keeps:
+            self._waiting = deque(each for each in self._waiting if not each.path)
         while self._waiting:
             self.done(self._waiting[0])
-        shutil.rmtree(self._folder, ignore_errors=True)
+        for folder in [] if keeps else [self._folder, *self._adopted]:
+            shutil.rmtree(folder, ignore_errors=True)

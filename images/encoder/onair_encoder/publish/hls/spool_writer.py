@@ -18,6 +18,8 @@ class SpoolWriter:
         """There may be a segment to store."""
         self._fan_out = fan_out
         self._cuts: asyncio.Queue[Cut] = asyncio.Queue()
+        if spool.first:
+            self.ready.set()
         self._task = asyncio.create_task(self._keep(), name="spool")
         for packet in fan_out.subscribe(self):
             self.packet(packet)
@@ -42,7 +44,8 @@ class SpoolWriter:
             self._cuts.put_nowait(cut)
         await self._cuts.join()
 
-    def close(self) -> None:
+    def close(self, *, keeps: bool = False) -> None:
+        """Ends; `keeps` leaves what waits on disk for the agent that follows."""
         self.stop()
         self._task.cancel()
-        self.spool.close()
+        self.spool.close(keeps=keeps)

@@ -189,13 +189,16 @@ class Upload:
         for name in presentation.indexes:
             await self._store.put_playlist(name, text)
         presentation.playlist_stored(time.monotonic(), len(text))
-        try:
-            for name in presentation.obsolete():
-                await self._store.delete(name)
+        names = presentation.obsolete()
+        deletions = await asyncio.gather(*map(self._store.delete, names), return_exceptions=True)
+        for name, error in zip(names, deletions, strict=True):
+            if isinstance(error, SessionError):
+                # Media is delivered all the same
+                log("hls.not-deleted", id=self._destination.wanted.id, error=str(error))
+            elif error:
+                raise error
+            else:
                 presentation.deleted(name)
-        except SessionError as error:
-            # Media is delivered all the same
-            log("hls.not-deleted", id=self._destination.wanted.id, error=str(error))
 
     def _count(self, *, given_up: bool = False) -> None:
         counters, spool = self._destination.counters, self._spool_writer.spool

@@ -117,6 +117,32 @@ async def test_a_full_spool_drops_the_oldest_as_a_discontinuity(
         assert not list((tmp_path / "spool").rglob("*.ts")), "nothing is left behind"
 
 
+async def test_an_agent_that_is_restarted_stores_what_its_predecessor_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but the segment that was under way and the one that was being cut."""
+    async with StorageServer(tmp_path) as server, live_program() as fan_out:
+        folder = server.bucket() / "archive"
+        archive = server.destination(vod=True)
+        publisher = hls_publisher(archive, fan_out)
+        await until_connected(publisher)
+        server.stop()
+        on_disk = tmp_path / "spool"
+        await until(lambda: len(list(on_disk.rglob("*.json"))) >= 4, "segments are kept")
+        publisher.abort()
+        await until(publisher._task.done, "the agent has ended")
+        monkeypatch.setattr(spool_module, "_leftovers", {})
+        await server.start()
+        follower = hls_publisher(archive, fan_out)
+        await until_connected(follower)
+        await until(lambda: not follower.destination.counters.queued_bytes, "all is stored")
+        await follower.finish()
+        text = text_of(folder / "run.m3u8")
+        assert len(names(text)) >= 1 + 4
+        assert 0 < follower.destination.state.missing_s < 5
+        assert not list(on_disk.rglob("*.ts")), "nothing is left behind"
+
+
 async def test_what_waits_is_stored_though_the_prefix_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from onair_encoder.publish.hls.kept_segments import Leftovers
 from onair_encoder.publish.hls.segmenter import Cut
 from onair_encoder.publish.hls.spool import Budget, Spool
 
@@ -98,3 +99,48 @@ async def test_what_waits_spans_no_more_time_than_it_may(tmp_path: Path) -> None
         spool.done(waiting)
     assert found == [(b"0", False), (b"3", True), (b"4", False)]
     assert spool.dropped_packets == 2
+
+
+async def test_a_restarted_agent_stores_what_its_predecessor_kept(tmp_path: Path) -> None:
+    first = Spool(tmp_path / "key.1", Budget(10_000), memory_bytes=0)
+    for number in range(5):
+        await first.put(cut(number))
+    lost = first.first
+    assert lost
+    assert lost.path is None, "the segment under way is in memory alone"
+    (tmp_path / "key.1/00000002.ts").write_bytes(b"cut short")
+    (tmp_path / "key.1/00000009.json").write_text("[")
+
+    budget = Budget(10_000)
+    second = Spool(tmp_path / "key.2", budget, memory_bytes=0)
+    second.adopt(tmp_path / "key.1")
+    await second.put(cut(9))
+    assert (len(second), second.bytes, second.waits_s) == (4, 400, 8.0)
+    found = []
+    while waiting := second.first:
+        found.append(((await second.data(waiting))[0], waiting.cut.began, waiting.cut.discontinuity))
+        second.done(waiting)
+    assert found == [(1, BEGAN, False), (3, BEGAN, True), (4, BEGAN, False), (9, BEGAN, True)]
+    assert budget.used_bytes == 0
+    second.close()
+    assert not await asyncio.to_thread(lambda: list(tmp_path.iterdir()))
+
+
+async def test_a_spool_is_kept_where_the_agent_is_to_follow_and_else_removed(tmp_path: Path) -> None:
+    for keeps, left in ((True, {"00000001.ts", "00000001.json"}), (False, set())):
+        spool = Spool(tmp_path / f"key.{keeps}", Budget(), memory_bytes=0)
+        await spool.put(cut(0))
+        await spool.put(cut(1))
+        spool.close(keeps=keeps)
+        assert {each.name for each in (tmp_path / f"key.{keeps}").glob("*")} == left
+
+
+def test_leftovers_are_taken_by_their_place_alone_and_else_removed(tmp_path: Path) -> None:
+    for name in ("one.1", "one.2", "two.1"):
+        (tmp_path / name).mkdir()
+    leftovers = Leftovers(tmp_path)
+    assert [each.name for each in leftovers.take("one")] == ["one.1", "one.2"]
+    assert leftovers.take("one") == []
+    leftovers.purge()
+    assert {each.name for each in tmp_path.iterdir()} == {"one.1", "one.2"}
+    assert Leftovers(tmp_path / "none").take("one") == []

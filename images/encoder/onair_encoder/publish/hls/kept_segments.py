@@ -1,0 +1,83 @@
+"""Segments of a recording on disk, with all that an agent that was restarted needs to store them."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.segmenter import Cut
+
+PURGE_AFTER_S = 60.0
+"""By then every destination of a stored programme has been taken up again."""
+
+
+def place_key(destination: str, storage: ProgramStorage, broadcast: str) -> str:
+    """The same for the same recording in the same place, in every process."""
+    place = (destination, storage.endpoint, storage.region, storage.bucket, storage.prefix, broadcast)
+    return hashlib.sha256(json.dumps(place).encode()).hexdigest()[:24]
+
+
+def keep(path: Path, cut: Cut, data: bytes | bytearray) -> None:
+    """Writes a segment, whole or not at all.
+
+    Raises:
+        OSError: there is no room.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    draft, note = path.with_suffix(".new"), path.with_suffix(".json")
+    draft.write_text(
+        json.dumps([cut.duration_s, cut.began.isoformat(), cut.discontinuity, cut.packets, len(data)])
+    )
+    draft.replace(note)
+
+
+def forget(path: Path) -> None:
+    for each in (path.with_suffix(".json"), path):
+        each.unlink(missing_ok=True)
+
+
+def kept(folder: Path) -> list[tuple[Path, int, Cut]]:
+    """The whole segments in a folder in order, with their sizes and without their data."""
+    found: list[tuple[Path, int, Cut]] = []
+    for note in sorted(folder.glob("*.json")):
+        path = note.with_suffix(".ts")
+        try:
+            duration_s, began, discontinuity, packets, size = json.loads(note.read_text())
+            cut = Cut(b"", duration_s, dt.datetime.fromisoformat(began), discontinuity, packets)
+            if path.stat().st_size != size:
+                continue
+        except (OSError, ValueError, TypeError):
+            continue
+        if found and int(path.stem) != int(found[-1][0].stem) + 1:
+            cut = replace(cut, discontinuity=True)
+        found.append((path, size, cut))
+    return found
+
+
+class Leftovers:
+    """Folders of a process that died, under the key of their place each."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folders = sorted(root.iterdir()) if root.is_dir() else []
+
+    def take(self, key: str) -> list[Path]:
+        """The folders of a place, which belong to the caller from now on."""
+        taken = [each for each in self._folders if each.name.partition(".")[0] == key]
+        self._folders = [each for each in self._folders if each not in taken]
+        return taken
+
+    def purge(self) -> None:
+        """Removes what nobody has taken."""
+        while self._folders:
+            shutil.rmtree(self._folders.pop(), ignore_errors=True)
+
+    def purge_soon(self) -> None:
+        asyncio.get_running_loop().call_later(PURGE_AFTER_S, self.purge)
