@@ -176,6 +176,7 @@ class Agent:
                 async with asyncio.timeout(WORD_S):
                     await self.changes.until(lambda: self._phase in OVER)
         if self._ending:
+            self._delivery.hurry()
             await asyncio.wait({self._ending}, timeout=END_S)
 
     # -- the observed state -----------------------------------------------------------------------

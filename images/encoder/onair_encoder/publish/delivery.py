@@ -77,6 +77,11 @@ class Delivery:
         await publisher.finish()
         publisher.destination.ended()
 
+    def hurry(self) -> None:
+        """The pod is being deleted: what waits is not waited for."""
+        for publisher in self._open:
+            publisher.destination.hurry = True
+
     def abort(self) -> None:
         for publisher in self._publishers.values():
             publisher.abort()

@@ -53,6 +53,8 @@ class Destination:
         self.fan_out = fan_out
         self.stop = asyncio.Event()
         """Set when the stream is to be ended properly."""
+        self.hurry = False
+        """Its end may take no longer than that of a stream: the pod is being deleted."""
         self.counters = Counters()
         self.state = DestinationState(
             id=wanted.id,

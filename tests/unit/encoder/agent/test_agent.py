@@ -136,3 +136,15 @@ async def test_an_operator_that_says_nothing_is_not_waited_for_for_long(
     async with asyncio.timeout(2):
         await agent.leave()
     assert agent.status().phase == "starting"
+
+
+async def test_what_still_ends_as_the_pod_is_deleted_has_no_more_time_than_streams_have(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = started()
+    await agent.take(small_program(stop=True))
+    hurried = asyncio.Event()
+    monkeypatch.setattr(agent._delivery, "hurry", hurried.set)
+    await agent.leave()
+    assert hurried.is_set()
+    assert agent.status().phase == "finished"

@@ -19,15 +19,16 @@ class DrainTerms:
     still_s: float
     """Between the two it goes on for as long as something is stored so often."""
 
-    def is_over(self, passed_s: float, still_s: float) -> bool:
+    def is_over(self, passed_s: float, still_s: float, *, hurry: bool) -> bool:
         """
         Args:
             passed_s: since the stop.
             still_s: since something was stored.
+            hurry: the pod is being deleted, so there is the least time alone.
         """
         if passed_s >= self.longest_s - CLOSING_S:
             return True
-        return passed_s >= self.least_s - CLOSING_S and still_s >= self.still_s
+        return passed_s >= self.least_s - CLOSING_S and (hurry or still_s >= self.still_s)
 
 
 async def drain(destination: Destination, closing: asyncio.Event, terms: DrainTerms) -> None:
@@ -36,7 +37,7 @@ async def drain(destination: Destination, closing: asyncio.Event, terms: DrainTe
     clock = asyncio.get_running_loop().time
     stopped_at = moved_at = clock()
     stored = destination.state.bytes_sent
-    while not terms.is_over(clock() - stopped_at, clock() - moved_at):
+    while not terms.is_over(clock() - stopped_at, clock() - moved_at, hurry=destination.hurry):
         await asyncio.sleep(LOOK_S)
         if destination.state.bytes_sent != stored:
             stored, moved_at = destination.state.bytes_sent, clock()
