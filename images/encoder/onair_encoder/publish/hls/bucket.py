@@ -8,8 +8,9 @@ import aiohttp
 
 from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.hls.requests import BucketRequests
-from onair_encoder.publish.hls.storage_error import NotReadable, error_code, storage_error
+from onair_encoder.publish.hls.storage_error import Changed, NotReadable, error_code, storage_error
 
+PRECONDITION_FAILED = 412
 _ERROR_BYTES = 64 * 1024
 
 
@@ -22,20 +23,31 @@ class Bucket:
         self._storage = storage
         self._requests = BucketRequests(storage, timeout_s)
 
-    async def put(self, key: str, data: bytes | bytearray, content_type: str, cache_control: str) -> None:
-        """Stores an object.
+    async def put(
+        self, key: str, data: bytes | bytearray, content_type: str, cache_control: str, if_match: str = ""
+    ) -> str:
+        """Stores an object; returns its ETag, empty where the storage gives none.
+
+        Args:
+            if_match: the ETag of the object that it may replace; empty for any or none.
 
         Raises:
+            Changed: there is another object.
             SessionError: it is not known to be stored.
         """
         headers = {"content-type": content_type, "cache-control": cache_control}
         if self._storage.acl:
             headers["x-amz-acl"] = self._storage.acl
+        if if_match:
+            headers["if-match"] = if_match
         async with self._requests.request("PUT", key, headers, data) as response:
+            if if_match and response.status == PRECONDITION_FAILED:
+                raise Changed(f"{self._requests.server}: the object has changed", permanent=True)
             await self._check(response)
+            return response.headers.get("etag", "")
 
-    async def get(self, key: str) -> bytes | None:
-        """An object's content; None where there is none.
+    async def get(self, key: str) -> tuple[bytes, str] | None:
+        """An object's content and ETag; None where there is none.
 
         Raises:
             NotReadable: the credentials do not allow it.
@@ -43,7 +55,7 @@ class Bucket:
         """
         async with self._requests.request("GET", key, {}) as response:
             if response.status == 200:
-                return await response.content.read()
+                return await response.content.read(), response.headers.get("etag", "")
             code = await _code(response)
             if response.status == 404 and code in ("NoSuchKey", ""):
                 return None

@@ -19,7 +19,6 @@ class LiveWindow(Presentation):
         super().__init__(storage, writer)
         self.prefix = f"{writer.broadcast}-"
         self.index = INDEX
-        self.indexes = [INDEX]
         self._stored: list[str] = []
         """Segments of this run that are in the bucket, oldest first."""
         self._old: list[str] = []

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from onair_crds.contract.program import ProgramStorage
@@ -19,6 +20,12 @@ RETRY_S = 0.5
 """Between attempts while the timeout has not passed, and at the end."""
 PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
 NO_CACHE, CACHE_FOREVER = "no-cache", "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True)
+class StoredText:
+    text: str
+    etag: str
 
 
 class ObjectStore:
@@ -45,15 +52,23 @@ class ObjectStore:
         """
         await self._put(name, data, SEGMENT_TYPE, CACHE_FOREVER)
 
-    async def put_playlist(self, name: str, text: bytes) -> None:
-        """
+    async def put_playlist(self, name: str, text: bytes, if_match: str = "") -> str:
+        """Returns its ETag.
+
+        Args:
+            if_match: of the object that it may replace; empty for any or none.
+
         Raises:
+            Changed: there is another.
             SessionError: it is not known to be stored.
         """
-        await self._put(name, text, PLAYLIST_TYPE, NO_CACHE)
+        return await self._put(name, text, PLAYLIST_TYPE, NO_CACHE, if_match)
 
-    async def _put(self, name: str, data: bytes | bytearray, content_type: str, cache_control: str) -> None:
-        await self._retried(lambda: self._bucket.put(self._key(name), data, content_type, cache_control))
+    async def _put(
+        self, name: str, data: bytes | bytearray, content_type: str, cache_control: str, if_match: str = ""
+    ) -> str:
+        key = self._key(name)
+        return await self._retried(lambda: self._bucket.put(key, data, content_type, cache_control, if_match))
 
     async def _retried(self, request: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Retries within the timeout, without a report.
@@ -73,7 +88,7 @@ class ObjectStore:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(destination.stop.wait(), RETRY_S)
 
-    async def get(self, name: str) -> str:
+    async def get(self, name: str) -> StoredText:
         """An object's text; empty where there is none.
 
         Raises:
@@ -81,7 +96,8 @@ class ObjectStore:
             SessionError: it is not known.
         """
         found = await self._retried(lambda: self._bucket.get(self._key(name)))
-        return (found or b"").decode(errors="replace")
+        data, etag = found or (b"", "")
+        return StoredText(data.decode(errors="replace"), etag)
 
     async def delete(self, name: str) -> None:
         """

@@ -33,8 +33,8 @@ class Presentation(ABC):
     """The beginning of its segments' names: no other run's are taken for them."""
     index: str
     """The playlist that a successor resumes from."""
-    indexes: list[str]
-    """The names that the playlist is stored under."""
+    copies: tuple[str, ...] = ()
+    """Other names that it is stored under."""
 
     def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
         self.storage = storage

@@ -25,7 +25,7 @@ class Recording(Presentation):
         self.prefix = f"{writer.broadcast}_rec-"
         self.index = f"{writer.broadcast}.m3u8"
         # A playlist of its own: the next run's does not replace it
-        self.indexes = [self.index, INDEX]
+        self.copies = (INDEX,)
         self._stored_at, self._stored_bytes = 0.0, 0
         self._looked_at, self._holes_s = 0, 0.0
         """Segments that were looked at, and the holes between them."""

@@ -40,6 +40,10 @@ class NotReadable(SessionError):
     """An object may not be read, or does not exist: storages do not distinguish the two."""
 
 
+class Changed(SessionError):
+    """An object is not the one that the condition of a write names."""
+
+
 def error_code(text: str) -> str:
     """The code in the body of an error response; empty where there is none."""
     found = _CODE.search(text)

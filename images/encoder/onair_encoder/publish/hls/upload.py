@@ -10,6 +10,7 @@ from typing import Any
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
+from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
@@ -37,12 +38,11 @@ class Upload:
         self._spool_writer = spool_writer
         self._presentation = presentation
         self._store = store
+        self._guard = PlaylistGuard(store, presentation)
         self._lock = lock
         self._closing = closing
         self._resumed = False
         self._displaced = False
-        self._readable = True
-        """The credentials allow it."""
 
     async def resume(self) -> None:
         """Waits for its turn, and continues what another encoder of this run has stored; once.
@@ -54,36 +54,12 @@ class Upload:
             return
         await self._lock.acquire()
         try:
-            text = await self._stored_text()
+            text = await self._guard.read()
         except NotReadable:
-            self._readable = False
             self._presentation.resume_unread()
         else:
             await _to_its_end(asyncio.to_thread(self._presentation.resume, text))
         self._resumed = True
-
-    async def _stored_text(self) -> str:
-        """The playlist in the bucket.
-
-        Raises:
-            NotReadable: the credentials do not allow it.
-            SessionError: it is not known, or another encoder has taken over.
-        """
-        text = await self._store.get(self._presentation.index)
-        if other := self._presentation.displaced_by(text):
-            bucket = self._presentation.storage.bucket
-            raise SessionError(f"{other} writes to bucket {bucket} under this prefix", displaced=True)
-        return text
-
-    async def _look_for_others(self) -> None:
-        """
-        Raises:
-            SessionError: it is not known whether another encoder has taken over, or one has.
-        """
-        try:
-            await self._stored_text()
-        except NotReadable:
-            self._readable = False
 
     async def run(self) -> None:
         stopped = asyncio.create_task(self._destination.stop.wait())
@@ -183,10 +159,9 @@ class Upload:
         presentation = self._presentation
         if not presentation.is_playlist_due(time.monotonic(), last=last):
             return
-        if self._readable:
-            await self._look_for_others()
         text = presentation.text().encode()
-        for name in presentation.indexes:
+        await self._guard.store(text)
+        for name in presentation.copies:
             await self._store.put_playlist(name, text)
         presentation.playlist_stored(time.monotonic(), len(text))
         names = presentation.obsolete()

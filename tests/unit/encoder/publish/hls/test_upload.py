@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.upload import Upload
 
 BEFORE_WE_LOOK_AGAIN = 5
@@ -32,8 +33,8 @@ class Parsing:
 
 
 class Store:
-    async def get(self, _: str) -> str:
-        return "#EXTM3U"
+    async def get(self, _: str) -> StoredText:
+        return StoredText("#EXTM3U", "")
 
 
 class Lock:

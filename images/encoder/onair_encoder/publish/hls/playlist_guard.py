@@ -1,0 +1,95 @@
+"""Stores a playlist unless another encoder's is there: with conditional writes where the bucket has them."""
+
+from __future__ import annotations
+
+from onair_crds.runtime.stderr_log import log
+from onair_encoder.publish.hls.object_store import ObjectStore
+from onair_encoder.publish.hls.presentation import Presentation
+from onair_encoder.publish.hls.storage_error import Changed, NotReadable
+from onair_encoder.publish.session_error import SessionError
+
+NO_ETAG = '"00000000000000000000000000000000"'
+"""No object has it: a bucket that takes a write on that condition ignores conditions."""
+
+
+class PlaylistGuard:
+    def __init__(self, store: ObjectStore, presentation: Presentation) -> None:
+        self._store = store
+        self._presentation = presentation
+        self._etag = ""
+        """Of the playlist that is known to be stored; empty where that is not known."""
+        self._conditional: bool | None = None
+        """Whether the bucket heeds conditions; None until that was tried."""
+        self._readable = True
+        """The credentials allow it."""
+
+    async def read(self) -> str:
+        """The stored playlist; empty where there is none.
+
+        Raises:
+            NotReadable: the credentials do not allow it.
+            SessionError: it is not known, or another encoder has taken over.
+        """
+        try:
+            found = await self._store.get(self._presentation.index)
+        except NotReadable:
+            self._readable = False
+            raise
+        if other := self._presentation.displaced_by(found.text):
+            raise self._displaced(other)
+        self._etag = found.etag
+        return found.text
+
+    def _displaced(self, other: str) -> SessionError:
+        self._etag = ""
+        bucket = self._presentation.storage.bucket
+        return SessionError(f"{other} writes to bucket {bucket} under this prefix", displaced=True)
+
+    async def store(self, text: bytes) -> None:
+        """
+        Raises:
+            SessionError: it is not known to be stored, or another encoder has taken over.
+        """
+        if self._conditional and self._etag:
+            await self._store_if_unchanged(text)
+            return
+        if self._readable:
+            await self._read_if_allowed()
+        await self._put(text)
+        if self._conditional is None and self._etag:
+            await self._try_conditions(text)
+
+    async def _put(self, text: bytes, if_match: str = "") -> None:
+        self._etag = await self._store.put_playlist(self._presentation.index, text, if_match)
+
+    async def _read_if_allowed(self) -> bool:
+        try:
+            await self.read()
+        except NotReadable:
+            return False
+        return True
+
+    async def _store_if_unchanged(self, text: bytes) -> None:
+        try:
+            await self._put(text, self._etag)
+            return
+        except Changed:
+            if not await self._read_if_allowed():
+                raise self._displaced("another encoder or broadcast") from None
+        # What is there is of no higher epoch, or this very write, whose response was lost
+        try:
+            await self._put(text, self._etag)
+        except Changed:
+            log("hls.conditions-unusable", bucket=self._presentation.storage.bucket)
+            self._conditional = False
+            await self._put(text)
+
+    async def _try_conditions(self, text: bytes) -> None:
+        """Stores the same again, on a condition that cannot hold."""
+        try:
+            await self._put(text, NO_ETAG)
+            self._conditional = False
+        except Changed:
+            self._conditional = True
+        except SessionError:
+            self._conditional = False

@@ -1,0 +1,112 @@
+"""Who may replace a stored playlist, in buckets that heed conditions and in those that do not."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.object_store import StoredText
+from onair_encoder.publish.hls.playlist_guard import NO_ETAG, PlaylistGuard
+from onair_encoder.publish.hls.presentation import Writer
+from onair_encoder.publish.hls.recording import Recording
+from onair_encoder.publish.hls.segmenter import Cut
+from onair_encoder.publish.hls.storage_error import Changed, NotReadable
+from onair_encoder.publish.session_error import SessionError
+
+STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)
+
+
+class Bucket:
+    """One playlist, and a list of what was asked of it."""
+
+    def __init__(self, conditions: str, *, readable: bool = True) -> None:
+        """
+        Args:
+            conditions: heeded, ignored, refused, or broken: no condition ever holds.
+        """
+        self.text, self.version = b"", 0
+        self.asked: list[str] = []
+        self._conditions, self._readable = conditions, readable
+
+    async def get(self, _: str) -> StoredText:
+        self.asked.append("get")
+        if not self._readable:
+            raise NotReadable("denied", permanent=True)
+        return StoredText(self.text.decode(), f'"{self.version}"' if self.version else "")
+
+    async def put_playlist(self, _: str, text: bytes, if_match: str = "") -> str:
+        self.asked.append(f"put {if_match}".strip())
+        if if_match:
+            if self._conditions == "refused":
+                raise SessionError("responded with 501 NotImplemented")
+            holds = if_match == f'"{self.version}"' and self._conditions != "broken"
+            if self._conditions != "ignored" and not holds:
+                raise Changed("changed", permanent=True)
+        self.text, self.version = text, self.version + 1
+        return f'"{self.version}"'
+
+
+def text_of(epoch: int) -> bytes:
+    recording = Recording(STORAGE, Writer("run", epoch, "a1"))
+    recording.add(Cut(b"", 2.0, dt.datetime(2026, 11, 21, tzinfo=dt.UTC), False, 1))
+    return recording.text().encode()
+
+
+def guard_of(bucket: Any) -> PlaylistGuard:
+    return PlaylistGuard(bucket, Recording(STORAGE, Writer("run", 1, "a1")))
+
+
+async def test_where_conditions_are_heeded_nothing_is_read_after_the_first() -> None:
+    bucket = Bucket("heeded")
+    guard = guard_of(bucket)
+    for _ in range(3):
+        await guard.store(text_of(1))
+    assert bucket.asked == ["get", "put", f"put {NO_ETAG}", 'put "1"', 'put "2"']
+
+
+@pytest.mark.parametrize("conditions", ["ignored", "refused"])
+async def test_where_conditions_are_of_no_use_each_write_follows_a_read(conditions: str) -> None:
+    bucket = Bucket(conditions)
+    guard = guard_of(bucket)
+    for _ in range(3):
+        await guard.store(text_of(1))
+    assert bucket.asked == ["get", "put", f"put {NO_ETAG}", "get", "put", "get", "put"]
+
+
+@pytest.mark.parametrize("conditions", ["heeded", "ignored", "refused"])
+async def test_a_higher_epochs_playlist_is_never_replaced(conditions: str) -> None:
+    bucket = Bucket(conditions)
+    guard = guard_of(bucket)
+    await guard.store(text_of(1))
+    await bucket.put_playlist("", text_of(2))
+    for _ in range(2):
+        with pytest.raises(
+            SessionError, match="encoder 2 of this broadcast writes to bucket shows"
+        ) as refused:
+            await guard.store(text_of(1))
+        assert refused.value.displaced
+    assert bucket.text == text_of(2)
+
+
+@pytest.mark.parametrize("conditions", ["heeded", "broken"])
+async def test_a_write_whose_response_was_lost_is_no_other_encoder(conditions: str) -> None:
+    bucket = Bucket(conditions)
+    guard = guard_of(bucket)
+    await guard.store(text_of(1))
+    bucket.version += 1
+    for _ in range(2):
+        await guard.store(text_of(1) + b"#more\n")
+    assert bucket.text.endswith(b"#more\n")
+
+
+async def test_credentials_that_may_only_write_notice_by_conditions_alone() -> None:
+    bucket = Bucket("heeded", readable=False)
+    guard = guard_of(bucket)
+    await guard.store(text_of(1))
+    await bucket.put_playlist("", text_of(2))
+    with pytest.raises(SessionError, match="another encoder or broadcast writes to bucket shows"):
+        await guard.store(text_of(1))
+    assert bucket.text == text_of(2)
