@@ -72,6 +72,7 @@ events:
   backlogEvents: {{ .backlog.events | int64 }}
   backlogBytes: {{ .backlog.bytes | int64 }}
   stalledAfterS: {{ .stalledAfterSeconds }}
+  heartbeatS: {{ .heartbeatSeconds }}
   reconnectLeadS: {{ .reconnectLeadSeconds }}
   drainS: {{ .drainSeconds }}
   replayS: {{ .replay.seconds }}
