@@ -6,7 +6,6 @@ import datetime as dt
 from collections.abc import Iterator
 
 from onair_crds.contract.times import parse_time
-from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cluster.actions import (
     Action,
@@ -15,17 +14,11 @@ from onair_operator.cluster.actions import (
     DeleteSecret,
     DropEncoder,
     FollowEncoder,
-    PushProgram,
-    Requeue,
 )
-from onair_operator.cluster.queue import Key
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
-from onair_operator.encoder.program_push import digest
 from onair_operator.project.broadcast_states import Step, may_create, on_the_way
 from onair_operator.project.observed import ObservedProject
-from onair_operator.project.program import wanted_program
-from onair_operator.settings import OperatorSettings
 
 YIELD_WAIT = dt.timedelta(seconds=3)
 """For encoders that are replaced and can be reached; they close their streams within 2 s."""
@@ -48,17 +41,13 @@ def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
             yield FollowEncoder(observed.project.name, pod, certificate, replaced)
 
 
-def plan_encoders(
-    observed: ObservedProject, step: Step, now: dt.datetime, settings: OperatorSettings
-) -> Iterator[Action]:
-    """Creates the claimed pod, hands it its programme, and deletes every other with what is left of it."""
+def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.datetime) -> Iterator[Action]:
+    """Creates the claimed pod, and deletes every other with what is left of it."""
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     claimed = observed.claimed_pod(broadcast) if broadcast else None
     if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
         name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
         yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
-    if broadcast and claimed and claimed.ip and not claimed.over:
-        yield from _hand_over(observed, broadcast, claimed, now, settings)
     for pod in observed.pods:
         if pod is not claimed and not pod.deleting:
             yield DeletePod(pod.name, pod.uid)
@@ -68,25 +57,7 @@ def plan_encoders(
             yield DeleteSecret(name, uid)
 
 
-def _hand_over(
-    observed: ObservedProject,
-    broadcast: BroadcastStatus,
-    claimed: PodView,
-    now: dt.datetime,
-    settings: OperatorSettings,
-) -> Iterator[Action]:
-    stop = broadcast.phase is BroadcastPhase.STOPPING
-    program = wanted_program(observed, broadcast, settings, stop=stop)
-    if wait_s := _unyielded_s(observed, claimed, broadcast, now):
-        # It renders and encodes meanwhile.
-        program = program.model_copy(update={"destinations": []})
-        yield Requeue(Key(observed.project.kind, observed.project.name), wait_s)
-    encoder = observed.encoders.get(claimed.uid)
-    if encoder is None or encoder.pushed != digest(program):
-        yield PushProgram(claimed.uid, program)
-
-
-def _unyielded_s(
+def unyielded_s(
     observed: ObservedProject, claimed: PodView, broadcast: BroadcastStatus, now: dt.datetime
 ) -> float:
     """How long the claimed encoder has to wait at most until others that respond have yielded."""

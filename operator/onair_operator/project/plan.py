@@ -29,8 +29,9 @@ from onair_operator.destination.status import destination_status
 from onair_operator.project.broadcast_states import Step, next_step, on_the_way
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import deliveries
-from onair_operator.project.encoders import follow_encoders, plan_encoders
+from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
 from onair_operator.project.observed import ObservedProject
+from onair_operator.project.program import hand_over_program
 from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import ON_AIR, READY, with_condition, with_ready
@@ -58,7 +59,8 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         *_hold(observed, step),
         *_write_status(observed, step, statuses, now, settings),
         *follow_encoders(observed, step),
-        *plan_encoders(observed, step, now, settings),
+        *create_and_delete_pods(observed, step, now),
+        *hand_over_program(observed, step, now, settings),
         *_write_destination_statuses(observed, statuses),
         *_adopt_children(observed),
         *_secrets(observed, now),

@@ -1,18 +1,44 @@
-"""Builds the programme that a project's encoder is to carry out, from its resources. Pure."""
+"""Builds the programme that a project's encoder is to carry out, and hands it over. Pure."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from typing import Literal, cast
 
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
 from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.resources.rendering import target_bitrate_bps
+from onair_operator.cluster.actions import Action, PushProgram, Requeue
+from onair_operator.cluster.queue import Key
+from onair_operator.encoder.program_push import digest
+from onair_operator.project.broadcast_states import Step, on_the_way
 from onair_operator.project.deliveries import deliveries, kept_destinations, wanted
+from onair_operator.project.encoders import unyielded_s
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.tokens import valid_until
 from onair_operator.settings import OperatorSettings
+
+
+def hand_over_program(
+    observed: ObservedProject, step: Step, now: dt.datetime, settings: OperatorSettings
+) -> Iterator[Action]:
+    """Hands the claimed encoder its programme, without destinations while another has to yield them."""
+    broadcast = step.broadcast if on_the_way(step.broadcast) else None
+    claimed = observed.claimed_pod(broadcast) if broadcast else None
+    if broadcast is None or claimed is None or claimed.ip is None or claimed.over:
+        return
+    stop = broadcast.phase is BroadcastPhase.STOPPING
+    program = wanted_program(observed, broadcast, settings, stop=stop)
+    if wait_s := unyielded_s(observed, claimed, broadcast, now):
+        # It renders and encodes meanwhile.
+        program = program.model_copy(update={"destinations": []})
+        yield Requeue(Key(observed.project.kind, observed.project.name), wait_s)
+    encoder = observed.encoders.get(claimed.uid)
+    if encoder is None or encoder.pushed != digest(program):
+        yield PushProgram(claimed.uid, program)
 
 
 def wanted_program(
