@@ -39,7 +39,7 @@ MAX_STATUS_LINE = 4 * 1024 * 1024
 MAX_REASON = 200
 """Characters of a response that a message repeats."""
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 2.0
-PARTING_S = 5.0
+PARTING_S = 2.0
 
 
 class EncoderClient:
