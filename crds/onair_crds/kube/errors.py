@@ -36,6 +36,11 @@ class ApiError(Exception):
         """The object itself is not accepted: by a quota, a policy, or as invalid."""
         return self.status in (400, 403, 422)
 
+    @property
+    def namespace_terminating(self) -> bool:
+        """Nothing is created any more in a namespace that is being deleted."""
+        return any(cause.get("reason") == "NamespaceTerminating" for cause in self.causes)
+
 
 class ApiUnavailable(ApiError):
     """The API server was unreachable or responded with a failure of its own (5xx, 429)."""

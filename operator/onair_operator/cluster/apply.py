@@ -151,7 +151,9 @@ class Applier:
             await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
         except ApiError as error:
             if error.refused:
-                self._world.refusals[project.name] = Refusal(action.name, error.message)
+                self._world.refusals[project.name] = Refusal(
+                    action.name, error.message, error.namespace_terminating
+                )
             raise
         self._world.refusals.pop(project.name, None)
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)

@@ -16,6 +16,8 @@ class Refusal:
 
     pod: str
     message: str
+    final: bool = False
+    """The namespace is being deleted."""
 
 
 @dataclass(frozen=True)

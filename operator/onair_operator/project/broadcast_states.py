@@ -147,6 +147,8 @@ def _end_of(
         return None, "the project is being deleted"
     if observed.collection is None or observed.collection.deleting:
         return None, "its collection is gone"
+    if observed.refusal and observed.refusal.final and observed.refusal.pod == current.pod:
+        return None, "its namespace is being deleted"
     if wanted.state is BroadcastState.STOPPED or wanted.stopped == current.id:
         return None, "stop was asked for"
     if wanted.id is not None and wanted.id != current.id:
@@ -319,8 +321,8 @@ def _stopping(
     previous = observed.project.status.previous
     if observed.project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
-    pod = observed.claimed_pod(current)
-    encoder = observed.encoder_of(current)
+    pod = observed.ending_pod(current)
+    encoder = observed.encoders.get(pod.uid) if pod else None
     requested = parse_time(current.stop_requested) if current.stop_requested else now
     draining = encoder is not None and encoder.status is not None and encoder.status.draining
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)

@@ -24,14 +24,23 @@ YIELD_WAIT = dt.timedelta(seconds=3)
 """For encoders that are replaced and can be reached; they close their streams within 2 s."""
 
 
+def wanted_pod(observed: ObservedProject, step: Step) -> PodView | None:
+    """The pod of the run as it is next: the claimed one, or the one that ends its streams."""
+    broadcast = step.broadcast
+    if broadcast is None or not on_the_way(broadcast):
+        return None
+    return observed.claimed_pod(broadcast) if broadcast.phase.active else observed.ending_pod(broadcast)
+
+
 def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
     """Follows the claimed pod of a run, and every other of the project's until its encoder has yielded."""
-    broadcast = step.broadcast
-    claimed = observed.claimed_pod(broadcast) if broadcast and on_the_way(broadcast) else None
+    wanted = wanted_pod(observed, step)
+    # Whoever is being deleted goes on until there is another one.
+    has_successor = wanted is not None or not on_the_way(step.broadcast)
     for pod in observed.pods:
-        replaced = pod is not claimed
+        replaced = pod is not wanted and has_successor
         followed = observed.encoders.get(pod.uid)
-        if replaced and observed.over(pod):
+        if pod is not wanted and observed.over(pod):
             if followed:
                 yield DropEncoder(pod.uid)
             continue
@@ -44,12 +53,12 @@ def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
 def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.datetime) -> Iterator[Action]:
     """Creates the claimed pod, and deletes every other with what is left of it."""
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
-    claimed = observed.claimed_pod(broadcast) if broadcast else None
-    if broadcast and broadcast.phase.active and claimed is None and may_create(broadcast, now):
+    wanted = wanted_pod(observed, step)
+    if broadcast and broadcast.phase.active and wanted is None and may_create(broadcast, now):
         name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
         yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
     for pod in observed.pods:
-        if pod is not claimed and not pod.deleting:
+        if pod is not wanted and not pod.deleting:
             yield DeletePod(pod.name, pod.uid)
     kept = {broadcast.pod if broadcast else None, *(pod.name for pod in observed.pods)}
     for name, uid in observed.identities.items():

@@ -63,6 +63,16 @@ class ObservedProject:
                 return pod
         return None
 
+    def ending_pod(self, broadcast: BroadcastStatus) -> PodView | None:
+        """The pod that is to end the run's streams: the claimed one, else the last whose encoder responds."""
+        if claimed := self.claimed_pod(broadcast):
+            return claimed
+        of_this_run = [pod for pod in self.pods if pod.broadcast == broadcast.id and not self.over(pod)]
+        responding = [
+            pod for pod in of_this_run if pod.uid in self.encoders and self.encoders[pod.uid].connected
+        ]
+        return max(responding, key=lambda pod: pod.epoch, default=None)
+
     def encoder_of(self, broadcast: BroadcastStatus) -> EncoderView | None:
         """The encoder of this run's present epoch, once it has reported."""
         view = self.encoders.get(broadcast.encoder or "")

@@ -16,7 +16,7 @@ from onair_operator.cluster.queue import Key
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.broadcast_states import Step, on_the_way
 from onair_operator.project.deliveries import deliveries, kept_destinations, wanted
-from onair_operator.project.encoders import unyielded_s
+from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.tokens import valid_until
 from onair_operator.settings import OperatorSettings
@@ -27,7 +27,7 @@ def hand_over_program(
 ) -> Iterator[Action]:
     """Hands the claimed encoder its programme, without destinations while another has to yield them."""
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
-    claimed = observed.claimed_pod(broadcast) if broadcast else None
+    claimed = wanted_pod(observed, step)
     if broadcast is None or claimed is None or claimed.ip is None or claimed.over:
         return
     stop = broadcast.phase is BroadcastPhase.STOPPING

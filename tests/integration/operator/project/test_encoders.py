@@ -18,7 +18,7 @@ from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer
 from tests.support.operated_namespace import OperatedNamespace, until
 
 from onair_crds.contract.pod import CONTROL_PORT
-from onair_crds.kube.apis import LEASES, PODS, SECRETS
+from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS, Api
 from onair_encoder.agent.agent import Agent
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
@@ -29,6 +29,7 @@ from onair_operator.node import observe as node_module
 from onair_operator.reconcile import PLANNERS
 from onair_operator.settings import OperatorSettings
 
+NAMESPACES = Api("/api/v1", "namespaces", namespaced=False)
 ADDRESSES = (f"127.1.{number // 250}.{number % 250 + 1}" for number in itertools.count())
 FIRST, SECOND = "show-first-1", "show-first-2"
 
@@ -164,3 +165,26 @@ async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_
 
     await until("the first has yielded", yielded)
     assert server.on_air == [2]
+
+
+async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_kept(
+    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+) -> None:
+    first = await kubelets.start(FIRST, "node-a")
+    await on_air(server, 1)
+    # What a namespace's controller does: pods first
+    await cluster.client.delete(NAMESPACES, None, cluster.namespace)
+    await cluster.client.delete(PODS, cluster.namespace, FIRST)
+
+    async def finished() -> bool:
+        return first.status().phase == "finished"
+
+    await until("the streams are ended", finished)
+    await cluster.phase("Stopped")
+    await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
+
+    async def gone() -> bool:
+        return await cluster.get("Project", "show") is None
+
+    await until("the project is gone", gone)
+    assert (server.on_air, server.taken) == ([], [1])

@@ -19,9 +19,9 @@ from onair_operator.cluster.actions import (
     FollowEncoder,
     PushProgram,
     Requeue,
-    WriteStatus,
 )
 from onair_operator.cluster.queue import Key
+from onair_operator.cluster.world import Refusal
 from onair_operator.encoder.observed import EncoderView
 from onair_operator.project.encoders import YIELD_WAIT
 from onair_operator.project.observed import ObservedProject
@@ -58,13 +58,19 @@ def test_an_encoder_without_identity_or_address_is_not_followed_yet() -> None:
     assert FollowEncoder not in kinds(observed)
 
 
-def test_an_encoder_that_is_replaced_is_followed_until_it_has_yielded() -> None:
+def test_an_encoder_goes_on_until_there_is_the_pod_of_another_one() -> None:
     lost = pod(deleting=True)
-    assert followed(pods=[lost], encoders=[view()]) == [FollowEncoder("show", lost, "pem", replaced=True)]
-    kinds_of = kinds(world(project(status={"broadcast": on_air()}), pods=[lost], certificates=CERTIFICATES))
-    assert kinds_of.index(WriteStatus) < kinds_of.index(FollowEncoder), "claimed before it is told"
+    assert followed(pods=[lost], encoders=[view()]) == []
+    second = run("Starting", epoch=2)
+    assert followed(second, pods=[lost], encoders=[view()]) == []
+    assert followed(second, pods=[lost, pod(2, node=None, ip=None)], encoders=[view()]) == [
+        FollowEncoder("show", lost, "pem", replaced=True)
+    ]
+
+
+def test_an_encoder_that_is_replaced_is_followed_until_it_has_yielded() -> None:
     second = run("Starting", epoch=2, encoder="uid-pod-2")
-    both = [lost, pod(2)]
+    both = [pod(deleting=True), pod(2)]
     assert followed(second, pods=both, encoders=[view(replaced=True), view(2)]) == []
     for over in (view(replaced=True, yielded=True), view(phase="yielded"), view(phase="finished")):
         assert followed(second, pods=both, encoders=[over, view(2)]) == [DropEncoder("uid-pod-1")]
@@ -169,3 +175,18 @@ def test_a_pod_that_is_deleted_with_its_project_ends_its_streams_properly() -> N
         (view(phase="stopping", connected=False), "Stopped"),
     ):
         assert broadcast_of(world(ending, pods=leaving, encoders=[its_encoder])).phase == phase
+
+
+def test_pods_of_a_namespace_that_is_deleted_end_their_streams_properly() -> None:
+    leaving, refused = [pod(deleting=True)], Refusal("show-run-2", "it is being terminated", final=True)
+    claimed = run("Starting", epoch=2)
+    first_look = world(
+        project(status={"broadcast": claimed}), pods=leaving, encoders=[view()], refusal=refused
+    )
+    assert broadcast_of(first_look).phase == "Stopping"
+    (push,) = [a for a in plan(first_look) if isinstance(a, PushProgram)]
+    assert (push.pod_uid, push.program.stop, push.program.epoch) == ("uid-pod-1", True, 2)
+    ending = project(status={"broadcast": run("Stopping", epoch=2, stopRequested=format_time(NOW))})
+    for its_encoder, phase in ((view(phase="stopping"), "Stopping"), (view(phase="finished"), "Stopped")):
+        observed = world(ending, pods=leaving, encoders=[its_encoder], refusal=refused)
+        assert broadcast_of(observed).phase == phase
