@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+from tests.support.media.packets import VIDEO_HEADER, frame
 
 from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.hls import segmenter
@@ -20,9 +21,9 @@ def packets(
     seconds: float, gop_s: float = 1.0, header: bytes = AVC_HEADER, start_ms: int = 0
 ) -> list[Packet]:
     out = [Packet(VIDEO, start_ms, header), Packet(AUDIO, start_ms, AAC_HEADER)]
-    for frame in range(round(seconds * 25)):
-        time_ms = start_ms + frame * 40
-        kind = b"\x17" if frame % round(gop_s * 25) == 0 else b"\x27"
+    for number in range(round(seconds * 25)):
+        time_ms = start_ms + number * 40
+        kind = b"\x17" if number % round(gop_s * 25) == 0 else b"\x27"
         out.append(Packet(VIDEO, time_ms, kind + b"\x01\0\0\0\0\0\0\2\x65\x80"))
         out.append(Packet(AUDIO, time_ms, b"\xaf\x01sound"))
     return out
@@ -96,3 +97,16 @@ def test_a_segment_that_grows_too_large_ends_and_the_rest_is_dropped(
     after = cutting.put(Packet(VIDEO, 6000, key))
     assert after
     assert (after.discontinuity, after.packets) == (True, 1)
+
+
+def test_filler_is_not_stored() -> None:
+    sizes = []
+    for filler in (b"", b"\x0c" + b"\xff" * 5000):
+        cutter = Segmenter(1000, lambda: BEGAN)
+        cutter.put(VIDEO_HEADER)
+        for at_ms in range(0, 1100, 100):
+            units = [b"\x65slice", *([filler] if filler else [])]
+            if cut := cutter.put(frame(*units, keyframe=at_ms % 1000 == 0, at_ms=at_ms)):
+                sizes.append(len(cut.data))
+    assert len(sizes) == 2
+    assert sizes[0] == sizes[1]
