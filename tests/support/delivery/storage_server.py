@@ -12,6 +12,7 @@ from tests.support.control_plane import HOST, free_port
 from tests.support.delivery.server_program import server_program
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
+from onair_encoder.publish.hls.bucket import Bucket
 
 SEGMENT_MS = 2000
 ACCESS, SECRET = "producer", "s3cret-of-the-producer"
@@ -48,6 +49,14 @@ class StorageServer:
         return ProgramDestination(
             id=id_, type="HLS", storage=ProgramStorage(**{**known, **keys, **storage}), timeout_ms=timeout_ms
         )
+
+    async def put(self, key: str, text: str) -> None:
+        """Stores an object as another client does: what is only written into its file keeps the old ETag."""
+        storage = self.destination().storage
+        assert storage
+        bucket = Bucket(storage, lambda: 5.0)
+        await bucket.put(key, text.encode(), "application/vnd.apple.mpegurl", "no-cache")
+        await bucket.close()
 
     async def __aenter__(self) -> Self:
         await self.start()
