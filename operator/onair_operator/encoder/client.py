@@ -63,7 +63,7 @@ class EncoderClient:
         self._session = aiohttp.ClientSession(read_bufsize=MAX_STATUS_LINE)
         self._leads = leads
         self._push = ProgramPush(pod.name, self._put, changed, leads)
-        self._contact = ContactKeeper(self._put_contact, changed)
+        self._contact = ContactKeeper(self._put_contact, changed, leads)
         self._keeping = asyncio.create_task(self._contact.run(), name=f"keep in touch with {pod.name}")
         self._tasks = (
             asyncio.create_task(self._follow(), name=f"follow {pod.name}"),

@@ -14,12 +14,23 @@ REPLACED_RETRY_S = 0.25
 
 
 class ContactKeeper:
-    """`put` hands a contact over, and returns once an encoder that is replaced has yielded."""
+    """Sends contacts in a task; one to an encoder that is replaced returns once that has yielded."""
 
-    def __init__(self, put: Callable[[Contact], Awaitable[None]], changed: Callable[[], None]) -> None:
-        """`changed` is called once the encoder has yielded."""
+    def __init__(
+        self,
+        put: Callable[[Contact], Awaitable[None]],
+        changed: Callable[[], None],
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """
+        Args:
+            put: sends a contact; raises EncoderUnreachable.
+            changed: called once the encoder has yielded.
+            leads: whether this process may act at the moment; it knows what is wanted only then.
+        """
         self._put = put
         self._changed = changed
+        self._leads = leads
         self._news = asyncio.Event()
         self.replaced = False
         """Whether it is to yield."""
@@ -35,9 +46,10 @@ class ContactKeeper:
         while not self.yielded:
             self._news.clear()
             replaced = self.replaced
-            with suppress(EncoderUnreachable):
-                await self._put(Contact(replaced=replaced))
-                self.yielded = replaced
+            if self._leads():
+                with suppress(EncoderUnreachable):
+                    await self._put(Contact(replaced=replaced))
+                    self.yielded = replaced
             with suppress(TimeoutError):
                 async with asyncio.timeout(REPLACED_RETRY_S if replaced else INTERVAL_S):
                     await self._news.wait()

@@ -1,0 +1,83 @@
+"""Encoders are kept in touch, and those that are replaced are told until they have yielded."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from onair_crds.contract.program import Contact
+from onair_operator.encoder import contact as contact_module
+from onair_operator.encoder.contact import ContactKeeper
+from onair_operator.encoder.unreachable import EncoderUnreachable
+
+
+class Encoder:
+    """Takes contacts while it is reachable."""
+
+    def __init__(self) -> None:
+        self.contacts: list[bool] = []
+        """Whether it was told that it is replaced."""
+        self.reachable = True
+        self.leads = True
+        self.transitions = 0
+        self.keeper = ContactKeeper(self._put, self._changed, lambda: self.leads)
+
+    async def _put(self, contact: Contact) -> None:
+        self.contacts.append(contact.replaced)
+        if not self.reachable:
+            raise EncoderUnreachable("no response")
+
+    def _changed(self) -> None:
+        self.transitions += 1
+
+
+@pytest.fixture
+def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
+    monkeypatch.setattr(contact_module, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(contact_module, "REPLACED_RETRY_S", 0.01)
+    return Encoder()
+
+
+async def until_contacts(encoder: Encoder, count: int) -> None:
+    async with asyncio.timeout(5):
+        while len(encoder.contacts) < count:  # noqa: ASYNC110 - a list cannot wake anybody
+            await asyncio.sleep(0.005)
+
+
+async def test_an_encoder_is_kept_in_touch_and_told_at_once_that_it_is_replaced(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = asyncio.create_task(encoder.keeper.run())
+    await until_contacts(encoder, 3)
+    monkeypatch.setattr(contact_module, "INTERVAL_S", 60.0)
+    await until_contacts(encoder, len(encoder.contacts) + 1)
+    encoder.keeper.replace()
+    async with asyncio.timeout(5):
+        await running
+    assert encoder.contacts[-1] is True
+    assert not any(encoder.contacts[:-1])
+    assert (encoder.keeper.yielded, encoder.transitions) == (True, 1)
+
+
+async def test_an_encoder_that_is_out_of_reach_is_told_until_it_has_yielded(encoder: Encoder) -> None:
+    encoder.reachable = False
+    encoder.keeper.replace()
+    running = asyncio.create_task(encoder.keeper.run())
+    await until_contacts(encoder, 4)
+    assert not encoder.keeper.yielded
+    encoder.reachable = True
+    async with asyncio.timeout(5):
+        await running
+    assert encoder.keeper.yielded
+
+
+async def test_who_does_not_lead_is_in_touch_with_nobody(encoder: Encoder) -> None:
+    encoder.leads = False
+    encoder.keeper.replace()
+    running = asyncio.create_task(encoder.keeper.run())
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await asyncio.shield(running)
+    assert encoder.contacts == []
+    running.cancel()
