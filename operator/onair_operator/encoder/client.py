@@ -93,7 +93,11 @@ class EncoderClient:
         await self._session.close()
 
     def replace(self) -> None:
-        """Tells the encoder that another one takes its place; the view says when it has yielded."""
+        """Tells the encoder that another one takes its place; the view says when it has yielded.
+
+        A programme that it does not have yet is not for it any more.
+        """
+        self._push.forget()
         self._contact.replace()
 
     async def part(self) -> None:

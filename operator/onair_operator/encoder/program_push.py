@@ -70,7 +70,8 @@ class ProgramPush:
         self._changed = changed
         self._leads = leads
         self._clock = clock
-        self._wanted: Program | None = None
+        self._wanted: tuple[Program, str] | None = None
+        """With its digest."""
         self._acknowledged = 0
         """The revision of it."""
         self._known = 0
@@ -80,13 +81,18 @@ class ProgramPush:
     @property
     def settled(self) -> str | None:
         """Digest of the wanted programme once the encoder has acknowledged it."""
-        return self.pushed if self._wanted and digest(self._wanted) == self.pushed else None
+        return self.pushed if self._wanted and self._wanted[1] == self.pushed else None
 
     def want(self, program: Program) -> None:
         """Makes a programme the wanted one; the same one again changes nothing."""
-        if self._wanted is None or digest(program) != digest(self._wanted):
-            self._wanted = program
+        wanted = program, digest(program)
+        if self._wanted is None or wanted[1] != self._wanted[1]:
+            self._wanted = wanted
             self._news.set()
+
+    def forget(self) -> None:
+        """Nothing is wanted of the encoder any more: it goes on with what it has, and gets nothing else."""
+        self._wanted = None
 
     def reported(self, revision: int, *, reconnected: bool) -> bool:
         """Notes the revision that the encoder reports; true where it carries another programme than ours.
@@ -112,16 +118,16 @@ class ProgramPush:
 
     async def _attempt(self, failures: int) -> float | None:
         """Pushes what is wanted, if the encoder does not have it; gives the delay of a retry."""
-        program = self._wanted
-        if program is None:
+        if self._wanted is None:
             return None
-        if digest(program) == self.pushed:
+        program, wanted = self._wanted
+        if wanted == self.pushed:
             self._set_refused(None)
             return None
         if not self._leads():
             return RETRY_MAX_S
         try:
-            await self._push(program)
+            await self._push(program, wanted)
         except RevisionStale as error:
             self._known = max(self._known, error.known)
             return backoff_s(failures, RETRY_MIN_S, RETRY_MAX_S) if failures else 0.0
@@ -133,11 +139,11 @@ class ProgramPush:
             return backoff_s(failures, REFUSED_RETRY_MIN_S, REFUSED_RETRY_MAX_S)
         return None
 
-    async def _push(self, program: Program) -> None:
+    async def _push(self, program: Program, wanted: str) -> None:
         revision = max(self._known + 1, int(self._clock() * 1000))
         await self._put(program.model_copy(update={"revision": revision}))
         self._known = self._acknowledged = revision
-        self.pushed, self.refused = digest(program), None
+        self.pushed, self.refused = wanted, None
         log.info("program.pushed", pod=self._pod, revision=revision, stop=program.stop)
         self._changed()
 

@@ -165,6 +165,18 @@ async def test_an_encoder_that_is_back_gets_its_programme_at_once(
     assert len(encoder.taken) == 1
 
 
+async def test_what_an_encoder_never_got_is_not_pushed_once_it_is_replaced(
+    encoder: Encoder, operator: Operator
+) -> None:
+    encoder.fails = EncoderUnreachable("connection refused")
+    await operator.wants(PROGRAM)
+    operator.push.forget()
+    encoder.fails = None
+    operator.push.reported(0, reconnected=True)
+    await turns()
+    assert encoder.taken == []
+
+
 async def test_nothing_is_pushed_by_an_operator_that_does_not_lead_at_the_moment(
     encoder: Encoder, operator: Operator
 ) -> None:
