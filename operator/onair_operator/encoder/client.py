@@ -61,7 +61,6 @@ class EncoderClient:
         self._ssl = pinned(certificate_pem)
         self._key = key
         self._session = aiohttp.ClientSession(read_bufsize=MAX_STATUS_LINE)
-        self._leads = leads
         self._push = ProgramPush(pod.name, self._put, changed, leads)
         self._contact = ContactKeeper(self._put_contact, changed, leads)
         self._keeping = asyncio.create_task(self._contact.run(), name=f"keep in touch with {pod.name}")
@@ -139,8 +138,6 @@ class EncoderClient:
             raise EncoderUnreachable(type(error).__name__) from error
 
     async def _put_contact(self, contact: Contact) -> None:
-        if not self._leads():
-            raise EncoderUnreachable("another operator may lead by now")
         status, text = await self._request("PUT", CONTACT_PATH, contact.wire())
         if status >= 400:
             raise EncoderUnreachable(f"HTTP {status}: {text[:MAX_REASON]}")
