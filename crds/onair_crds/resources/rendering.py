@@ -30,7 +30,7 @@ class RenderingVideo(SpecModel):
     width: Annotated[int, Field(ge=320, le=3840, multiple_of=2, json_schema_extra=EVEN)] = 1280
     """Width of the canvas in pixels; even."""
     framerate: Annotated[float, Field(ge=1, le=60)] = 30
-    """Frames per second; 23.976, 29.97 and 59.94 are 24000/1001, 30000/1001 and 60000/1001 exactly."""
+    """Frames per second. 29.97 is 30000/1001."""
     color_space: VideoColorSpace = VideoColorSpace.YUV420
     """Colour space and subsampling of the encoded video: YUV420 is BT.709 in limited range, and tagged so."""
 

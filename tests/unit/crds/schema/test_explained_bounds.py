@@ -33,7 +33,11 @@ def field_of(kind: type[Resource], path: str) -> JsonSchema:
             "rendering.video.width",
             "Width of the canvas in pixels; even. 320 to 3840, default 1280.",
         ),
-        (Project, "rendering.video.framerate", "exactly. 1 to 60, default 30."),
+        (
+            Project,
+            "rendering.video.framerate",
+            "Frames per second. 29.97 is 30000/1001. 1 to 60, default 30.",
+        ),
         (Project, "location.latitude", "Degrees north. -90 to 90."),
         (Project, "maxDuration", "1 to 604800000, default 172800000."),
         (Project, "sources", "At most 100 items."),
