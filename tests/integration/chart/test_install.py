@@ -118,7 +118,7 @@ def test_a_show_in_another_namespace_is_refused_with_the_right_one(
     )
     install(installed, CHART, "--set", "showNamespace.exclusive=false")
     wait_until(lambda: "created" in response(), "the policy is gone")
-    install(installed)
+    install(installed, CHART, "--reset-values")
 
 
 def with_metadata(metadata: JsonValue, name: str = "large") -> Document:
@@ -168,7 +168,7 @@ def test_what_was_large_before_the_limit_can_still_be_changed_and_deleted(
     install(installed, CHART, "--set", "api.limits.metadataBytes=1048576")
     large = with_metadata("x" * 700_000)
     wait_until(lambda: cluster.post(PROJECTS, json=large).is_success, "the higher limit is in force")
-    install(installed)
+    install(installed, CHART, "--reset-values")
     dry = {"dryRun": "All"}
     another = with_metadata("x" * 700_000, "another")
     wait_until(lambda: cluster.post(PROJECTS, params=dry, json=another).is_error, "the limit is in force")
@@ -214,7 +214,7 @@ def test_an_uninstall_keeps_shows_and_a_new_install_adopts_them(
     assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"
     assert uid in uids(cluster)
 
-    install(installed)
+    install(installed, CHART, "--reset-values")
     assert uid in uids(cluster)
 
 

@@ -29,13 +29,14 @@ def test_definition_is_established_and_structural(admin: httpx.Client, crds: Non
 def test_kubectl_explains_fields_in_sentences(kubeconfig: Path, crds: None) -> None:
     def explain(path: str) -> str:
         command = ["kubectl", f"--kubeconfig={kubeconfig}", "explain", path]
-        return subprocess.run(command, check=False, capture_output=True, text=True).stdout
+        printed = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+        return " ".join(printed.split())
 
     # A CRD is served a moment before it is documented
     wait_until(lambda: explain("project.spec.rendering.video"), "kubectl explains projects")
     video = explain("project.spec.rendering.video")
-    assert "Width of the canvas in pixels; even." in video
-    assert "Frames per second." in video
+    assert "Width of the canvas in pixels; even. 320 to 3840, default 1280." in video
+    assert "Frames per second" in video
     assert "bits per second" in explain("project.spec.encoding.video.rateControl.targetBitrate")
 
 
