@@ -46,6 +46,8 @@ def test_what_keeps_a_show_from_the_air_is_its_state() -> None:
         encoders=[encoder(composition_error="graphics.example: name not found")],
     )
     assert status_of(unreachable).state == "CompositionUnreachable"
+    black = world(project(status={"broadcast": on_air()}), pods=[pod()], encoders=[encoder(on_slate=True)])
+    assert status_of(black).state == "Slate"
     assert status_of(world(project("Stopped"))).state == "NotRunning"
 
 
