@@ -116,6 +116,8 @@ class Agent:
         run = Run(program.broadcast, program.epoch, self.contact)
         self._delivery.want(program.destinations, run)
         self.switch.want(program)
+        framerate = program.video.framerate
+        self.switch.audio_delay_ms = lambda: self.encode_progress.capture_wait_ms(framerate)
         await self._want_pipeline(ffmpeg_command(program))
 
     async def _want_pipeline(self, command: list[str] | None) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.encode.codecs import exact_framerate
+from onair_encoder.encode.paint import TICK_US, wait_ms
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
@@ -55,6 +58,13 @@ class ProgressClient:
             except (OSError, ValueError) as error:
                 log("supervisor.unreachable", error=str(error))
             await asyncio.sleep(FOLLOW_RETRY_S)
+
+    def capture_wait_ms(self, framerate: float) -> int:
+        """How long the page's frames wait for their captures, in the present ffmpeg."""
+        captured_at = self.now.captured_at
+        if captured_at is None:
+            return round(TICK_US / 2000)
+        return round(wait_ms(captured_at - time.time() + time.monotonic(), exact_framerate(framerate)))
 
     def _take(self, progress: EncodeProgress) -> None:
         before, self.now = self.now.failures, progress

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from onair_crds.contract.program import Program, ProgramVideo
+from onair_encoder.encode.paint import paced_rate
 
 PRESETS = {"standard": "veryfast", "high": "fast"}
 
@@ -31,7 +32,7 @@ def codec_options(program: Program, keyframe_interval_frames: int) -> list[str]:
     gop = str(keyframe_interval_frames)
     return [
         *("-vf", TO_BT709, "-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
-        *("-profile:v", video.profile, "-r", str(exact_framerate(video.framerate)), *COLOUR_TAGS),
+        *("-profile:v", video.profile, "-r", str(encoded_rate(video.framerate)), *COLOUR_TAGS),
         *("-b:v", str(video.bitrate_bps), "-maxrate", str(video.bitrate_bps)),
         *("-bufsize", str(video.bitrate_bps), "-x264-params", "nal-hrd=cbr"),
         *("-threads:v", str(encoder_threads(video))),
@@ -48,6 +49,11 @@ def exact_framerate(framerate: float) -> Fraction:
     if framerate != whole and abs(framerate - ntsc) < 0.005:
         return ntsc
     return Fraction(f"{framerate:g}")
+
+
+def encoded_rate(framerate: float) -> Fraction:
+    """Frames per second as they are captured and encoded: a hair off where they keep to Chromium's paints."""
+    return paced_rate(exact_framerate(framerate))
 
 
 def encoder_threads(video: ProgramVideo) -> int:

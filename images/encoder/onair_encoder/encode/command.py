@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.contract.program import Program
-from onair_encoder.encode.codecs import codec_options, exact_framerate
+from onair_encoder.encode.codecs import codec_options, encoded_rate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
 from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
@@ -14,10 +14,18 @@ While a browser starts the first timestamps of the audio are off by up to 100 ms
 and with `async=1` samples would be counted from there for ever.
 """
 
-PAINT_DELAY_S = 0.05
+PAINT_DELAY_S = 0.021
 """How much later a page's video is on the screen than its audio is in the sink.
 
-Measured without a GPU, from 640×360 to 1280×720: 5 to 75 ms.
+One frame of Chromium's pipeline, which is none, one or two behind, and 4 ms; see decision 39.
+"""
+
+
+DROP_THRESHOLD = 0.3
+"""A frame is dropped that is more than 0.7 frames behind the number that it would get.
+
+By default that is 2.1: where frames were late at the start, and others were encoded twice for them,
+all that followed were numbered up to two frames late, for ever.
 """
 
 
@@ -28,9 +36,10 @@ def ffmpeg_command(program: Program) -> list[str]:
     """
     video = program.video
     size = f"{video.width}x{video.height}"
-    rate = str(exact_framerate(video.framerate))
+    rate = str(encoded_rate(video.framerate))
     return [
         *("ffmpeg", "-hide_banner", "-nostdin", *PROGRESS_OPTIONS),
+        *("-frame_drop_threshold", str(DROP_THRESHOLD)),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
@@ -38,7 +47,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *codec_options(program, video.keyframe_interval_frames),
-        *("-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
+        *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
         *("-map", "0:v", "-map", "1:a", f"unix:{MEDIA_SOCKET}"),

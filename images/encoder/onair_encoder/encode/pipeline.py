@@ -50,6 +50,7 @@ class Pipeline:
         await wait_for_path(PULSE_SOCKET)
         self._inputs = _inputs()
         self._progress.started()
+        self._send_progress(self._progress.now)
         self._health.started()
 
     def _ended(self) -> None:

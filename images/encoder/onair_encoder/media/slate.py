@@ -12,7 +12,7 @@ from itertools import cycle
 
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.encode.codecs import codec_options, exact_framerate
+from onair_encoder.encode.codecs import codec_options, encoded_rate
 from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 
 AAC_FRAME_SAMPLES = 1024
@@ -30,7 +30,7 @@ def slate_command(program: Program) -> list[str]:
     top, left = (video.height - 2 * unit) // 2, video.width // 2
     bar = f"y={top}:w={unit // 2}:h={2 * unit}:color={MARK}:t=fill"
     still = (
-        f"color=c={BACKGROUND}:s={video.width}x{video.height}:r={exact_framerate(video.framerate)},"
+        f"color=c={BACKGROUND}:s={video.width}x{video.height}:r={encoded_rate(video.framerate)},"
         f"format=gbrp,drawbox=x={left - unit * 3 // 4}:{bar},drawbox=x={left + unit // 4}:{bar}"
     )
     layout = "stereo" if audio.channels == 2 else "mono"
@@ -39,7 +39,7 @@ def slate_command(program: Program) -> list[str]:
         *("-f", "lavfi", "-i", still),
         *("-f", "lavfi", "-i", f"anullsrc=r={audio.sample_rate_hz}:cl={layout}"),
         *codec_options(program, gop),
-        *("-t", f"{float(2 * gop / exact_framerate(video.framerate)):.6f}"),
+        *("-t", f"{float(2 * gop / encoded_rate(video.framerate)):.6f}"),
         *("-f", "flv", "-flvflags", "no_duration_filesize", "pipe:1"),
     ]
 
@@ -56,7 +56,7 @@ class Slate:
         self.headers = [p for p in packets if p.type == SCRIPT or p.header]
         self._frames = [p.body for p in packets if p.type == VIDEO and not p.header]
         self._audio = [p.body for p in packets if p.type == AUDIO and not p.header]
-        self._frame_ms = 1000 / float(exact_framerate(video.framerate))
+        self._frame_ms = 1000 / float(encoded_rate(video.framerate))
         self._audio_frame_ms = 1000 * AAC_FRAME_SAMPLES / audio.sample_rate_hz
 
     @classmethod

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from onair_crds.contract.program import Program
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
+from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.media.slate import Slate
 
 GAP_TIMEOUT_S = 1.0
@@ -27,6 +27,8 @@ class Switch:
         """How many times the slate went on air."""
         self.on_frame: Callable[[Packet], None] = lambda _: None
         """Called with every frame as it comes from ffmpeg, with ffmpeg's own time."""
+        self.audio_delay_ms: Callable[[], int] = lambda: 0
+        """How much later than its capture live audio is played: as long as its frames waited for theirs."""
         self._fan_out = fan_out
         self._clock = clock
         self._headers: dict[int, Packet] = {}
@@ -56,6 +58,8 @@ class Switch:
             if not (packet.keyframe and self._page_shown):
                 return
             self._resume_live(packet.timestamp_ms)
+        if packet.type == AUDIO and not packet.header:
+            packet = Packet(AUDIO, packet.timestamp_ms + self.audio_delay_ms(), packet.body)
         self._fan_out.put(packet)
 
     def _resume_live(self, time_ms: int) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from onair_encoder.encode import client as client_module
 from onair_encoder.encode.client import HOPELESS_FAILURES, ProgressClient
+from onair_encoder.encode.paint import ON_SCREEN_US, TICK_US
 from onair_encoder.encode.progress import EncodeProgress
 
 
@@ -38,3 +40,14 @@ async def test_failures_are_reported_as_they_come_and_go(
     following.cancel()
     server.close()
     assert errors == [None, "ffmpeg hung or ended 6 times in a row", None]
+
+
+def test_how_long_captures_wait_follows_from_the_first() -> None:
+    client = ProgressClient(lambda: None)
+    assert client.capture_wait_ms(30) == 8, "the mean, while that is unknown"
+    boot = time.time() - time.monotonic()
+    for waited_ms in (1, 9, 15):
+        first_capture_s = (1_000_000 * TICK_US + ON_SCREEN_US) / 1e6 + waited_ms / 1000
+        client.now = EncodeProgress(captured_at=boot + first_capture_s)
+        assert client.capture_wait_ms(30) == pytest.approx(waited_ms, abs=1)
+        assert client.capture_wait_ms(29.97) == 8

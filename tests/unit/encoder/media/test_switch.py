@@ -124,3 +124,12 @@ def test_a_gap_of_the_encode_is_covered_and_a_short_one_is_not(studio: Studio) -
     run(story())
     assert_times_grow(studio)
     assert studio.out.packets[-1].timestamp_ms > 5500
+
+
+def test_live_audio_waits_as_long_as_its_frames_did(studio: Studio) -> None:
+    studio.switch.audio_delay_ms = lambda: 7
+    studio.begin()
+    studio.switch.live(Packet(VIDEO, 33, DELTA))
+    studio.switch.live(Packet(AUDIO, 40, SOUND))
+    video, audio = studio.out.media()[-1], studio.out.media(AUDIO)[-1]
+    assert audio.timestamp_ms - video.timestamp_ms == 40 + 7 - 33

@@ -1,0 +1,33 @@
+"""A start of a pair of containers, and how far apart audio and video of it arrive at an RTMP server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.media import probe
+from tests.support.pod_pair import PodPair, programme
+
+from onair_crds.contract.program import ProgramVideo
+
+RECORDING_S = 11.0
+"""Twenty clicks and their flashes, two a second."""
+
+
+def av_offset_of_a_start(
+    folder: Path, page: str, far_end: RtmpContainer, width: int = 640, height: int = 360
+) -> float:
+    """Audio minus video in the median of its flashes, in milliseconds."""
+    video = ProgramVideo(
+        width=width, height=height, framerate=30, bitrate_bps=1_500_000, keyframe_interval_frames=30
+    )
+    folder.mkdir(exist_ok=True)
+    with PodPair(folder) as pair:
+        pair.wait_agent()
+        pair.put(programme(page, far_end, "start", video=video))
+        pair.wait_phase("running")
+        pair.wait_connected("start")
+        recording = probe.record(far_end.read_url("start"), RECORDING_S, folder)
+    offset = probe.analyse(recording).av_offset_ms
+    assert offset is not None, "clicks and flashes do not fit"
+    return offset
