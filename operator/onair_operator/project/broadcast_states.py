@@ -20,12 +20,9 @@ from onair_crds.resources.project import BroadcastStatus, BroadcastWanted, Proje
 from onair_operator.cluster.actions import Event
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given_up_s, until_retry_s
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
-
-MAX_RETRY_DELAY_S = 30.0
-STEADY = dt.timedelta(minutes=5)
-"""An encoder that was there for less is followed by the next one with a pause, once that happens again."""
 
 
 @dataclass(frozen=True)
@@ -130,12 +127,12 @@ def _active(
     if ending := _end_of(observed, current, now):
         return Step(*_stop(observed, current, now, *ending, previous=previous))
     pod = observed.claimed_pod(current)
-    if loss := _loss(observed, current, pod, now, settings):
+    if loss := loss_of(observed, current, pod, now, settings):
         return _replace(observed, current, now, loss, settings)
     if pod is None:
-        return Step(current, previous, requeue_s=_until_retry_s(current, now) or None)
+        return Step(current, previous, requeue_s=until_retry_s(current, now) or None)
     following, events = _follow(observed, current, pod)
-    waits = (_until_deadline_s(observed, following, now), _until_given_up_s(pod, now, settings))
+    waits = (_until_deadline_s(observed, following, now), until_given_up_s(pod, now, settings))
     return Step(following, previous, events, min((wait for wait in waits if wait is not None), default=None))
 
 
@@ -195,39 +192,6 @@ def _stop(
     )
 
 
-def _loss(
-    observed: ObservedProject,
-    current: BroadcastStatus,
-    pod: PodView | None,
-    now: dt.datetime,
-    settings: OperatorSettings,
-) -> str | None:
-    """Why the claimed encoder delivers nothing any more, if so."""
-    if pod is None:
-        return "its pod is gone" if current.encoder else None
-    if pod.gone:
-        return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}"
-    encoder = observed.encoders.get(pod.uid)
-    if encoder and encoder.yielded_place:
-        return "it has yielded to another encoder"
-    if pod.node in observed.dead_nodes and not (encoder and encoder.connected):
-        return f"node {pod.node} is unreachable"
-    remaining_s = _until_given_up_s(pod, now, settings)
-    if pod.failure and remaining_s is not None and remaining_s <= 0:
-        return pod.failure[1]
-    status = encoder.status if encoder else None
-    if status and status.broadcast == current.id and status.epoch == current.epoch:
-        return status.encode_error
-    return None
-
-
-def _until_given_up_s(pod: PodView, now: dt.datetime, settings: OperatorSettings) -> float | None:
-    """How much longer its containers may fail to start; None while they do not."""
-    if pod.failing_since is None:
-        return None
-    return settings.broadcast.container_timeout_s - (now - pod.failing_since).total_seconds()
-
-
 def _replace(
     observed: ObservedProject,
     current: BroadcastStatus,
@@ -236,53 +200,14 @@ def _replace(
     settings: OperatorSettings,
 ) -> Step:
     previous = observed.project.status.previous
-    on_air = current.phase is BroadcastPhase.RUNNING
-    losses, interruptions = current.losses or 0, current.interruptions
-    if not on_air:
-        losses += 1
-    elif current.claimed and now - parse_time(current.claimed) < STEADY:
-        interruptions = (interruptions or 0) + 1
-    else:
-        interruptions = None
-    if losses > settings.broadcast.max_losses:
-        why = f"{losses} encoders in a row were lost, the last because {loss}"
+    replaced = next_epoch(observed.project.name, current, now)
+    if (replaced.losses or 0) > settings.broadcast.max_losses:
+        why = f"{replaced.losses} encoders in a row were lost, the last because {loss}"
         return Step(*_stop(observed, current, now, BroadcastError.INTERNAL, why, previous=previous))
-    epoch = current.epoch + 1
-    placed = current.phase is not BroadcastPhase.WAITING
-    replaced = current.model_copy(
-        update={
-            "epoch": epoch,
-            "phase": BroadcastPhase.STARTING if placed else BroadcastPhase.WAITING,
-            "claimed": format_time(now),
-            "losses": losses or None,
-            "interruptions": interruptions,
-            "encoder": None,
-            "pod": pod_name(observed.project.name, current.id, epoch),
-            "node": None,
-        }
-    )
     event = Event(
         observed.project, "EncoderLost", f"encoder {current.pod} is lost: {loss}; replacing it", warning=True
     )
     return Step(replaced, previous, (event,))
-
-
-def retry_delay_s(lost: int) -> float:
-    """How long a further encoder waits after so many lost in a row: one not at all, more ever longer."""
-    return 0.0 if lost < 2 else min(2.0 ** (lost - 2), MAX_RETRY_DELAY_S)
-
-
-def _until_retry_s(current: BroadcastStatus, now: dt.datetime) -> float:
-    if not current.claimed:
-        return 0.0
-    lost = (current.losses or 0) + (current.interruptions or 0)
-    due = parse_time(current.claimed) + dt.timedelta(seconds=retry_delay_s(lost))
-    return max(0.0, (due - now).total_seconds())
-
-
-def may_create(current: BroadcastStatus, now: dt.datetime) -> bool:
-    """Whether the claimed pod may be created now."""
-    return current.encoder is None and _until_retry_s(current, now) <= 0
 
 
 def _follow(

@@ -17,7 +17,8 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
-from onair_operator.project.broadcast_states import Step, may_create, on_the_way
+from onair_operator.project.broadcast_states import Step, on_the_way
+from onair_operator.project.encoder_loss import may_create
 from onair_operator.project.observed import ObservedProject
 
 YIELD_WAIT = dt.timedelta(seconds=3)

@@ -31,7 +31,7 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
-from onair_operator.project.broadcast_states import retry_delay_s
+from onair_operator.project.encoder_loss import retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
 
