@@ -15,7 +15,7 @@ from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.custom.bus import Bus
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.publisher import Publisher
-from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.stream.delivery import Delivery

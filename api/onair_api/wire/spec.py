@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onair_api.wire.decode import Decoder
 from onair_api.wire.message import Message
-from onair_api.wire.validation import check
+from onair_api.wire.model_violations import check
 from onair_crds.resources.base import SpecModel
 from onair_crds.shapes import JsonObject
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
-from onair_operator.project.broadcast_states import is_new_run, wanted_on_air
+from onair_operator.project.broadcast_state_machine import is_new_run, wanted_on_air
 from onair_operator.project.capacity import no_capacity
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings

@@ -17,7 +17,7 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
-from onair_operator.project.broadcast_states import Step, on_the_way
+from onair_operator.project.broadcast_state_machine import Step, on_the_way
 from onair_operator.project.encoder_loss import may_create
 from onair_operator.project.observed import ObservedProject
 

@@ -26,7 +26,7 @@ from onair_operator.cluster.actions import (
 from onair_operator.cluster.queue import Key
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.status import destination_status
-from onair_operator.project.broadcast_states import Step, next_step, on_the_way
+from onair_operator.project.broadcast_state_machine import Step, next_step, on_the_way
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import deliveries
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders

@@ -14,7 +14,7 @@ from onair_crds.resources.rendering import target_bitrate_bps
 from onair_operator.cluster.actions import Action, PushProgram, Requeue
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.program_push import digest
-from onair_operator.project.broadcast_states import Step, on_the_way
+from onair_operator.project.broadcast_state_machine import Step, on_the_way
 from onair_operator.project.deliveries import deliveries, kept_destinations, wanted
 from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject

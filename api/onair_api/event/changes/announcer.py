@@ -20,7 +20,7 @@ from onair_api.event.changes.live_announcements import live_announcements
 from onair_api.event.changes.parents import PARENT, Parents
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.live.project.record import ProjectRecords
 from onair_api.unexpected_errors import log_unexpected
 from onair_api.writes.request_note import StoredNote, note_of

@@ -24,7 +24,7 @@ from onair_api.errors import Unavailable
 from onair_api.event.custom import redis_message, scripts
 from onair_api.event.custom.redis_link import RedisLink
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.metrics import REDIS_CONNECTED
 from onair_api.settings import EventSettings
 

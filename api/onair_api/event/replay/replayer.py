@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from onair_api.access.audiences import Visibility
 from onair_api.event.event import LAYOUT_FAMILY, Event, Position
-from onair_api.event.replay.buffer import ReplayBuffer
-from onair_api.event.replay.closed_session import ClosedSession, ResumedSession
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
 

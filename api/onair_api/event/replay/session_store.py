@@ -11,7 +11,7 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from onair_api.event.replay.closed_session import ClosedSession
+from onair_api.event.replay.closed_session_position import ClosedSession
 
 log = structlog.get_logger()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from onair_api.access.audiences import AudienceKey
 from onair_api.event.event import LAYOUT_FAMILY, Event
 from onair_api.event.names import pattern
-from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.session import Session
 from onair_api.event.subscription import Subscription
 from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SUBSCRIPTIONS

@@ -10,7 +10,7 @@ from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import Code, RpcError
 from onair_api.event.event import Format, dumps, result_message
-from onair_api.event.replay.closed_session import ResumedSession
+from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.stream.sender import Sender
 from onair_api.event.subscription import Subscription
 from onair_crds.shapes import JsonObject

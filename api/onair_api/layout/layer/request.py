@@ -13,7 +13,7 @@ from onair_api.layout.layer.tree import Create, Delete, Layer, LayerOperation, U
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import Decoder, joined
 from onair_api.wire.message import ABSENT, message_of
-from onair_api.wire.validation import violations
+from onair_api.wire.model_violations import violations
 from onair_api.writes import request_note
 from onair_crds.resources.layout import Layer as LayerModel
 from onair_crds.shapes import JsonObject

@@ -10,7 +10,7 @@ from onair_api.layout.event_details_store import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.record import layer_fields, layers_of
 from onair_api.layout.layer.request import LayerRequest, create_request, delete_request, update_request
-from onair_api.layout.layer.writes import LayerWrites, Waiting
+from onair_api.layout.layer.write_queue import LayerWrites, Waiting
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.page import page_of

@@ -11,7 +11,7 @@ from onair_api.live.destination import passphrase
 from onair_api.live.destination.record import DESTINATION_MESSAGE, members
 from onair_api.wire.decode import Decoder
 from onair_api.wire.message import REFERENCE, WireField
-from onair_api.wire.validation import check
+from onair_api.wire.model_violations import check
 from onair_api.writes.credentials import Credentials, inline_secrets, was_refused
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec

@@ -16,7 +16,7 @@ from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import Decoder
 from onair_api.wire.message import message_of
-from onair_api.wire.validation import check
+from onair_api.wire.model_violations import check
 from onair_api.writes.writer import SpecChange, Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.project import ProjectSource, ProjectSpec

@@ -25,8 +25,8 @@ from onair_encoder.encode.client import ProgressClient, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
+from onair_encoder.media.slate_switch import Switch
 from onair_encoder.media.snapshot import Snapshots
-from onair_encoder.media.switch import Switch
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.destination import Destination, now
 from onair_encoder.publish.operator_contact import OperatorContact

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.flv import FlvError, FlvReader, Packet
-from onair_encoder.media.switch import Switch
+from onair_encoder.media.slate_switch import Switch
 from onair_encoder.paths import MEDIA_SOCKET
 
 

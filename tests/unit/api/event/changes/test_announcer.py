@@ -14,7 +14,7 @@ from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJE
 from onair_api.event.changes.announcer import KINDS, ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.event import Event
-from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.live.project.record import ProjectRecords
 from onair_api.live.source.record import SourceRecords
 from onair_api.writes.request_note import RequestNote

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from onair_api.access.audiences import Visibility, owner_key
 from onair_api.access.target import Target
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
-from onair_api.event.replay.buffer import ReplayBuffer
-from onair_api.event.replay.closed_session import ClosedSession, ResumedSession
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription

@@ -11,8 +11,8 @@ from onair_api.access.audiences import Visibility, owner_key, project_key
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Format, Position
-from onair_api.event.replay.buffer import ReplayBuffer
-from onair_api.event.replay.closed_session import ClosedSession, ResumedSession
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
+from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.delivery import Delivery
 from onair_api.event.stream.session import Session
 from onair_api.event.subscription import Subscription

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.buffer import ReplayBuffer
+from onair_api.event.replay.recent_events import ReplayBuffer
 
 
 def event(number: int, source: str = "s", size: int = 10) -> Event:

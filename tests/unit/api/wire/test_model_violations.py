@@ -8,7 +8,7 @@ import pytest
 from tests.support.decoding import decoded
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.wire.validation import check
+from onair_api.wire.model_violations import check
 from onair_crds.resources.destination import DestinationSpec
 from onair_crds.resources.layout import LayoutSpec
 from onair_crds.resources.project import ProjectSpec

@@ -12,7 +12,7 @@ from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.media.slate import Slate
-from onair_encoder.media.switch import GAP_TIMEOUT_S, Switch
+from onair_encoder.media.slate_switch import GAP_TIMEOUT_S, Switch
 
 SLATE_KEY = KEY + b" of the slate"
 SIZE = ProgramVideo(width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=90)

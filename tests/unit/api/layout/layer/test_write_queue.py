@@ -12,7 +12,7 @@ from onair_api.auth.identity import Identity
 from onair_api.errors import NotFound
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.request import create_request, update_request
-from onair_api.layout.layer.writes import LayerWrites, Waiting, next_group
+from onair_api.layout.layer.write_queue import LayerWrites, Waiting, next_group
 from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
 from onair_crds.kube.store import Entry

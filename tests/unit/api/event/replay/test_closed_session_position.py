@@ -6,7 +6,7 @@ import json
 
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
-from onair_api.event.replay.closed_session import ClosedSession, ResumedSession
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.subscription import Subscription
 
 CLOSED = ClosedSession(
