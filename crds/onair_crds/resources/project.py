@@ -9,8 +9,9 @@ from pydantic import Field
 from onair_crds.resources.base import PrinterColumn, Resource, SpecModel, Status
 from onair_crds.resources.base import rules as cel
 from onair_crds.resources.composition import Composition
+from onair_crds.resources.encoding import Encoding
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState, SourceTriggerAction
-from onair_crds.resources.rendering import Encoding, Rendering
+from onair_crds.resources.rendering import Rendering
 from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Timestamp
 
 DEFAULT_MAX_DURATION_MS = 172_800_000

@@ -8,9 +8,9 @@ from typing import Literal, cast
 
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
 from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.encoding import target_bitrate_bps
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
-from onair_crds.resources.rendering import target_bitrate_bps
 from onair_operator.cluster.actions import Action, PushProgram, Requeue
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.program_push import digest

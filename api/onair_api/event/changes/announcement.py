@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from onair_api.access.addresses import payload_without_addresses
 from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
+from onair_api.access.hidden_fields import payload_without_addresses
 from onair_api.access.target import Target
 from onair_api.event.changes.resource_change import ResourceChange
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position, dumps

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from onair_crds.resources.composition import Composition, SceneComposition
+from onair_crds.resources.encoding import target_bitrate_bps
 from onair_crds.resources.project import ProjectSpec
-from onair_crds.resources.rendering import target_bitrate_bps
 from onair_crds.shapes import JsonObject
 
 

@@ -13,8 +13,9 @@ from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
 from onair_api.writes.credentials import Credentials
 from onair_crds.kube.store import Entry
+from onair_crds.resources.encoding import Encoding, target_bitrate_bps
 from onair_crds.resources.project import ProjectSpec, SourceTrigger
-from onair_crds.resources.rendering import Encoding, Rendering, target_bitrate_bps
+from onair_crds.resources.rendering import Rendering
 from onair_crds.shapes import JsonObject
 
 PROJECT_MESSAGE = message_of(ProjectSpec).only(

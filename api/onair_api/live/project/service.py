@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_api.access.addresses import project_without_addresses
+from onair_api.access.hidden_fields import project_without_addresses
 from onair_api.access.ownership import owned_collection, owned_project
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster

@@ -1,4 +1,4 @@
-"""Addresses that may hold a key in their path or query: of destinations' servers, of pages. Pure.
+"""Hides fields from guests who only watch or talk: addresses that may hold a key in their path or query. Pure.
 
 Guests who only watch or talk see which kind of destination and composition a project has, and not where.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onair_api.access.addresses import payload_without_addresses, project_without_addresses
+from onair_api.access.hidden_fields import payload_without_addresses, project_without_addresses
 from onair_crds.shapes import JsonObject
 
 SECRET = "k-5d2"
