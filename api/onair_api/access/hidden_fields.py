@@ -1,4 +1,4 @@
-"""Hides fields from guests who only watch or talk: addresses that may hold a key in their path or query. Pure.
+"""Hides fields from guests who only watch or talk: addresses that may hold a key in path or query. Pure.
 
 Guests who only watch or talk see which kind of destination and composition a project has, and not where.
 """
