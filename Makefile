@@ -3,13 +3,14 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz soak bench lint format generate verify \
+.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz schedules soak bench lint format generate verify \
         images tools openapi lock picture clean venv ready-demo ready-test
 
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 FUZZ_S ?= 600
+SCHEDULES ?= 20
 SOAK_S ?= 3600
 TEST_SOAK_S ?= 60
 
@@ -70,6 +71,10 @@ fuzz: ready-test ## Generated requests to every operation for FUZZ_S seconds (60
 	@$(DEV) prepare integration
 	@ONAIR_FUZZ_S=$(FUZZ_S) $(RUN) $(PYTEST) tests/integration/api -m fuzz $(ARGS)
 	@tail -n 25 build/fuzz/output.txt
+
+schedules: ready-test ## Random schedules of commands and faults, SCHEDULES of them (20)
+	@$(DEV) prepare test
+	@ONAIR_SCHEDULES=$(SCHEDULES) $(RUN) $(PYTEST) -s tests/integration/test_interleavings.py $(ARGS)
 
 soak: ready-test ## A show with four destinations, one of them flapping, for SOAK_S seconds (3600)
 	@$(DEV) prepare soak

@@ -75,6 +75,7 @@ PROGRAMS = (
     Program("ffprobe", Origin.PACKAGE, "ffmpeg", version=("-version",)),
     Program("redis-server", Origin.PACKAGE, "redis-server", TEST),
     Program("curl", Origin.PACKAGE, "curl", TEST),
+    Program("faketime", Origin.PACKAGE, "faketime", TEST),
     Program("go", Origin.WHEEL, version=("version",), oldest=(1, 26), folders=(_wheel("go", "go/bin"),)),
     Program("npm", Origin.WHEEL, folders=(_wheel("node", "bin"),)),
     Program("kind", Origin.MODULE, version=("version", "-q"), folders=(BUILT,)),

@@ -63,7 +63,14 @@ def test_a_program_that_does_not_run_counts_as_missing(only: Path) -> None:
 def test_what_a_command_lacks_is_named_with_its_packages(only: Path) -> None:
     absent = programs.missing("test", [Origin.PACKAGE])
     assert {"docker", "ffmpeg", "ffprobe", "redis-server"} <= {program.name for program in absent}
-    assert programs.packages_of(absent) == ["docker.io", "mmdebstrap", "ffmpeg", "redis-server", "curl"]
+    assert programs.packages_of(absent) == [
+        "docker.io",
+        "mmdebstrap",
+        "ffmpeg",
+        "redis-server",
+        "curl",
+        "faketime",
+    ]
     assert "redis-server" not in {program.name for program in programs.missing("demo", [Origin.PACKAGE])}
 
 
