@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from tests.support.delivery.rtmp_container import RtmpContainer
@@ -14,10 +16,10 @@ RECORDING_S = 11.0
 """Twenty clicks and their flashes, two a second."""
 
 
-def av_offset_of_a_start(
+def av_offsets_of_a_start(
     folder: Path, page: str, far_end: RtmpContainer, width: int = 640, height: int = 360
-) -> float:
-    """Audio minus video in the median of its flashes, in milliseconds."""
+) -> Iterator[float]:
+    """Audio minus video in one recording after the other, each in the median of its flashes, in ms."""
     video = ProgramVideo(
         width=width, height=height, framerate=30, bitrate_bps=1_500_000, keyframe_interval_frames=30
     )
@@ -27,7 +29,9 @@ def av_offset_of_a_start(
         pair.put(programme(page, far_end, "start", video=video))
         pair.wait_phase("running")
         pair.wait_connected("start")
-        recording = probe.record(far_end.read_url("start"), RECORDING_S, folder)
-    offset = probe.analyse(recording).av_offset_ms
-    assert offset is not None, "clicks and flashes do not fit"
-    return offset
+        for number in count():
+            place = folder / f"recording-{number}"
+            place.mkdir()
+            offset = probe.analyse(probe.record(far_end.read_url("start"), RECORDING_S, place)).av_offset_ms
+            assert offset is not None, "clicks and flashes do not fit"
+            yield offset
