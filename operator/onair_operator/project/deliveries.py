@@ -26,7 +26,7 @@ def deliveries(observed: ObservedProject, rooms_until: dt.datetime | None = None
     found: dict[str, ProgramDestination | Refusal] = {}
     first: dict[tuple[str, ...], str] = {}
     for destination in sorted(observed.destinations, key=_age):
-        program = program_destination(destination, observed.secrets, observed.rtc_providers, rooms_until)
+        program = _program(destination, observed, rooms_until)
         if (
             isinstance(program, ProgramDestination)
             and wanted(destination)
@@ -56,6 +56,16 @@ def kept_destinations(observed: ObservedProject, found: Deliveries) -> list[Kept
     ]
 
 
+def _program(
+    destination: Destination, observed: ObservedProject, rooms_until: dt.datetime | None
+) -> ProgramDestination | Refusal:
+    """As `program_destination`; one that cannot be read is refused, so that the others are delivered to."""
+    try:
+        return program_destination(destination, observed.secrets, observed.rtc_providers, rooms_until)
+    except ValueError:
+        return Refusal("InvalidAddress", "the address or a value of its Secrets cannot be read; correct it")
+
+
 def _age(destination: Destination) -> tuple[str, str]:
     return str(destination.metadata.get("creationTimestamp", "")), destination.name
 
@@ -66,7 +76,11 @@ def _stream_of(program: ProgramDestination) -> tuple[str, ...] | None:
         return program.rtc.url, program.rtc.room, program.rtc.identity
     if program.storage:
         return None
-    address, key = urlsplit(program.url), _text(program.key)
+    key = _text(program.key)
+    try:
+        address = urlsplit(program.url)
+    except ValueError:  # as of brackets without an IPv6 address: the encoder says what is wrong with it
+        return program.url, key
     server = f"{address.scheme.lower()}://{address.netloc.lower()}"
     if program.type == "SRT":
         return server, parse_qs(address.query).get("streamid", [key])[0]

@@ -8,9 +8,11 @@ import pytest
 from tests.support.plans import destination_statuses, plan
 from tests.support.worlds import delivering, destination, encoder, held, on_air, pod, project, secret, world
 
-from onair_crds.contract.program import KeptDestination, Program
+from onair_crds.contract.program import KeptDestination, Program, ProgramDestination
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.actions import PushProgram
+from onair_operator.destination.program import Refusal, program_destination
+from onair_operator.project import deliveries as deliveries_module
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.providers import RtcProvider
 
@@ -113,3 +115,23 @@ def test_a_secret_that_may_not_be_used_is_not_kept() -> None:
     )
     assert pushed(observed).kept == []
     assert told(observed, "main").connect == "Disconnected"
+
+
+@pytest.mark.parametrize("url", ["rtmp://live.example.com：1935/app", "rtmp://[abc]/app"])
+def test_a_url_that_cannot_be_split_breaks_no_other_destination(url: str) -> None:
+    observed = show(to("a", "rtmp://a.example/live/k"), to("b", url))
+    assert "a" in [each.id for each in pushed(observed).destinations]
+
+
+def test_a_destination_that_cannot_be_read_is_refused_and_the_others_are_delivered_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read(of: Destination, *known: Any) -> ProgramDestination | Refusal:
+        if of.name == "b":
+            raise ValueError("no such address")
+        return program_destination(of, *known)
+
+    monkeypatch.setattr(deliveries_module, "program_destination", read)
+    observed = show(to("a", "rtmp://a.example/live/k"), to("b", "rtmp://b.example/live/k"))
+    assert [each.id for each in pushed(observed).destinations] == ["a"]
+    assert told(observed, "b").conditions[0].reason == "InvalidAddress"
