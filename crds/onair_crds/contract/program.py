@@ -25,7 +25,11 @@ from onair_crds.resources.enums import BroadcastError, ConnectState
 
 class WireModel(BaseModel):
     model_config = ConfigDict(
-        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, use_attribute_docstrings=True
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
     )
 
     def wire(self) -> str:

@@ -28,6 +28,7 @@ class SpecModel(BaseModel):
         extra="ignore",
         use_attribute_docstrings=True,
         frozen=True,
+        hide_input_in_errors=True,
     )
 
     rules: ClassVar[list[Rule]] = []
@@ -113,7 +114,7 @@ class Resource(BaseModel):
     schema generator reads nothing else.
     """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     kind: ClassVar[str]
     plural: ClassVar[str]

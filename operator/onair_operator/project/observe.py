@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import structlog
+from pydantic import ValidationError
+
 from onair_crds.contract.labels import IDENTITY_TYPE, REGION_LABEL, ZONE_LABEL
 from onair_crds.contract.pod import CERTIFICATE
-from onair_crds.kube.store import Store
+from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
@@ -25,6 +28,8 @@ from onair_operator.encoder.observed import PodView
 from onair_operator.project.observed import NodeView, ObservedProject
 from onair_operator.secret.observed import SecretView
 
+log = structlog.get_logger()
+
 
 def observe(world: World, name: str) -> ObservedProject | None:
     """The project and its surroundings as known now; None where there is no such project."""
@@ -34,7 +39,8 @@ def observe(world: World, name: str) -> ObservedProject | None:
         return None
     project = entry.model(Project)
     collection = store.entry(COLLECTION, project.spec.collection_id)
-    destinations = tuple(e.model(Destination) for e in store.select(DESTINATION, BY_PROJECT, name))
+    read = (_destination(entry) for entry in store.select(DESTINATION, BY_PROJECT, name))
+    destinations = tuple(destination for destination in read if destination)
     pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
     return ObservedProject(
         project=project,
@@ -52,6 +58,15 @@ def observe(world: World, name: str) -> ObservedProject | None:
         refusal=world.refusals.get(name),
         rtc_providers=world.rtc_providers.known(),
     )
+
+
+def _destination(entry: Entry) -> Destination | None:
+    """None for one that was stored under rules of before, so that the project goes on without it."""
+    try:
+        return entry.model(Destination)
+    except ValidationError as error:
+        log.warning("destination.invalid", destination=entry.name, error=str(error))
+        return None
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

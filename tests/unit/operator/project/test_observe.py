@@ -1,0 +1,42 @@
+"""What of the store makes up a project."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+from tests.support.documents import destination_document, document
+
+from onair_crds.kube.store import Store
+from onair_crds.resources.destination import Destination
+from onair_operator.cluster.watched_kinds import KINDS
+from onair_operator.cluster.world import World
+from onair_operator.project.observe import observe
+
+STALE = document(
+    "stale", {"projectId": "show", "address": {"srtPush": {"url": "srt://media.example?streamid=hidden"}}}
+)
+"""Of the time before a port was asked for."""
+
+
+def test_a_stored_destination_that_is_not_valid_any_more_is_left_out() -> None:
+    store = Store(KINDS)
+    composition = {"external": {"url": "https://graphics.example"}}
+    store.update("Project", document("show", {"collectionId": "sunday", "composition": composition}))
+    store.update("Destination", destination_document("main", "show"))
+    store.update("Destination", STALE)
+    fleet = SimpleNamespace(views=lambda uids: {})
+    rtc_providers = SimpleNamespace(known=dict)
+    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
+    observed = observe(world, "show")
+    assert observed
+    assert [each.name for each in observed.destinations] == ["main"]
+
+
+def test_an_error_of_validation_does_not_tell_what_was_given() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Destination.model_validate(STALE)
+    assert "must name a port" in str(caught.value)
+    assert "hidden" not in str(caught.value)
