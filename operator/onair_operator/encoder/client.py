@@ -81,6 +81,7 @@ class EncoderClient:
             self._push.refused,
             replaced=self._contact.replaced,
             yielded=self._contact.yielded,
+            silent_s=0.0 if self.connected else time.monotonic() - self.silent_since,
         )
 
     async def close(self) -> None:

@@ -12,6 +12,8 @@ from onair_crds.shapes import Document
 
 _PULL_FAILURES = {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
 _START_FAILURES = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+UNREACHABLE_AFTER_S = 5.0
+"""An encoder that has reported nothing since it has been followed so long is taken to be unreachable."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,13 @@ class EncoderView:
     """Whether it is told that another encoder takes its place."""
     yielded: bool = False
     """Whether it has closed its streams for the other one, and confirmed it."""
+    silent_s: float = 0.0
+    """Seconds since its stream ended, or since it has been followed; 0 where it is connected."""
+
+    @property
+    def awaited(self) -> bool:
+        """It has not reported yet, and has not had the time to."""
+        return self.status is None and self.silent_s < UNREACHABLE_AFTER_S
 
     @property
     def yielded_place(self) -> bool:

@@ -24,6 +24,9 @@ from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
 
+LOOK_AGAIN_S = 1.0
+"""At an encoder that is yet to report: that it does not is no news by itself."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -249,10 +252,11 @@ def _stopping(
     pod = observed.ending_pod(current)
     encoder = observed.encoders.get(pod.uid) if pod else None
     requested = parse_time(current.stop_requested) if current.stop_requested else now
-    draining = encoder is not None and encoder.status is not None and encoder.status.draining
+    awaited = pod is not None and _awaited(observed, pod)
+    draining = awaited or bool(encoder and encoder.status and encoder.status.draining)
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
     remaining_s = grace_s - (now - requested).total_seconds()
-    if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(pod, encoder):
+    if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(pod, encoder, awaited):
         stopped = current.model_copy(
             update={"phase": BroadcastPhase.STOPPED, "stop": format_time(now), "encoder": None}
         )
@@ -262,10 +266,17 @@ def _stopping(
             previous,
             (Event(observed.project, "Stopped", f"broadcast {current.id} has ended{because}"),),
         )
-    return Step(current, previous, requeue_s=max(0.05, remaining_s))
+    again_s = min(remaining_s, LOOK_AGAIN_S) if awaited else remaining_s
+    return Step(current, previous, requeue_s=max(0.05, again_s))
 
 
-def _has_ended(pod: PodView, encoder: EncoderView | None) -> bool:
+def _awaited(observed: ObservedProject, pod: PodView) -> bool:
+    """Whether the pod's encoder is yet to report to this process, which may lead since just now."""
+    encoder = observed.encoders.get(pod.uid)
+    return encoder.awaited if encoder else pod.ip is not None and pod.uid in observed.certificates
+
+
+def _has_ended(pod: PodView, encoder: EncoderView | None, awaited: bool) -> bool:
     """Whether the pod ends no stream any more; one that is being deleted does while it responds."""
-    responds = encoder is not None and encoder.connected
+    responds = awaited or (encoder is not None and encoder.connected)
     return pod.over or (encoder is not None and encoder.over) or (pod.deleting and not responds)

@@ -31,6 +31,7 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
+from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.encoder_loss import retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
@@ -338,3 +339,31 @@ def test_stopping_ends(broadcast: Any, pods: Any, its_encoder: Any, after: str) 
     ended = after == "Stopped"
     assert (released(observed)) is ended
     assert any(isinstance(a, DeletePod) for a in plan(observed)) is (ended and bool(pods))
+
+
+UNSEEN = EncoderView("uid-pod-1", connected=False, status=None)
+UNREACHABLE = EncoderView("uid-pod-1", connected=False, status=None, silent_s=5.0)
+
+
+@pytest.mark.parametrize(
+    ("broadcast", "its_pod", "its_encoder", "after"),
+    [
+        (OVERDUE, pod(), None, "Stopping"),
+        (OVERDUE, pod(), UNSEEN, "Stopping"),
+        (STOPPING, pod(deleting=True), None, "Stopping"),
+        (STOPPING, pod(deleting=True), UNSEEN, "Stopping"),
+        (OVERDUE, pod(), UNREACHABLE, "Stopped"),
+        (STOPPING, pod(deleting=True), UNREACHABLE, "Stopped"),
+        (OVERDUE, pod(phase="Succeeded"), None, "Stopped"),
+        (NEVER_DRAINED, pod(), UNSEEN, "Stopped"),
+    ],
+)
+def test_a_new_leader_waits_for_a_word_of_the_encoder_that_ends_its_streams(
+    broadcast: Any, its_pod: PodView, its_encoder: EncoderView | None, after: str
+) -> None:
+    show = project("Stopped", status={"broadcast": broadcast}, metadata=held())
+    views = [its_encoder] if its_encoder else []
+    observed = world(show, pods=[its_pod], encoders=views, certificates={"uid-pod-1": "pem"})
+    assert broadcast_of(observed).phase == after
+    waits = [a.after_s for a in plan(observed) if isinstance(a, Requeue)]
+    assert after == "Stopped" or waits == [1.0]
