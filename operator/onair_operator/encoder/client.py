@@ -25,7 +25,7 @@ from onair_crds.contract.pod import (
 from onair_crds.contract.program import Contact, EncoderStatus, Program
 from onair_operator.encoder.contact import ContactKeeper
 from onair_operator.encoder.identity import OperatorKey
-from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.encoder.observed import EncoderView, PodView, reported
 from onair_operator.encoder.program_push import ProgramPush, ProgramRefused, RevisionStale
 from onair_operator.encoder.unreachable import EncoderUnreachable
 
@@ -203,24 +203,9 @@ class EncoderClient:
         before = self._status
         self._status = status
         lost = self._push.reported(status.revision, reconnected=not self.connected)
-        if not self.connected or lost or before is None or _reported(before) != _reported(status):
+        if not self.connected or lost or before is None or reported(before) != reported(status):
             self.connected = True
             self._changed()
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._key.token(self.pod.name, dt.datetime.now(dt.UTC))}"}
-
-
-def _reported(status: EncoderStatus) -> object:
-    """The part of it that a resource's status reports."""
-    return (
-        status.phase,
-        status.broadcast,
-        status.epoch,
-        status.first_frame,
-        status.composition_error,
-        status.on_slate,
-        status.encode_error,
-        status.error,
-        [(d.id, d.connect, d.since, d.last_error) for d in status.destinations],
-    )

@@ -129,3 +129,18 @@ class EncoderView:
     def over(self) -> bool:
         """It publishes nothing any more and never will."""
         return self.yielded_place or (self.status is not None and self.status.phase == "finished")
+
+
+def reported(status: EncoderStatus) -> object:
+    """The part of it that a resource's status reports."""
+    return (
+        status.phase,
+        status.broadcast,
+        status.epoch,
+        status.first_frame,
+        status.composition_error,
+        status.on_slate,
+        status.encode_error,
+        status.error,
+        [(d.id, d.connect, d.since, d.last_error, d.missing_s) for d in status.destinations],
+    )

@@ -89,7 +89,10 @@ class ObservedProject:
         """The state of one destination in this broadcast."""
         if broadcast is None:
             return DeliveryState(on_air=False)
-        encoder = self.encoder_of(broadcast)
+        before = self.broadcast
+        ended = before is not None and before.id == broadcast.id and not broadcast.phase.active
+        # The record of a run that ends names no encoder any more, whose last word is of what is missing.
+        encoder = self.encoder_of(before if before and ended else broadcast)
         states = []
         if encoder and encoder.status and encoder.status.broadcast == broadcast.id:
             states = encoder.status.destinations

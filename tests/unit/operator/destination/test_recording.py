@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.plans import destination_statuses
-from tests.support.worlds import delivering, destination, encoder, on_air, pod, project, world
+from tests.support.plans import broadcast_of, destination_statuses, settled
+from tests.support.worlds import NOW, delivering, destination, encoder, on_air, pod, project, run, world
 
+from onair_crds.contract.times import format_time
 from onair_crds.resources.base import Condition
 from onair_crds.shapes import Document
+from onair_operator.encoder.observed import reported
 
 
 def incomplete(missing_s: float | None, before: list[Document] | None = None, **more: Any) -> list[Condition]:
@@ -50,3 +52,28 @@ def test_its_transition_time_is_that_of_the_first_loss() -> None:
     (condition,) = incomplete(15.0, before)
     assert condition.last_transition_time == "2026-01-01T00:00:00.000Z"
     assert "15.0 s" in condition.message
+
+
+def test_the_last_word_of_an_encoder_that_has_finished_counts() -> None:
+    ending = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW))
+    state = delivering().model_copy(update={"missing_s": 12.0})
+    observed = world(
+        project("Stopped", status={"broadcast": ending}),
+        pods=[pod()],
+        destinations=[destination()],
+        encoders=[encoder("finished", destinations=[state])],
+    )
+    assert broadcast_of(observed).phase == "Stopped"
+    assert "RecordingIncomplete" in [c.type for c in destination_statuses(observed)["main"].conditions]
+    kept = settled(observed).destinations[0].status.conditions
+    assert "RecordingIncomplete" in [c.type for c in kept]
+    assert not destination_statuses(settled(observed)), "the next look leaves it as it is"
+
+
+def test_what_is_missing_is_news() -> None:
+    views = [
+        encoder(destinations=[delivering().model_copy(update={"missing_s": missing_s})])
+        for missing_s in (0.0, 12.0)
+    ]
+    first, second = [reported(view.status) for view in views if view.status]
+    assert first != second
