@@ -8,7 +8,7 @@ from onair_operator.project.broadcast_state_machine import is_new_run, wanted_on
 from onair_operator.project.capacity import no_capacity
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
-from onair_operator.specs.ready import Verdict
+from onair_operator.specs.ready import ON_AIR, READY, Verdict
 
 
 def project_verdict(
@@ -76,23 +76,33 @@ def _running(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
     return (
         _container_failure(observed, broadcast)
         or _composition_error(observed, broadcast)
-        or _page_on_air(observed, broadcast)
+        or _page_on_air(observed, broadcast, READY)
     )
 
 
 def on_air_verdict(observed: ObservedProject, broadcast: BroadcastStatus | None, ready: Verdict) -> Verdict:
     """Whether the page itself is on air; what the project's verdict says where nothing is."""
     if broadcast and broadcast.phase is BroadcastPhase.RUNNING:
-        return _page_on_air(observed, broadcast)
+        return _page_on_air(observed, broadcast, ON_AIR)
     return Verdict(False, ready.reason, ready.message)
 
 
-def _page_on_air(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
+def _page_on_air(observed: ObservedProject, broadcast: BroadcastStatus, condition: str) -> Verdict:
+    """What the encoder says; the condition stays as it is while it has said nothing to a new leader."""
     encoder = observed.encoder_of(broadcast)
-    if encoder and encoder.status and encoder.status.on_slate:
+    if encoder is None or encoder.status is None:
+        kept = _present(observed, condition)
+        if kept:
+            return kept
+    elif encoder.status.on_slate:
         why = encoder.status.composition_error or "no video comes from the page"
         return Verdict(False, "Slate", f"the slate is on air: {why}")
     return Verdict(True, "OnAir", "on air")
+
+
+def _present(observed: ObservedProject, condition: str) -> Verdict | None:
+    before = next((each for each in observed.project.status.conditions if each.type == condition), None)
+    return Verdict(before.status == "True", before.reason, before.message) if before else None
 
 
 def _container_failure(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:

@@ -7,6 +7,7 @@ from tests.support.plans import plan, ready_of, settled, status_of
 from tests.support.worlds import (
     NOW,
     encoder,
+    held,
     on_air,
     pod,
     project,
@@ -17,6 +18,7 @@ from tests.support.worlds import (
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import Event
 from onair_operator.cluster.world import Refusal
+from onair_operator.encoder.observed import EncoderView
 from onair_operator.project.observed import ObservedProject
 
 QUOTA = Refusal("show-run-1", 'pods "show-run-1" is forbidden: exceeded quota')
@@ -169,3 +171,23 @@ def test_on_air_says_whether_the_page_is(observed: ObservedProject, expected: tu
     assert on_air_condition.type == "OnAir"
     found = (on_air_condition.status, on_air_condition.reason, on_air_condition.message)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        encoder(on_slate=True),
+        encoder(on_slate=True, composition_error="a.example: connection refused"),
+        encoder(refused="HTTP 400: not a program"),
+        encoder(),
+    ],
+)
+@pytest.mark.parametrize("unseen", [[], [EncoderView("uid-pod-1", connected=False, status=None)]])
+def test_conditions_stay_until_a_new_leader_knows_better(
+    known: EncoderView, unseen: list[EncoderView]
+) -> None:
+    show = project(status={"broadcast": on_air()}, metadata=held())
+    before = settled(world(show, pods=[pod()], encoders=[known]))
+    first_look = world(before.project, pods=[pod()], encoders=unseen)
+    assert status_of(first_look).conditions == before.project.status.conditions
+    assert not [action for action in plan(first_look) if isinstance(action, Event)]
