@@ -55,12 +55,17 @@ def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.dateti
     """Creates the claimed pod, and deletes every other with what is left of it."""
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     wanted = wanted_pod(observed, step)
+    deleted = [
+        DeletePod(pod.name, pod.uid) for pod in observed.pods if pod is not wanted and not pod.deleting
+    ]
     if broadcast and broadcast.phase.active and wanted is None and may_create(broadcast, now):
         name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
+        if observed.refusal and observed.refusal.pod == name:
+            # They may be what fills the quota, and another refusal voids what comes after it.
+            yield from deleted
+            deleted = []
         yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
-    for pod in observed.pods:
-        if pod is not wanted and not pod.deleting:
-            yield DeletePod(pod.name, pod.uid)
+    yield from deleted
     kept = {broadcast.pod if broadcast else None, *(pod.name for pod in observed.pods)}
     for name, uid in observed.identities.items():
         if name not in kept:

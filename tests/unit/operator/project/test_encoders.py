@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from tests.support.plans import broadcast_of, kinds, plan
 from tests.support.worlds import NOW, delivering, destination, encoder, on_air, pod, project, run, world
 
@@ -13,6 +14,7 @@ from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import (
     Action,
+    CreatePod,
     DeletePod,
     DeleteSecret,
     DropEncoder,
@@ -190,3 +192,19 @@ def test_pods_of_a_namespace_that_is_deleted_end_their_streams_properly() -> Non
     for its_encoder, phase in ((view(phase="stopping"), "Stopping"), (view(phase="finished"), "Stopped")):
         observed = world(ending, pods=leaving, encoders=[its_encoder], refusal=refused)
         assert broadcast_of(observed).phase == phase
+
+
+@pytest.mark.parametrize(
+    ("refusal", "order"),
+    [
+        (None, [CreatePod, DeletePod]),
+        (Refusal("show-run-1", "exceeded quota"), [CreatePod, DeletePod]),
+        (Refusal("show-run-2", "exceeded quota"), [DeletePod, CreatePod]),
+    ],
+)
+def test_a_pod_that_fills_the_quota_is_deleted_before_the_next_is_tried(
+    refusal: Refusal | None, order: list[type]
+) -> None:
+    replaced = project(status={"broadcast": run("Starting", epoch=2)})
+    actions = plan(world(replaced, pods=[pod()], refusal=refusal))
+    assert [type(a) for a in actions if isinstance(a, CreatePod | DeletePod)] == order
