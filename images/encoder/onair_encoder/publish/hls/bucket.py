@@ -10,6 +10,7 @@ from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.hls.requests import BucketRequests
 from onair_encoder.publish.hls.storage_error import Changed, NotReadable, error_code, storage_error
 
+NOT_FOUND = 404
 PRECONDITION_FAILED = 412
 _ERROR_BYTES = 64 * 1024
 
@@ -41,9 +42,7 @@ class Bucket:
         if if_match:
             headers["if-match"] = if_match
         async with self._requests.request("PUT", key, headers, data) as response:
-            if if_match and response.status == PRECONDITION_FAILED:
-                raise Changed(f"{self._requests.server}: the object has changed", permanent=True)
-            await self._check(response)
+            await self._check(response, if_match)
             return response.headers.get("etag", "")
 
     async def get(self, key: str) -> tuple[bytes, str] | None:
@@ -72,9 +71,11 @@ class Bucket:
             if response.status != 404:
                 await self._check(response)
 
-    async def _check(self, response: aiohttp.ClientResponse) -> None:
+    async def _check(self, response: aiohttp.ClientResponse, if_match: str = "") -> None:
         if response.status >= 300:
             code = await _code(response)
+            if if_match and _is_changed(response.status, code):
+                raise Changed(f"{self._requests.server}: the object has changed", permanent=True)
             raise storage_error(response.status, code, self._storage, self._requests.server)
 
     async def close_when_idle(self) -> None:
@@ -83,6 +84,11 @@ class Bucket:
 
     async def close(self) -> None:
         await self._requests.close()
+
+
+def _is_changed(status: int, code: str) -> bool:
+    """Whether a condition did not hold: an object that is gone is 404 to some storages, 412 to others."""
+    return status == PRECONDITION_FAILED or (status == NOT_FOUND and code != "NoSuchBucket")
 
 
 async def _code(response: aiohttp.ClientResponse) -> str:

@@ -1,0 +1,80 @@
+"""What a bucket's responses to a write on a condition mean."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.bucket import Bucket
+from onair_encoder.publish.hls.object_store import StoredText
+from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
+from onair_encoder.publish.hls.presentation import Writer
+from onair_encoder.publish.hls.recording import Recording
+from onair_encoder.publish.hls.storage_error import Changed
+from onair_encoder.publish.session_error import SessionError
+
+STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)
+
+
+def answering(status: int, code: str) -> Bucket:
+    """A bucket that answers every request so."""
+
+    async def read(_: int) -> bytes:
+        return f"<Error><Code>{code}</Code></Error>".encode() if code else b""
+
+    @asynccontextmanager
+    async def request(*_: object) -> AsyncIterator[Any]:
+        yield SimpleNamespace(status=status, headers={}, content=SimpleNamespace(read=read))
+
+    bucket: Any = Bucket(STORAGE, lambda: 1.0)
+    bucket._requests = SimpleNamespace(server="s3.example", request=request)
+    return bucket
+
+
+async def put(status: int, code: str, if_match: str) -> None:
+    await answering(status, code).put("index.m3u8", b"#EXTM3U", "text/plain", "no-cache", if_match)
+
+
+@pytest.mark.parametrize(("status", "code"), [(412, "PreconditionFailed"), (404, "NoSuchKey"), (404, "")])
+async def test_a_condition_on_an_object_that_is_another_or_gone_does_not_hold(status: int, code: str) -> None:
+    with pytest.raises(Changed):
+        await put(status, code, '"1"')
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "if_match"),
+    [(404, "NoSuchBucket", '"1"'), (404, "NoSuchKey", ""), (412, "PreconditionFailed", ""), (403, "", '"1"')],
+)
+async def test_any_other_refusal_is_no_change_of_the_object(status: int, code: str, if_match: str) -> None:
+    with pytest.raises(SessionError) as refused:
+        await put(status, code, if_match)
+    assert not isinstance(refused.value, Changed)
+
+
+async def test_a_playlist_that_was_removed_is_stored_again() -> None:
+    class Store:
+        def __init__(self) -> None:
+            self.stored: bytes | None = None
+
+        async def get(self, _: str) -> StoredText:
+            return StoredText((self.stored or b"").decode(), '"1"' if self.stored else "")
+
+        async def put_playlist(self, _: str, text: bytes, if_match: str = "") -> str:
+            if if_match and self.stored is None:
+                await put(404, "NoSuchKey", if_match)
+            elif if_match not in ("", '"1"'):
+                await put(412, "PreconditionFailed", if_match)
+            self.stored = text
+            return '"1"'
+
+    store: Any = Store()
+    guard = PlaylistGuard(store, Recording(STORAGE, Writer("run", 1, "a1")))
+    await guard.store(b"#EXTM3U\n")
+    store.stored = None
+    await guard.store(b"#EXTM3U\n#more\n")
+    assert store.stored == b"#EXTM3U\n#more\n"
