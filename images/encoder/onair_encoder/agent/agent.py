@@ -12,6 +12,7 @@ from onair_crds.contract.program import (
     EncoderPhase,
     EncoderStatus,
     Program,
+    ProgramDestination,
 )
 from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import BroadcastError
@@ -105,7 +106,11 @@ class Agent:
     async def _apply(self, program: Program) -> None:
         if self._phase in OVER:
             return
+        run = Run(program.broadcast, program.epoch, self.contact)
         if program.stop:
+            if self._phase == "idle":
+                # Restarted while it drained: what waits on disk is stored, and the playlists are closed
+                self._delivery.want(_recordings(program), run)
             self._end(None)
             return
         if self._phase == "idle":
@@ -113,7 +118,6 @@ class Agent:
             self._page_due = time.monotonic() + program.page_timeout_ms / 1000
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
-        run = Run(program.broadcast, program.epoch, self.contact)
         self._delivery.want(program.destinations, run)
         self.switch.want(program)
         framerate = program.video.framerate
@@ -271,6 +275,10 @@ class Agent:
         self._first_frame = self._first_frame or format_time(first_frame)
         log("program.running", slate=self.switch.on_slate)
         self.changes.notify()
+
+
+def _recordings(program: Program) -> list[ProgramDestination]:
+    return [each for each in program.destinations if each.storage and each.storage.vod]
 
 
 def _refuse_stale(program: Program, known: Program) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from tests.support.small_program import small_program
 
-from onair_crds.contract.program import Program
+from onair_crds.contract.program import Program, ProgramDestination, ProgramStorage
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.publish import operator_contact
+from onair_encoder.publish.delivery import Delivery
 
 Started = Callable[[], Agent]
 
@@ -148,3 +149,33 @@ async def test_what_still_ends_as_the_pod_is_deleted_has_no_more_time_than_strea
     await agent.leave()
     assert hurried.is_set()
     assert agent.status().phase == "finished"
+
+
+def hls(id_: str, *, vod: bool) -> ProgramDestination:
+    storage = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=vod)
+    return ProgramDestination(id=id_, type="HLS", storage=storage)
+
+
+async def test_an_agent_that_is_restarted_while_it_drains_ends_the_recordings_alone(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[list[str] | str] = []
+
+    async def finish(_: Delivery) -> None:
+        happened.append("finish")
+
+    monkeypatch.setattr(Delivery, "want", lambda _, them, *__: happened.append([each.id for each in them]))
+    monkeypatch.setattr(Delivery, "finish", finish)
+    push = ProgramDestination(id="push", type="RTMP", url="rtmp://a.example/live")
+    destinations = [push, hls("live", vod=False), hls("recording", vod=True)]
+    agent = started()
+    await agent.take(small_program(destinations=destinations))
+    await agent.take(small_program(destinations=destinations, revision=1, stop=True))
+    restarted = started()
+    await restarted.resume()
+    assert restarted.status().phase == "stopping"
+    async with asyncio.timeout(5):
+        await restarted.changes.until(lambda: restarted.status().phase == "finished")
+    assert happened[0] == ["push", "live", "recording"]
+    assert happened.index(["recording"]) > 0
+    assert happened[-1] == "finish"
