@@ -44,7 +44,10 @@ def forget(path: Path) -> None:
 
 
 def kept(folder: Path) -> list[tuple[Path, int, Cut]]:
-    """The whole segments in a folder in order, with their sizes and without their data."""
+    """The whole segments in a folder in order, with their sizes and without their data.
+
+    The first one continues nothing: the segment before it was in memory alone.
+    """
     found: list[tuple[Path, int, Cut]] = []
     for note in sorted(folder.glob("*.json")):
         path = note.with_suffix(".ts")
@@ -55,10 +58,16 @@ def kept(folder: Path) -> list[tuple[Path, int, Cut]]:
                 continue
         except (OSError, ValueError, TypeError):
             continue
-        if found and int(path.stem) != int(found[-1][0].stem) + 1:
+        if not found or int(path.stem) != int(found[-1][0].stem) + 1:
             cut = replace(cut, discontinuity=True)
         found.append((path, size, cut))
     return found
+
+
+def _age(folder: Path) -> tuple[int, ...]:
+    """Sorts folders of spools by when they were begun: their names end with `.<pid>-<nanoseconds>-<n>`."""
+    _, _, begun = folder.name.rpartition(".")[2].partition("-")
+    return tuple(int(each) for each in begun.split("-") if each.isdecimal())
 
 
 class Leftovers:
@@ -66,7 +75,7 @@ class Leftovers:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._folders = sorted(root.iterdir()) if root.is_dir() else []
+        self._folders = sorted(root.iterdir(), key=_age) if root.is_dir() else []
 
     def take(self, key: str) -> list[Path]:
         """The folders of a place, which belong to the caller from now on."""

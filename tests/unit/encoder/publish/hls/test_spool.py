@@ -120,7 +120,7 @@ async def test_a_restarted_agent_stores_what_its_predecessor_kept(tmp_path: Path
     while waiting := second.first:
         found.append(((await second.data(waiting))[0], waiting.cut.began, waiting.cut.discontinuity))
         second.done(waiting)
-    assert found == [(1, BEGAN, False), (3, BEGAN, True), (4, BEGAN, False), (9, BEGAN, True)]
+    assert found == [(1, BEGAN, True), (3, BEGAN, True), (4, BEGAN, False), (9, BEGAN, True)]
     assert budget.used_bytes == 0
     second.close()
     assert not await asyncio.to_thread(lambda: list(tmp_path.iterdir()))
@@ -144,3 +144,21 @@ def test_leftovers_are_taken_by_their_place_alone_and_else_removed(tmp_path: Pat
     leftovers.purge()
     assert {each.name for each in tmp_path.iterdir()} == {"one.1", "one.2"}
     assert Leftovers(tmp_path / "none").take("one") == []
+
+
+async def test_leftovers_are_stored_in_the_order_of_their_age_each_after_a_hole(tmp_path: Path) -> None:
+    names = ["key.9-999-0", "key.10-1000-1", "key.8-1000-2", "key.11-20000-0"]
+    for number, name in enumerate(names):
+        predecessor = Spool(tmp_path / name, Budget(), memory_bytes=0)
+        for _ in range(3):
+            await predecessor.put(cut(number))
+    spool = Spool(tmp_path / "key.12-30000-0", Budget(), memory_bytes=0)
+    taken = Leftovers(tmp_path).take("key")
+    assert [each.name for each in taken] == names
+    for each in taken:
+        spool.adopt(each)
+    found = []
+    while waiting := spool.first:
+        found.append(((await spool.data(waiting))[0], waiting.cut.discontinuity))
+        spool.done(waiting)
+    assert found == [(number, first) for number in range(4) for first in (True, False)]
