@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from onair_crds.contract.program import Program
+from onair_crds.contract.program import Program, ProgramDestination
 
 
 def with_kept(program: Program, known: Program | None) -> Program:
-    """The programme with the destinations that it wants kept, as far as they are known unchanged."""
+    """The programme with the destinations that it wants kept, as far as they are known unchanged.
+
+    One in the place of a wanted one is not kept: two streams there would end each other again and again.
+    """
+    taken = [_place(each) for each in program.destinations]
     held = {(each.id, each.generation): each for each in known.destinations} if known else {}
-    kept = [held[key] for each in program.kept if (key := (each.id, each.generation)) in held]
+    known_kept = [held[key] for each in program.kept if (key := (each.id, each.generation)) in held]
+    kept = [each for each in known_kept if (place := _place(each)) is None or place not in taken]
     return program.model_copy(update={"destinations": [*program.destinations, *kept]}) if kept else program
+
+
+def _place(destination: ProgramDestination) -> tuple[object, ...] | None:
+    """What one stream alone can have; None where destinations do not end each other."""
+    if rtc := destination.rtc:
+        return rtc.url, rtc.room, rtc.identity
+    return (destination.url, destination.key) if destination.url else None

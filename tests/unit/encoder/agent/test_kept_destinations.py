@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from tests.support.small_program import small_program
 
-from onair_crds.contract.program import KeptDestination, Program, ProgramDestination
+from onair_crds.contract.program import (
+    KeptDestination,
+    Program,
+    ProgramDestination,
+    ProgramRtc,
+    ProgramStorage,
+)
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.kept_destinations import with_kept
@@ -39,6 +45,35 @@ def test_nothing_is_kept_that_is_not_known_or_not_wanted() -> None:
     assert with_kept(program(OTHER, kept=3), None).destinations == [OTHER]
     assert with_kept(program(OTHER), program(MAIN)).destinations == [OTHER]
     assert "s3cret" not in program(kept=3).wire()
+
+
+def rtc(id_: str, identity: str, token: str) -> ProgramDestination:
+    room = ProgramRtc(
+        provider="livekit", url="wss://rtc.example", token=token, room="studio", identity=identity
+    )
+    return ProgramDestination(id=id_, type="RTC", rtc=room, generation=3)
+
+
+def hls(id_: str) -> ProgramDestination:
+    storage = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret")
+    return ProgramDestination(id=id_, type="HLS", storage=storage, generation=3)
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "stays"),
+    [
+        (MAIN, MAIN.model_copy(update={"id": "other"}), False),
+        (MAIN, ProgramDestination(id="other", type="RTMP", url=MAIN.url, key="another"), True),
+        (rtc("main", "encoder", "a"), rtc("other", "encoder", "b"), False),
+        (rtc("main", "encoder", "a"), rtc("other", "camera", "b"), True),
+        (hls("main"), hls("other"), True),
+    ],
+)
+def test_what_would_end_the_stream_of_a_wanted_one_is_not_kept(
+    held: ProgramDestination, wanted: ProgramDestination, stays: bool
+) -> None:
+    taken = with_kept(program(wanted, kept=3), program(held))
+    assert taken.destinations == ([wanted, held] if stays else [wanted])
 
 
 async def test_an_agent_keeps_it_through_its_own_restart(
