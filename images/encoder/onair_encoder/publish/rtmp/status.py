@@ -10,6 +10,8 @@ from onair_encoder.publish.session_error import SessionError
 MAX_REASON = 200
 """Characters of a server's own text that are passed on."""
 _ENDED = ("NetStream.Unpublish.Success", "NetConnection.Connect.Closed", "NetStream.Publish.Stop")
+_OF_OTHERS = ("NetStream.Record.", "NetStream.Play.", "NetStream.Seek.")
+"""A server's recording and its viewers: the publishing goes on, whatever becomes of them."""
 
 
 def refusal(address: RtmpAddress, info: object) -> SessionError:
@@ -30,6 +32,8 @@ def ended_by(address: RtmpAddress, status: dict[str, object]) -> SessionError | 
             return SessionError(f"{server} refuses the stream key", permanent=True, explained=True)
         case _ if code in _ENDED:
             return SessionError(f"{server}: the server ended the stream")
+        case _ if code.startswith(_OF_OTHERS):
+            return None
         case _ if status.get("level") == "error" or code.endswith((".Failed", ".Rejected")):
             return SessionError(f"{server} refused: {_reason(address, status)}", explained=True)
     return None

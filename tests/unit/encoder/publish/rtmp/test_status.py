@@ -28,7 +28,16 @@ def test_a_status_that_ends_the_stream(status: dict[str, object], words: str, pe
 
 
 @pytest.mark.parametrize(
-    "status", [{}, {"code": "NetStream.Data.Start"}, {"code": "NetStream.Publish.Idle", "level": "status"}]
+    "status",
+    [
+        {},
+        {"code": "NetStream.Data.Start"},
+        {"code": "NetStream.Publish.Idle", "level": "status"},
+        {"code": "NetStream.Record.NoAccess", "level": "error"},
+        {"code": "NetStream.Record.Failed", "level": "error"},
+        {"code": "NetStream.Play.StreamNotFound", "level": "error"},
+        {"code": "NetStream.Seek.Failed", "level": "error"},
+    ],
 )
 def test_a_status_that_ends_nothing(status: dict[str, object]) -> None:
     assert ended_by(ADDRESS, status) is None
