@@ -22,6 +22,7 @@ FIT_S = 0.5
 """A page takes the size of its window within some 30 ms, or not at all."""
 NAVIGATION_TIMEOUT_S = 30.0
 HEALTH_TIMEOUT_S = 10.0
+CHECK_RETRIES, CHECK_RETRY_S = 3, 0.2
 PAINT_TIMEOUT_S = 2.0
 """A page that has loaded and painted nothing for so long is shown as it is."""
 DOCUMENT = "[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host]"
@@ -217,10 +218,7 @@ class Chromium:
         self.navigated.clear()
         if self.lost.is_set():
             raise CdpClosed("the page has crashed")
-        try:
-            response = await self._page("Runtime.evaluate", {"expression": DOCUMENT, "returnByValue": True})
-        except CdpError as error:
-            raise CdpClosed("the page does not respond") from error
+        response = await self._document()
         if self._unreachable:
             self.page = None
             raise PageError("the page became unavailable")
@@ -228,6 +226,22 @@ class Chromium:
         if isinstance(status, int) and status >= 400:
             self.page = None
             raise PageError(_refusal(host, status))
+
+    async def _document(self) -> Message:
+        """What `DOCUMENT` gives; at the moment of a navigation there is nothing that could be asked.
+
+        Raises:
+            CdpClosed: the page does not respond.
+        """
+        retries = 0
+        while True:
+            try:
+                return await self._page("Runtime.evaluate", {"expression": DOCUMENT, "returnByValue": True})
+            except CdpError as error:
+                if retries == CHECK_RETRIES:
+                    raise CdpClosed("the page does not respond") from error
+            retries += 1
+            await asyncio.sleep(CHECK_RETRY_S)
 
     def excess(self) -> str | None:
         """Why it has to be restarted, if it takes too much; blocks for some milliseconds."""
