@@ -17,8 +17,13 @@ from onair_crds.shapes import JsonObject, JsonSchema
 
 MAX_NAMED = 10
 MAX_NAME = 200
+MAX_BYTES = 1_500
+"""Of the header's value: some proxies take no more than 4 kB for all headers of a response."""
 WARNING = 299
 """Miscellaneous persistent warning (RFC 7234, section 5.5), as the Kubernetes API uses it."""
+
+MORE = f'{WARNING} - "and more unknown fields"'
+SEPARATOR = ", "
 
 Known = dict[str, "Known | None"]
 """Names in both spellings of proto JSON; None where anything may be below."""
@@ -87,9 +92,17 @@ def unknown_fields(known: Known, body: JsonObject, path: str = "") -> Iterator[s
 def warning_of(names: Iterator[str]) -> str | None:
     """The value of the `Warning` header, None where all is known; a name may be anything."""
     texts: list[str] = []
+    left = MAX_BYTES - len(MORE)
     for name in names:
-        if len(texts) == MAX_NAMED:
-            texts.append(f'{WARNING} - "and more unknown fields"')
+        text = f'{WARNING} - "unknown field {_quoted(name)} is ignored"'
+        left -= len(text) + len(SEPARATOR)
+        if len(texts) == MAX_NAMED or left < 0:
+            texts.append(MORE)
             break
-        texts.append(f'{WARNING} - "unknown field {json.dumps(name[:MAX_NAME])[1:-1]} is ignored"')
-    return ", ".join(texts) or None
+        texts.append(text)
+    return SEPARATOR.join(texts) or None
+
+
+def _quoted(name: str) -> str:
+    printed = "".join(each if each < "\x7f" else "?" for each in name[:MAX_NAME])
+    return json.dumps(printed)[1:-1]
