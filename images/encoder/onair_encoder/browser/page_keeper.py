@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 from onair_crds.runtime.stderr_log import log
@@ -15,6 +16,25 @@ from onair_encoder.process.wait import wait_for_path
 
 HEALTH_INTERVAL_S = 1.0
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
+RESTART_MIN_S, RESTART_MAX_S = 0.1, 30.0
+STOOD_S = 60.0
+"""A browser that stood for so long is restarted at once."""
+
+
+class RestartPause:
+    """How long a browser that ended stays away: twice as long each time, unless it stood meanwhile."""
+
+    def __init__(self) -> None:
+        self._next_s = RESTART_MIN_S
+
+    def after(self, stood_s: float) -> float:
+        """
+        Args:
+            stood_s: how long the browser that ended was there.
+        """
+        pause_s = RESTART_MIN_S if stood_s >= STOOD_S else self._next_s
+        self._next_s = min(pause_s * 2, RESTART_MAX_S)
+        return pause_s
 
 
 class PageKeeper:
@@ -50,8 +70,10 @@ class PageKeeper:
             self._chromium.lost.set()
 
     async def run(self) -> None:
+        pause = RestartPause()
         while True:
             await wait_for_path(X_SOCKET)
+            began = time.monotonic()
             try:
                 self._chromium = chromium = Chromium()
             except OSError as error:  # no space for its folder
@@ -66,7 +88,7 @@ class PageKeeper:
             finally:
                 self._report(None, "the browser is being restarted" if self.loaded else self.error)
                 await chromium.stop()
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(pause.after(time.monotonic() - began))
 
     async def _show(self, chromium: Chromium) -> None:
         """Follows what is wanted until the browser is lost.

@@ -1,0 +1,75 @@
+"""A browser that ends again and again is restarted ever later, and why is said meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from onair_encoder.browser import page_keeper
+from onair_encoder.browser.page_keeper import PageKeeper
+
+TOO_LARGE = "the page takes more than 1 GB"
+
+
+class Over(Exception):
+    """Enough was seen."""
+
+
+class Greedy:
+    """A browser whose page is shown, and takes too much at once."""
+
+    page: str | None = None
+
+    def __init__(self) -> None:
+        self.lost, self.navigated = asyncio.Event(), asyncio.Event()
+
+    async def start(self) -> None:
+        return
+
+    async def resize(self, width: int, height: int) -> None:
+        return
+
+    async def navigate(self, url: str) -> None:
+        self.page = url
+        self.navigated.set()
+
+    async def check(self) -> None:
+        return
+
+    def excess(self) -> str:
+        return TOO_LARGE
+
+    async def stop(self) -> None:
+        return
+
+
+async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keeper = PageKeeper()
+    pauses: list[float] = []
+    reasons: list[object] = []
+
+    async def there(_: Path) -> bool:
+        return True
+
+    async def sleep(pause_s: float) -> None:
+        pauses.append(pause_s)
+        reasons.append(keeper.state()["error"])
+        if len(pauses) == 11:
+            raise Over
+
+    monkeypatch.setattr(page_keeper, "Chromium", Greedy)
+    monkeypatch.setattr(page_keeper, "wait_for_path", there)
+    monkeypatch.setattr(page_keeper.asyncio, "sleep", sleep)
+    with pytest.raises(Over):
+        await keeper.run()
+    assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0])
+    assert set(reasons) == {TOO_LARGE}
+
+
+def test_a_browser_that_stood_for_a_while_is_restarted_at_once() -> None:
+    pause = page_keeper.RestartPause()
+    assert [pause.after(stood_s) for stood_s in (1, 59, 60, 5, 600)] == [0.1, 0.2, 0.1, 0.2, 0.1]
