@@ -7,7 +7,7 @@ from collections import deque
 from onair_encoder.publish.rtmp.handshake import HANDSHAKE_BYTES
 
 HABIT = 3
-"""So many show that a server acknowledges as it goes; the first ones may be formalities."""
+"""So many steps of half the window show that a server acknowledges as it goes; others may be formalities."""
 REMEMBERED = 8
 SLACK_BYTES = 2 * HANDSHAKE_BYTES + 1 + 1024
 """Some servers count the handshake among the bytes that they acknowledge, some do not."""
@@ -38,13 +38,16 @@ class Acknowledgements:
             written: bytes that were given to the connection so far.
         """
         step = (total - self._last_total) & 0xFFFFFFFF
+        if step == 0:
+            return
         most = written + SLACK_BYTES - self.acknowledged
-        if 0 < step <= most:
+        if step <= most:
             self._steps.append(step)
         # A count that began again looks like a leap: all that was given is taken as acknowledged
         self.acknowledged += min(step, most)
         self._last_total = total
-        self._count += 1
+        if step >= self._window / 2:
+            self._count += 1
 
     @property
     def regular(self) -> bool:

@@ -23,6 +23,21 @@ def test_a_server_without_a_habit_is_judged_by_its_tcp(times: int) -> None:
     assert not found.is_due(10**9)
 
 
+@pytest.mark.parametrize(
+    "totals", [[3_073] * 9, [0] * 9, [10, 20, 30, 40], [WINDOW, 2 * WINDOW, 2 * WINDOW + 9]]
+)
+def test_formalities_are_no_habit(totals: list[int]) -> None:
+    found = Acknowledgements(WINDOW)
+    for total in totals:
+        found.take(total, 10 * WINDOW)
+    assert found.progress(10**9) == 10**9
+    assert not found.is_due(10**9)
+
+
+def test_steps_of_half_the_window_are_a_habit() -> None:
+    assert acknowledged(WINDOW // 2, 3).is_due(10**9)
+
+
 @pytest.mark.parametrize("interval", [2_500_000, 5_000_000])
 def test_a_server_that_acknowledges_rarely_makes_progress_in_between(interval: int) -> None:
     found = acknowledged(interval, 3)
