@@ -39,6 +39,7 @@ FAULTS = [
     "silence operator downstream",
     "silence facade upstream",
     "silence facade downstream",
+    "stall facade",
     "freeze node",
     "hide encoder from operator",
     "delete pod",
@@ -109,6 +110,8 @@ class Schedule(RuleBasedStateMachine):
                 operator.silence(direction)
             case ["silence", "facade", direction]:
                 facade.silence(direction)
+            case ["stall", "facade"]:
+                facade.stall()
             case ["freeze", "node"] if pods:
                 self.installation.kubelets.freeze(pods[-1])
             case ["hide", *_] if pods:
@@ -147,6 +150,41 @@ class Schedule(RuleBasedStateMachine):
     def _end(self) -> None:
         self.installation.call(0, "POST", f"{self.show.path}/broadcast/stop", {})
         wait_for(lambda: not self.show.pods, "the show has ended", SETTLE_S)
+
+
+SCRIPTS: dict[str, list[tuple[str, int, float, str]]] = {
+    "a frozen node comes back after its encoder was replaced": [
+        ("freeze node", 0, 20.0, "none"),
+        ("heal", 0, 8.0, "none"),
+    ],
+    "an encoder that the operator cannot reach is replaced": [
+        ("hide encoder from operator", 0, 1.0, "none"),
+        ("delete pod", 0, 8.0, "none"),
+    ],
+    "commands come while one operator after the other is suspended": [
+        ("suspend operator", 0, 1.0, "stop"),
+        ("heal", 0, 1.0, "start"),
+        ("suspend operator", 1, 1.0, "stop"),
+    ],
+    "a leader is killed while an encoder is being replaced": [
+        ("delete pod", 0, 0.0, "none"),
+        ("kill operator", 0, 0.0, "none"),
+        ("silence operator downstream", 1, 3.0, "none"),
+    ],
+}
+"""Faults, which operator or facade, seconds with it, and a command by way of the second facade, which responds."""
+
+
+@pytest.mark.parametrize("steps", SCRIPTS.values(), ids=SCRIPTS.keys())
+def test_what_is_wanted_is_reached(
+    installation: Installation, steps: list[tuple[str, int, float, str]]
+) -> None:
+    Schedule.installation = installation
+    schedule = Schedule()
+    schedule.create(on_air=True)
+    for fault, which, seconds, command in steps:
+        schedule.step(fault=fault, which=which, seconds=seconds, command=command, replica=1)
+    schedule.teardown()
 
 
 def test_no_schedule_loses_a_stop_or_leaves_two_encoders(installation: Installation) -> None:

@@ -1,4 +1,4 @@
-"""A proxy between a facade and its API server that cuts and silences connections."""
+"""A proxy between a program and its API server that cuts or silences connections, in either direction."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ StartBehind = Callable[..., Facade]
 """Makes a replica that reaches the API server by the proxy alone, with settings by name."""
 
 
+TO_SERVER, TO_CLIENT = "upstream", "downstream"
+
+
 class Proxy:
-    """Between the facade and the API server: passes bytes on, cuts connections, or keeps silent."""
+    """Between a program and the API server: passes bytes on, cuts connections, or keeps silent."""
 
     def __init__(self, target: tuple[str, int]) -> None:
         self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._open = True
-        self._passing = threading.Event()
-        self._passing.set()
+        self._passing = _passing()
         self._pairs: list[socket.socket] = []
 
     def __enter__(self) -> Self:
@@ -47,8 +49,8 @@ class Proxy:
                     client.close()
                     continue
                 self._pairs += [client, server]
-                for source, sink in ((client, server), (server, client)):
-                    passing = (source, sink, self._passing)
+                for source, sink, direction in ((client, server, TO_SERVER), (server, client, TO_CLIENT)):
+                    passing = (source, sink, self._passing[direction])
                     threading.Thread(target=self._pass, args=passing, daemon=True).start()
 
     def _pass(self, source: socket.socket, sink: socket.socket, passing: threading.Event) -> None:
@@ -72,17 +74,25 @@ class Proxy:
     def admit(self) -> None:
         self._open = True
 
-    def silence(self) -> None:
-        """Passes nothing on any more, and says nothing of it."""
-        self._passing.clear()
+    def silence(self, *directions: str) -> None:
+        """Passes nothing on any more, in these directions or in both, and says nothing of it."""
+        for direction in directions or self._passing:
+            self._passing[direction].clear()
 
     def stall(self) -> None:
         """As `silence`, for the connections that are open now; new ones work."""
-        self._passing.clear()
-        self._passing = threading.Event()
-        self._passing.set()
+        self.silence()
+        self._passing = _passing()
 
     def speak(self) -> None:
         """The silent connections are gone; new ones work."""
         self.cut()
-        self._passing.set()
+        for passing in self._passing.values():
+            passing.set()
+
+
+def _passing() -> dict[str, threading.Event]:
+    events = {TO_SERVER: threading.Event(), TO_CLIENT: threading.Event()}
+    for event in events.values():
+        event.set()
+    return events

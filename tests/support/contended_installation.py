@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 from tests.support.control_plane import HOST, ControlPlane, free_port
-from tests.support.controllers import Controller, links
+from tests.support.controllers import Controller
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import newest_image
 from tests.support.facade import Cluster, wait_for
@@ -213,7 +213,6 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
         server = stack.enter_context(RtmpContainer(newest_image("mediamtx")))
         page = stack.enter_context(probe_page())
         kubelets = stack.enter_context(Kubelets(cluster.admin, cluster.shows))
-        proxies = stack.enter_context(links())
         names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}
         operators, facades, urls = [], [], []
         for number, clock_s in enumerate(CLOCKS_S, 1):
@@ -223,10 +222,9 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
                 "resyncIntervalS": 5,
                 "leaderElection": {"leaseDurationS": 4, "renewIntervalS": 1},
             }
-            operator = Controller(
-                f"operator-{number}", "onair_operator", settings, control_plane.kubeconfig, proxies, folder
+            operator = stack.enter_context(
+                Controller(f"operator-{number}", "onair_operator", settings, control_plane.kubeconfig, folder)
             )
-            stack.callback(operator.kill)
             operator.start(clock_s)
             operators.append(operator)
         for number in (1, 2):
@@ -237,10 +235,9 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
                 "redis": {"url": redis.url},
                 "rateLimits": {"perToken": 0, "perService": 0},
             }
-            facade = Controller(
-                f"facade-{number}", "onair_api", settings, control_plane.kubeconfig, proxies, folder
+            facade = stack.enter_context(
+                Controller(f"facade-{number}", "onair_api", settings, control_plane.kubeconfig, folder)
             )
-            stack.callback(facade.kill)
             facade.start()
             facades.append(facade)
             urls.append(f"http://{HOST}:{port}")
