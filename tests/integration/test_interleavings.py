@@ -172,7 +172,7 @@ SCRIPTS: dict[str, list[tuple[str, int, float, str]]] = {
         ("silence operator downstream", 1, 3.0, "none"),
     ],
 }
-"""Faults, which operator or facade, seconds with it, and a command by way of the second facade, which responds."""
+"""Faults, which operator or facade, seconds with it, and a command by way of the second facade."""
 
 
 @pytest.mark.parametrize("steps", SCRIPTS.values(), ids=SCRIPTS.keys())
