@@ -88,7 +88,14 @@ class PageKeeper:
             finally:
                 self._report(None, "the browser is being restarted" if self.loaded else self.error)
                 await chromium.stop()
-            await asyncio.sleep(pause.after(time.monotonic() - began))
+            if await self._pause(pause.after(time.monotonic() - began)):
+                pause = RestartPause()
+
+    async def _pause(self, pause_s: float) -> bool:
+        """Waits, at most until another page or size is wanted; whether one is."""
+        self._changed.clear()
+        await _first_of(pause_s, self._changed)
+        return self._changed.is_set()
 
     async def _show(self, chromium: Chromium) -> None:
         """Follows what is wanted until the browser is lost.

@@ -45,7 +45,7 @@ class Greedy:
         return
 
 
-async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later(
+async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later_until_another_page_is_wanted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keeper = PageKeeper()
@@ -55,21 +55,31 @@ async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later(
     async def there(_: Path) -> bool:
         return True
 
-    async def sleep(pause_s: float) -> None:
+    async def paused(pause_s: float) -> bool:
         pauses.append(pause_s)
         reasons.append(keeper.state()["error"])
-        if len(pauses) == 11:
+        if len(pauses) == 12:
             raise Over
+        return len(pauses) == 11
 
     monkeypatch.setattr(page_keeper, "Chromium", Greedy)
     monkeypatch.setattr(page_keeper, "wait_for_path", there)
-    monkeypatch.setattr(page_keeper.asyncio, "sleep", sleep)
+    monkeypatch.setattr(keeper, "_pause", paused)
     with pytest.raises(Over):
         await keeper.run()
-    assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0])
+    assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 0.1])
     assert set(reasons) == {TOO_LARGE}
 
 
 def test_a_browser_that_stood_for_a_while_is_restarted_at_once() -> None:
     pause = page_keeper.RestartPause()
     assert [pause.after(stood_s) for stood_s in (1, 59, 60, 5, 600)] == [0.1, 0.2, 0.1, 0.2, 0.1]
+
+
+async def test_another_wanted_page_is_not_kept_waiting() -> None:
+    keeper = PageKeeper()
+    pausing = asyncio.create_task(keeper._pause(3600))
+    await asyncio.sleep(0)
+    keeper.want({"url": "https://graphics.example/corrected", "width": 1280, "height": 720})
+    async with asyncio.timeout(5):
+        assert await pausing
