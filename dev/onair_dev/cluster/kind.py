@@ -12,7 +12,7 @@ from onair_dev.cluster import base_images, images, registry
 from onair_dev.cluster.base_images import write
 from onair_dev.cluster.images import Image
 from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_report, pods_ready
-from onair_dev.commands import output_of, succeeds
+from onair_dev.commands import Cancelled, output_of, run_logged, succeeds
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
 from onair_dev.settings import BUILD, CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_BUILT, NODE_PORTS, NODES
@@ -20,6 +20,7 @@ from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"
 REVIVE_S = 90
+PULL_ATTEMPTS = 3
 INOTIFY = {"fs.inotify.max_user_instances": 1024, "fs.inotify.max_user_watches": 524288}
 CERTS_D = "/etc/containerd/certs.d"
 
@@ -125,16 +126,29 @@ def connect(current: Step, node_image: str) -> None:
             raise Failed(f"the registry cannot be configured on node {node}", "make down, then retry")
 
 
-def pull_all(node: str, images: list[Image]) -> str:
-    """Pulls missing images onto a node; returns an error message, or an empty string."""
+def pull_all(node: str, images: list[Image]) -> None:
+    """Pulls missing images onto a node. What an attempt has fetched stays there, so the next goes on from it.
+
+    Raises:
+        Failed: an image could not be pulled in PULL_ATTEMPTS attempts; it names the node and the cause.
+    """
     ctr = ["docker", "exec", node, "ctr", "--namespace", "k8s.io", "images"]
     present = output_of([*ctr, "ls", "-q"]).split()
-    for image in images:
-        reference = registry.reference_for_pods(image)
+    for reference in map(registry.reference_for_pods, images):
+        if reference in present:
+            continue
         pull = [*ctr, "pull", "--hosts-dir", CERTS_D, reference]
-        if reference not in present and not succeeds(pull, timeout_s=300):
-            return f"{node} could not pull {reference}"
-    return ""
+        doing = f"{node} could not pull {reference}"
+        for attempt in range(1, PULL_ATTEMPTS + 1):
+            try:
+                run_logged(doing, f"pull-{node}-{attempt}", pull, remedy="retry")
+                break
+            except Cancelled:
+                raise
+            except Failed:
+                if attempt == PULL_ATTEMPTS:
+                    raise
+                time.sleep(attempt)
 
 
 def wait_for_system(current: Step) -> None:
@@ -181,9 +195,7 @@ def load_task(current: Step) -> None:
     workers = [name for name in node_names() if "control-plane" not in name]
     wanted = images.all_images()
     with ThreadPoolExecutor() as pool:
-        for problem in pool.map(lambda node: pull_all(node, wanted), workers):
-            if problem:
-                raise Failed(problem, f"retry; `docker logs {registry.CONTAINER}` may show the cause")
+        list(pool.map(lambda node: pull_all(node, wanted), workers))
     current.detail = f"onto {len(workers)} nodes"
 
 
