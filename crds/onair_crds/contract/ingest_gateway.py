@@ -1,0 +1,115 @@
+"""What operator, facade and encoder agents say to the gateway beside each ingest server. Pure.
+
+A gateway knows streams, not sources: a stream's name follows from its stream key by a one-way hash, or from
+the name of the source that is pulled. Who knows the key knows the stream; nobody learns a key from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from onair_crds.contract.program import Secret, WireModel
+from onair_crds.resources.base import MAX_TEXT
+from onair_crds.resources.values import Timestamp
+
+PORT = 8448
+"""HTTP port of a gateway, for operator, facade and encoder agents only."""
+
+STREAMS_PATH = "/v1/streams"
+"""GET: NDJSON of `StreamState` and `Heartbeat`: first every stream, then a heartbeat, then each change as it
+happens, and a heartbeat every HEARTBEAT_S. DELETE `/v1/streams/{stream}`: disconnects its publisher; 404
+where there is none."""
+PULLS_PATH = "/v1/pulls"
+"""PUT `Pulls`: everything that this gateway is to pull; what is not named any more is ended."""
+HEARTBEAT_S = 1.0
+
+HOOK_PATH = "/internal/ingest/publish"
+"""POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
+
+
+def stream_of_key(stream_key: str) -> str:
+    """The stream that is pushed with a key: 32 hexadecimal digits."""
+    return hashlib.sha256(b"onair stream\0" + stream_key.encode()).hexdigest()[:32]
+
+
+def stream_of_pull(source_id: str) -> str:
+    """The stream of a source that is pulled."""
+    return f"pull-{source_id}"
+
+
+class Video(WireModel):
+    """What arrives as video; what is not known yet is None."""
+
+    codec: str
+    width: int | None = None
+    height: int | None = None
+    framerate: float | None = None
+    """Frames per second, measured."""
+
+
+class Audio(WireModel):
+    codec: str
+    sample_rate: int | None = None
+    channels: int | None = None
+
+
+class StreamState(WireModel):
+    """One stream, whole. One that ended is told once more, with `online` False."""
+
+    type: Literal["stream"] = "stream"
+    stream: str
+    online: bool
+    """Whether a publisher is connected, or a pull."""
+    flowing: bool
+    """Whether media arrived within the last second."""
+    since: Timestamp
+    """When `flowing` last changed, by the gateway's clock."""
+    protocol: Literal["rtmp", "rtmps", "srt", "pull"]
+    video: Video | None = None
+    audio: Audio | None = None
+    error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
+    """Why it ended, or why a pull does not succeed; no key, no url."""
+
+
+class Heartbeat(WireModel):
+    """All streams have been told."""
+
+    type: Literal["heartbeat"] = "heartbeat"
+
+
+class Pull(WireModel):
+    url: Secret
+    """May hold a key."""
+
+
+class Pulls(WireModel):
+    pulls: dict[str, Pull]
+    """By stream, see `stream_of_pull`."""
+
+
+class PublishRequest(WireModel):
+    """Asks the facade whether somebody may publish. The key is a secret."""
+
+    stream_key: Secret
+    protocol: Literal["rtmp", "rtmps", "srt"]
+    gateway: str
+    """Name of the gateway's pod, such as `onair-ingest-0`."""
+
+
+class Refusal(WireModel):
+    reason: Literal["UnknownKey", "Disabled", "InUse", "WrongProtocol"]
+    message: Annotated[str, Field(max_length=MAX_TEXT)]
+
+
+def gateway_token(secret: bytes, audience: Literal["operator", "facade"]) -> str:
+    """The bearer token that the operator shows to gateways, or a gateway to the facade."""
+    return hmac.new(secret, b"onair gateway " + audience.encode(), hashlib.sha256).hexdigest()
+
+
+def reader_token(secret: bytes, stream: str) -> str:
+    """The bearer token that reads one stream from a gateway, and nothing else."""
+    return hmac.new(secret, b"onair reader " + stream.encode(), hashlib.sha256).hexdigest()
