@@ -13,6 +13,7 @@ FUZZ_S ?= 600
 SCHEDULES ?= 20
 SOAK_S ?= 3600
 TEST_SOAK_S ?= 60
+TEST_WORKERS ?= 2
 
 # Finds or installs the programs and Python packages of a command, before anything long starts
 READY = PYTHONPATH=dev $(PYTHON) -m onair_dev.bootstrap
@@ -20,6 +21,8 @@ DEV = $(BIN)/python -m onair_dev
 # With the programs that were found or built; --cluster adds the variables of the local cluster
 RUN = $(DEV) run
 PYTEST = $(BIN)/python -m pytest
+# Files side by side; what handles media has the machine to itself
+WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadgroup --no-loadscope-reorder
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
@@ -54,14 +57,14 @@ down: venv ## Delete the cluster; images and tools stay
 
 test: ready-test lint verify ## Everything but the benchmarks
 	@$(DEV) prepare test
-	@ONAIR_SOAK_S=$(TEST_SOAK_S) $(RUN) --cluster $(PYTEST) tests/unit tests/integration tests/soak tests/e2e $(ARGS)
+	@ONAIR_SOAK_S=$(TEST_SOAK_S) $(RUN) --cluster $(PYTEST) $(WORKERS) tests/unit tests/integration tests/soak tests/e2e $(ARGS)
 
 test-unit: venv ## Pure functions and single programs; seconds
 	@$(PYTEST) tests/unit $(ARGS)
 
 test-integration: ready-test ## With a real API server, etcd, Redis and containers, without a cluster
 	@$(DEV) prepare integration
-	@$(RUN) $(PYTEST) tests/integration $(ARGS)
+	@$(RUN) $(PYTEST) $(WORKERS) tests/integration $(ARGS)
 
 test-e2e: ready-test ## Shows in the local cluster
 	@$(DEV) prepare test

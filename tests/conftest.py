@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support.side_by_side import ALONE, SUFFIX, FilesSideBySide, is_worker, its_share_of_the_machine
 from tests.support.started_programs import StartedPrograms
+from xdist.workermanage import WorkerController
 
 from onair_dev.required_programs import BY_NAME
 
@@ -23,43 +25,97 @@ settings.register_profile(
 settings.load_profile("onair")
 
 PARTS = ("unit", "integration", "integration with media", "soak", "e2e", "bench")
+SIDE_BY_SIDE = ("unit", "integration")
+"""The other parts have the machine to themselves."""
 STARTED = StartedPrograms()
-PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13"}
+PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"}
+"""Python itself, and what its `platform.platform()` starts."""
 TIMES = pytest.StashKey[dict[str, list[float]]]()
 COUNTS = pytest.StashKey[Counter[str]]()
 
 
-def part_of(item: pytest.Item) -> str:
+def part_of(nodeid: str, media: bool) -> str:
     """The part of the tests that one belongs to: its top folder, and whether it handles media."""
-    top = item.path.relative_to(item.config.rootpath / "tests").parts[0]
-    return "integration with media" if top == "integration" and item.get_closest_marker("media") else top
+    top = nodeid.removeprefix("tests/").split("/", 1)[0]
+    return "integration with media" if top == "integration" and media else top
+
+
+def part_of_item(item: pytest.Item) -> str:
+    return part_of(item.nodeid, item.get_closest_marker("media") is not None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TIMES] = {}
+    config.stash[COUNTS] = Counter()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What needs least comes first; within a part the order stays."""
-    items.sort(key=lambda item: PARTS.index(part_of(item)))
-    config.stash[COUNTS] = Counter(map(part_of, items))
-    config.stash[TIMES] = {}
+    items.sort(key=lambda item: PARTS.index(part_of_item(item)))
+    count(config, map(part_of_item, items))
+    for item in items:
+        item.user_properties.append(("part", part_of_item(item)))
+        if part_of_item(item) not in SIDE_BY_SIDE:
+            item.add_marker(pytest.mark.xdist_group(ALONE))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesSideBySide:
+    """Files apart, so that a file's fixtures are set up once."""
+    return FilesSideBySide(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: WorkerController, ids: list[str]) -> None:
+    """Counts the tests of each part where workers collect them."""
+    count(node.config, (part_of(nodeid, media=nodeid.endswith(SUFFIX)) for nodeid in ids))
+
+
+def count(config: pytest.Config, parts: Iterable[str]) -> None:
+    config.stash[COUNTS] = Counter(parts)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> object:
-    """Says which part begins, and measures it."""
-    part, times = part_of(item), item.config.stash[TIMES]
-    if part not in times:
-        times[part] = [time.monotonic(), 0.0]
-        reporter = item.config.pluginmanager.getplugin("terminalreporter")
-        reporter.ensure_newline()
-        reporter.write_line(f"{part}: {item.config.stash[COUNTS][part]} tests")
-    result = yield
-    times[part][1] = time.monotonic()
-    return result
+    with its_share_of_the_machine(item):
+        return (yield)
+
+
+class Progress:
+    """Says which part begins, and measures it; in the process that reports."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        report.nodeid = report.nodeid.removesuffix(SUFFIX)  # as one would run it again
+        part, times = str(dict(report.user_properties)["part"]), self._config.stash[TIMES]
+        if part not in times:
+            times[part] = [report.start, report.stop]
+            reporter = self._config.pluginmanager.getplugin("terminalreporter")
+            reporter.ensure_newline()
+            reporter.write_line(f"{part}: {self._config.stash[COUNTS][part]} tests")
+        times[part][1] = max(times[part][1], report.stop)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not is_worker(session.config):
+        session.config.pluginmanager.register(Progress(session.config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: WorkerController, error: object) -> None:
+    """Takes over what a worker has started."""
+    STARTED.names.update(getattr(node, "workeroutput", {}).get("started", ()))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fails a run in which a program was started that is not in the list of `onair_dev.required_programs`."""
-    if unlisted() and session.exitstatus == pytest.ExitCode.OK:
+    if is_worker(session.config):
+        session.config.workeroutput["started"] = sorted(STARTED.names)  # type: ignore[attr-defined]
+    elif unlisted() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
