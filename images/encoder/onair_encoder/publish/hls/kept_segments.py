@@ -7,7 +7,7 @@ import datetime as dt
 import hashlib
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onair_crds.contract.program import ProgramStorage
@@ -31,11 +31,26 @@ def keep(path: Path, cut: Cut, data: bytes | bytearray) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    draft, note = path.with_suffix(".new"), path.with_suffix(".json")
+    _note(path, cut, len(data))
+
+
+def keep_name(path: Path, cut: Cut, name: str) -> None:
+    """Notes the name under which a segment is stored, in place of its data: it is yet to be listed.
+
+    Raises:
+        OSError: there is no room.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _note(path, cut, 0, name)
+    path.unlink(missing_ok=True)
+
+
+def _note(path: Path, cut: Cut, size: int, name: str = "") -> None:
+    draft = path.with_suffix(".new")
     draft.write_text(
-        json.dumps([cut.duration_s, cut.began.isoformat(), cut.discontinuity, cut.packets, len(data)])
+        json.dumps([cut.duration_s, cut.began.isoformat(), cut.discontinuity, cut.packets, size, name])
     )
-    draft.replace(note)
+    draft.replace(path.with_suffix(".json"))
 
 
 def forget(path: Path) -> None:
@@ -43,24 +58,31 @@ def forget(path: Path) -> None:
         each.unlink(missing_ok=True)
 
 
-def kept(folder: Path) -> list[tuple[Path, int, Cut]]:
-    """The whole segments in a folder in order, with their sizes and without their data.
+@dataclass(frozen=True)
+class Kept:
+    path: Path
+    size: int
+    cut: Cut
+    """Without its data."""
+    name: str
+    """Under which it is stored already; empty where it is not."""
 
-    The first one continues nothing: the segment before it was in memory alone.
-    """
-    found: list[tuple[Path, int, Cut]] = []
+
+def kept(folder: Path) -> list[Kept]:
+    """The whole segments in a folder, in order; one whose predecessor is not there continues nothing."""
+    found: list[Kept] = []
     for note in sorted(folder.glob("*.json")):
         path = note.with_suffix(".ts")
         try:
-            duration_s, began, discontinuity, packets, size = json.loads(note.read_text())
+            duration_s, began, discontinuity, packets, size, name = json.loads(note.read_text())
             cut = Cut(b"", duration_s, dt.datetime.fromisoformat(began), discontinuity, packets)
-            if path.stat().st_size != size:
+            if not name and path.stat().st_size != size:
                 continue
         except (OSError, ValueError, TypeError):
             continue
-        if not found or int(path.stem) != int(found[-1][0].stem) + 1:
+        if not found or int(path.stem) != int(found[-1].path.stem) + 1:
             cut = replace(cut, discontinuity=True)
-        found.append((path, size, cut))
+        found.append(Kept(path, size, cut, name))
     return found
 
 

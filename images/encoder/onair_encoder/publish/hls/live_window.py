@@ -38,7 +38,7 @@ class LiveWindow(Presentation):
     def complete(self) -> bool:
         return False
 
-    def resume(self, text: str) -> None:
+    def resume(self, text: str, tail: str = "") -> None:
         if is_recording(text):
             return
         names = [*self._kept(text), *(name for name in named_segments(text) if SegmentName.of(name))]
@@ -74,14 +74,19 @@ class LiveWindow(Presentation):
             return "another broadcast"
         return super().displaced_by(text)
 
-    def add(self, cut: Cut) -> None:
-        self._stored.append(self.next_name)
-        super().add(cut)
+    def add(self, cut: Cut, name: str) -> None:
+        self._stored.append(name)
+        super().add(cut, name)
+
+    def withdraw(self) -> None:
+        del self._stored[len(self._stored) - len(self.unlisted) :]
+        super().withdraw()
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
         return True
 
     def playlist_stored(self, now: float, size: int) -> None:
+        super().playlist_stored(now, size)
         self._ours = True
 
     def obsolete(self) -> list[str]:

@@ -82,7 +82,8 @@ class _Storing:
 
     def __init__(self, destination: Destination, storage: ProgramStorage, terms: DrainTerms) -> None:
         self._storage = storage
-        self._stop = destination.stop
+        self._over = False
+        """Nothing more is to be stored."""
         writer = Writer(destination.run.broadcast, destination.run.epoch, secrets.token_hex(3))
         self._presentation: Presentation = (
             Recording(storage, writer) if storage.vod else LiveWindow(storage, writer)
@@ -113,6 +114,7 @@ class _Storing:
             storing.cancel()
             await asyncio.gather(storing, return_exceptions=True)
         self.upload.give_up()
+        self._over = True
 
     def update(self, storage: ProgramStorage) -> bool:
         """Whether anything has changed."""
@@ -127,8 +129,11 @@ class _Storing:
 
     async def close(self) -> None:
         self._time.cancel()
-        # Aborted without a stop: the agent is about to be restarted
-        self._spool_writer.close(keeps=self._storage.vod and not self._stop.is_set())
+        if self._storage.vod and not self._over:
+            # Aborted: the agent is about to be restarted
+            self._spool_writer.leave()
+        else:
+            self._spool_writer.close()
         self._lock.release()
         with contextlib.suppress(Exception):
             await asyncio.shield(self._store.close())

@@ -54,6 +54,9 @@ class Playlist:
         """Number of the segment that comes next."""
         return self.media_sequence + len(self.segments)
 
+    def names(self) -> set[str]:
+        return {segment.name for segment in self.segments}
+
     def add(self, segment: Segment) -> None:
         self.ended = False
         self._append(segment)
@@ -75,15 +78,28 @@ class Playlist:
         self.target_s = max(self.target_s, math.floor(segment.duration_s + 0.5))
 
     def __str__(self) -> str:
+        return self._text(0)
+
+    def tail(self, count: int) -> str:
+        """A playlist of the last so many segments alone."""
+        return self._text(len(self.segments) - count)
+
+    def withdraw(self, count: int) -> None:
+        """Takes the last so many segments back."""
+        for _ in range(min(count, len(self.segments))):
+            self.total_s -= self.segments.pop().duration_s
+            self._entries.pop()
+
+    def _text(self, skipped: int) -> str:
         target = math.ceil(self.target_s)
         lines = ["#EXTM3U", f"#EXT-X-VERSION:{VERSION}", f"#EXT-X-TARGETDURATION:{target}"]
         if self.window is None:
             lines.append(f"#EXT-X-PLAYLIST-TYPE:{'VOD' if self.ended else 'EVENT'}")
-        lines.append(f"#EXT-X-MEDIA-SEQUENCE:{self.media_sequence}")
+        lines.append(f"#EXT-X-MEDIA-SEQUENCE:{self.media_sequence + skipped}")
         if self.discontinuity_sequence:
             lines.append(f"#EXT-X-DISCONTINUITY-SEQUENCE:{self.discontinuity_sequence}")
         lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
-        lines += self._entries
+        lines += islice(self._entries, skipped, None)
         if self.ended:
             lines.append("#EXT-X-ENDLIST")
         return "\n".join(lines) + "\n"
@@ -109,6 +125,15 @@ class Playlist:
         for segment in parsed.segments:
             self._append(segment)
         return True
+
+    def extend(self, text: str, prefix: str) -> None:
+        """Lists what a tail names beyond this playlist, where it is a tail of it."""
+        parsed = _Parsed.of(text)
+        if parsed is None or not all(_is_of(segment.name, prefix) for segment in parsed.segments):
+            return
+        known = self.next_sequence - parsed.media_sequence
+        for segment in parsed.segments[known:] if known >= 0 else []:
+            self._append(segment)
 
     def follow(self, text: str) -> bool:
         """Takes the numbers on from a playlist of which nothing stays: a player may know it (section 6.2.2).

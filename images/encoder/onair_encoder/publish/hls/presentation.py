@@ -35,6 +35,8 @@ class Presentation(ABC):
     """The playlist that a successor resumes from."""
     copies: tuple[str, ...] = ()
     """Other names that it is stored under."""
+    tail = ""
+    """The object that names what the stored playlist does not name yet; empty where there is none."""
 
     def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
         self.storage = storage
@@ -42,6 +44,8 @@ class Presentation(ABC):
         self.playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
         self._seam = False
         """The next segment does not continue the one before."""
+        self.unlisted: list[str] = []
+        """Stored segments that no stored playlist names yet."""
 
     def update(self, storage: ProgramStorage) -> None:
         """Applies what may change while on air."""
@@ -69,9 +73,17 @@ class Presentation(ABC):
     def complete(self) -> bool:
         """Takes no more segments."""
 
+    def tail_of(self, text: str) -> str:
+        """The object that names what this stored playlist does not; empty where there is none."""
+        return ""
+
     @abstractmethod
-    def resume(self, text: str) -> None:
-        """Continues the playlist that another encoder has stored; empty where there is none."""
+    def resume(self, text: str, tail: str = "") -> None:
+        """Continues the playlist that another encoder has stored; empty where there is none.
+
+        Args:
+            tail: what it has stored since.
+        """
 
     def resume_unread(self) -> None:
         """Continues a playlist that may not be read, with a number that none before can have reached."""
@@ -95,6 +107,10 @@ class Presentation(ABC):
         """The playlist, as it is stored."""
         return str(self.playlist)
 
+    def tail_text(self) -> str:
+        """What is stored as the tail."""
+        return self.playlist.tail(len(self.unlisted))
+
     def displaced_by(self, text: str) -> str | None:
         """Who else writes there, by the playlist that is stored there now; None where nobody does."""
         last = SegmentName.of((named_segments(text) or [""])[-1])
@@ -102,11 +118,18 @@ class Presentation(ABC):
             return f"encoder {last.epoch} of this broadcast"
         return None
 
-    def add(self, cut: Cut) -> None:
-        """Lists a segment, which is stored under `next_name`."""
+    def add(self, cut: Cut, name: str) -> None:
+        """Lists a segment that is stored under this name."""
         discontinuity = cut.discontinuity or self._seam
-        self.playlist.add(Segment(self.next_name, cut.duration_s, cut.began, discontinuity))
+        self.playlist.add(Segment(name, cut.duration_s, cut.began, discontinuity))
+        self.unlisted.append(name)
         self._seam = False
+
+    def withdraw(self) -> None:
+        """Forgets what no stored playlist names."""
+        self.playlist.withdraw(len(self.unlisted))
+        self.unlisted = []
+        self._seam = True
 
     @abstractmethod
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
@@ -116,13 +139,17 @@ class Presentation(ABC):
             last: no segment waits.
         """
 
-    @abstractmethod
     def playlist_stored(self, now: float, size: int) -> None:
         """Takes note of it."""
+        self.unlisted = []
+
+    def tail_stored(self) -> None:
+        """Takes note of it."""
+        return
 
     @abstractmethod
     def obsolete(self) -> list[str]:
-        """Segments to be deleted next."""
+        """Objects to be deleted next, now that a playlist is stored that names none of them."""
 
     @abstractmethod
     def deleted(self, name: str) -> None:

@@ -1,11 +1,13 @@
-"""A recording: its playlist names every segment, and nothing is ever deleted."""
+"""A recording: its playlist names every segment, and none is ever deleted."""
 
 from __future__ import annotations
 
 from itertools import islice, pairwise
 
 from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.playlist import named_segments
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
+from onair_encoder.publish.hls.segment_name import SegmentName
 
 PLAYLIST_BYTES_PER_S = 50_000
 """A long recording's playlist is stored less often, so that it takes no more of the upload bandwidth."""
@@ -26,6 +28,9 @@ class Recording(Presentation):
         self.index = f"{writer.broadcast}.m3u8"
         # A playlist of its own: the next run's does not replace it
         self.copies = (INDEX,)
+        self.tail = SegmentName(self.prefix, 0, writer.epoch, writer.process).tail
+        self._tails: list[str] = []
+        """That are of no more use once a playlist is stored."""
         self._stored_at, self._stored_bytes = 0.0, 0
         self._looked_at, self._holes_s = 0, 0.0
         """Segments that were looked at, and the holes between them."""
@@ -56,9 +61,17 @@ class Recording(Presentation):
         limit_ms = self.storage.max_duration_ms
         return limit_ms > 0 and self.playlist.total_s * 1000 >= limit_ms
 
-    def resume(self, text: str) -> None:
-        if is_recording(text):
-            self._resume_own(text)
+    def tail_of(self, text: str) -> str:
+        last = SegmentName.of((named_segments(text) or [""])[-1])
+        known = last is not None and last.prefix == self.prefix and last.epoch is not None
+        return last.tail if last and known else ""
+
+    def resume(self, text: str, tail: str = "") -> None:
+        if not is_recording(text) or not self._resume_own(text):
+            return
+        self.playlist.extend(tail, self.prefix)
+        if tail:
+            self._tails.append(self.tail_of(text))
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
         """Ever less often as it grows, but always at its end."""
@@ -68,10 +81,15 @@ class Recording(Presentation):
         return now >= self._stored_at + (pause_s if last else max(pause_s, BEHIND_PLAYLIST_S))
 
     def playlist_stored(self, now: float, size: int) -> None:
+        super().playlist_stored(now, size)
         self._stored_at, self._stored_bytes = now, size
 
+    def tail_stored(self) -> None:
+        if self.tail not in self._tails:
+            self._tails.append(self.tail)
+
     def obsolete(self) -> list[str]:
-        return []
+        return [each for each in self._tails if each != self.tail or self.playlist.ended]
 
     def deleted(self, name: str) -> None:
-        """Never called: nothing is obsolete."""
+        self._tails.remove(name)

@@ -36,6 +36,11 @@ class SegmentName:
         by = "" if self.epoch is None else f".{self.epoch}.{self.process}"
         return f"{self.prefix}{self.number:08}{by}.ts"
 
+    @property
+    def tail(self) -> str:
+        """The object in which its encoder notes the segments that no playlist names yet."""
+        return f"{self.prefix}tail.{self.epoch}.{self.process}.m3u8"
+
     def later(self, by: int) -> SegmentName:
         return SegmentName(self.prefix, self.number + by, self.epoch, self.process)
 

@@ -9,11 +9,12 @@ import os
 import shutil
 import time
 from collections import deque
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onair_encoder.paths import SPOOL
-from onair_encoder.publish.hls.kept_segments import Leftovers, forget, keep, kept
+from onair_encoder.publish.hls.kept_segments import Leftovers, forget, keep, keep_name, kept
 from onair_encoder.publish.hls.segmenter import Cut
 
 MEMORY_BYTES = 8 * 2**20
@@ -47,7 +48,7 @@ def spool_of(key: str, most_s: float | None, *, keeps: bool = False) -> Spool:
         _leftovers[SPOOL] = Leftovers(SPOOL)
         _leftovers[SPOOL].purge_soon()
     folder = SPOOL / f"{key}.{os.getpid()}-{time.monotonic_ns()}-{next(_numbers)}"
-    spool = Spool(folder, BUDGET, 0 if keeps else None, most_s)
+    spool = Spool(folder, BUDGET, 0 if keeps else None, most_s, keeps=keeps)
     for each in _leftovers[SPOOL].take(key):
         spool.adopt(each)
     return spool
@@ -58,16 +59,27 @@ class Waiting:
     cut: Cut
     """Without its data where that is on disk."""
     size: int
+    number: int
+    """Of its folder, whether it is on disk or not."""
     path: Path | None = None
+    name: str = ""
+    """Under which it is stored; empty until then."""
 
 
 class Spool:
     def __init__(
-        self, folder: Path, budget: Budget, memory_bytes: int | None = None, most_s: float | None = None
+        self,
+        folder: Path,
+        budget: Budget,
+        memory_bytes: int | None = None,
+        most_s: float | None = None,
+        *,
+        keeps: bool = False,
     ) -> None:
         """
         Args:
             most_s: how much time may wait; None for a limit of bytes alone.
+            keeps: what is stored is noted on disk until it is listed.
         """
         self.most_s = most_s
         self.bytes = 0
@@ -80,16 +92,19 @@ class Spool:
         self._number = 0
         self._broken = False
         """The next segment does not continue the one before."""
+        self._keeps = keeps
+        self._unlisted: list[Path] = []
+        """Notes of what is stored and not yet listed."""
         self._adopted: list[Path] = []
         shutil.rmtree(folder, ignore_errors=True)
 
     def adopt(self, folder: Path) -> None:
         """Takes what a spool of a process that died has kept; what comes next does not continue it."""
         self._adopted.append(folder)
-        for path, size, cut in kept(folder):
-            self._waiting.append(Waiting(cut, size, path))
-            self.bytes += size
-            self._budget.used_bytes += size
+        for each in kept(folder):
+            self._waiting.append(Waiting(each.cut, each.size, 0, each.path, each.name))
+            self.bytes += each.size
+            self._budget.used_bytes += each.size
             self._broken = True
 
     def __len__(self) -> int:
@@ -103,7 +118,8 @@ class Spool:
     async def put(self, cut: Cut) -> None:
         """Takes a segment; where there is no room the oldest are dropped, and what follows them says so."""
         size = len(cut.data)
-        waiting = Waiting(cut, size)
+        self._number += 1
+        waiting = Waiting(cut, size, self._number)
         if self._in_memory + size > self._memory_bytes and self._waiting:
             try:
                 await self._write(waiting)
@@ -132,12 +148,11 @@ class Spool:
         """
         while self._budget.used_bytes + waiting.size > self._budget.most_bytes:
             # Never the first: it may be under way just now
-            oldest = next((each for each in list(self._waiting)[1:] if each.path), None)
+            oldest = next((each for each in list(self._waiting)[1:] if each.path and each.size), None)
             if oldest is None:
                 raise OSError("the spool is full")
             self.drop(oldest)
-        self._number += 1
-        path = self._folder / f"{self._number:08}.ts"
+        path = self._path(waiting)
         self._budget.used_bytes += waiting.size
         data, waiting.cut, waiting.path = waiting.cut.data, replace(waiting.cut, data=b""), path
         try:
@@ -147,14 +162,20 @@ class Spool:
             waiting.path = None
             raise
 
-    def _forget(self, waiting: Waiting) -> None:
+    def _path(self, waiting: Waiting) -> Path:
+        return waiting.path or self._folder / f"{waiting.number:08}.ts"
+
+    def _free(self, waiting: Waiting) -> None:
         self.bytes -= waiting.size
         if waiting.path:
             self._budget.used_bytes -= waiting.size
-            with contextlib.suppress(OSError):
-                forget(waiting.path)
         else:
             self._in_memory -= waiting.size
+
+    def _forget(self, waiting: Waiting) -> None:
+        self._free(waiting)
+        if waiting.path:
+            _remove(waiting.path)
 
     async def data(self, waiting: Waiting) -> bytes | bytearray:
         return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
@@ -170,20 +191,57 @@ class Spool:
         self.dropped_packets += waiting.cut.packets
         self.done(waiting)
 
+    async def stored(self, waiting: Waiting, name: str) -> None:
+        """It is stored under this name; until `listed` an agent that is restarted would know of it."""
+        waiting.name = name
+        if self._keeps:
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(keep_name, self._path(waiting), waiting.cut, name)
+
     def done(self, waiting: Waiting) -> None:
-        """It is stored."""
+        """It is not needed any more, but for the note of what is stored."""
         self._waiting.remove(waiting)
-        self._forget(waiting)
+        if waiting.name and self._keeps:
+            self._free(waiting)
+            self._unlisted.append(self._path(waiting))
+        else:
+            self._forget(waiting)
 
-    def close(self, *, keeps: bool = False) -> None:
-        """Frees memory and disk.
+    def listed(self) -> None:
+        """What is stored is listed in the bucket."""
+        while self._unlisted:
+            _remove(self._unlisted.pop())
 
-        Args:
-            keeps: leaves on disk what waits there, for the agent that follows.
-        """
-        if keeps:
-            self._waiting = deque(each for each in self._waiting if not each.path)
+    def skip_listed(self, names: Container[str]) -> None:
+        """Forgets what is listed, of what a process that died had stored."""
+        for waiting in [each for each in self._waiting if each.name in names]:
+            self.done(waiting)
+        self.listed()
+
+    def close(self) -> None:
+        """Frees memory and disk."""
         while self._waiting:
             self.done(self._waiting[0])
-        for folder in [] if keeps else [self._folder, *self._adopted]:
+        for folder in (self._folder, *self._adopted):
             shutil.rmtree(folder, ignore_errors=True)
+
+    def leave(self, rest: Iterable[Cut]) -> None:
+        """Leaves on disk what waits, for the agent that follows.
+
+        Args:
+            rest: what was cut and not put.
+        """
+        for cut in rest:
+            self._number += 1
+            self._waiting.append(Waiting(cut, 0, self._number))
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.path and not waiting.name:
+                with contextlib.suppress(OSError):
+                    keep(self._path(waiting), waiting.cut, waiting.cut.data)
+            self._free(waiting)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        forget(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.flv import Packet
@@ -44,8 +45,19 @@ class SpoolWriter:
             self._cuts.put_nowait(cut)
         await self._cuts.join()
 
-    def close(self, *, keeps: bool = False) -> None:
-        """Ends; `keeps` leaves what waits on disk for the agent that follows."""
+    def close(self) -> None:
         self.stop()
         self._task.cancel()
-        self.spool.close(keeps=keeps)
+        self.spool.close()
+
+    def leave(self) -> None:
+        """Ends; what waits, and what was cut so far, stays on disk for the agent that follows."""
+        self.stop()
+        self._task.cancel()
+        self.spool.leave(self._rest())
+
+    def _rest(self) -> Iterator[Cut]:
+        while not self._cuts.empty():
+            yield self._cuts.get_nowait()
+        if cut := self.segmenter.flush():
+            yield cut

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -13,6 +14,7 @@ from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
+from onair_encoder.publish.hls.spool import Waiting
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.storage_error import NotReadable
 from onair_encoder.publish.session_error import SessionError
@@ -58,8 +60,22 @@ class Upload:
         except NotReadable:
             self._presentation.resume_unread()
         else:
-            await _to_its_end(asyncio.to_thread(self._presentation.resume, text))
+            tail = await self._read_tail(text)
+            await _to_its_end(asyncio.to_thread(self._presentation.resume, text, tail))
+            self._spool_writer.spool.skip_listed(self._presentation.playlist.names())
         self._resumed = True
+
+    async def _read_tail(self, text: str) -> str:
+        """What was stored after this playlist was; empty where that is nothing, or is not known.
+
+        Raises:
+            SessionError: it is not known now.
+        """
+        if name := self._presentation.tail_of(text):
+            # Without the right to list, storages deny what does not exist
+            with contextlib.suppress(NotReadable):
+                return (await self._store.get(name)).text
+        return ""
 
     async def run(self) -> None:
         stopped = asyncio.create_task(self._destination.stop.wait())
@@ -115,21 +131,32 @@ class Upload:
         self._spool_writer.ready.clear()
         while (waiting := spool.first) and not presentation.complete and not self._closing.is_set():
             self._count()
-            try:
-                data = await spool.data(waiting)
-            except OSError as error:
-                log("hls.segment-unreadable", id=self._destination.wanted.id, error=str(error))
-                spool.drop(waiting)
+            if not waiting.name and not await self._store_segment(waiting):
                 continue
-            await self._unless_closing(self._store.put_segment(presentation.next_name, data))
-            presentation.add(waiting.cut)
-            counters = self._destination.counters
-            counters.sent_bytes += len(data)
-            self._destination.sent(len(data))
+            presentation.add(waiting.cut, waiting.name)
             spool.done(waiting)
             await self._store_playlist(last=len(spool) == 0)
             self._destination.connected()
         self._count()
+
+    async def _store_segment(self, waiting: Waiting) -> bool:
+        """Whether it could be read from the spool, and is stored.
+
+        Raises:
+            SessionError: it is not known to be stored, or was cancelled, as the time to end is nearly over.
+        """
+        spool, name = self._spool_writer.spool, self._presentation.next_name
+        try:
+            data = await spool.data(waiting)
+        except OSError as error:
+            log("hls.segment-unreadable", id=self._destination.wanted.id, error=str(error))
+            spool.drop(waiting)
+            return False
+        await self._unless_closing(self._store.put_segment(name, data))
+        await spool.stored(waiting, name)
+        self._destination.counters.sent_bytes += len(data)
+        self._destination.sent(len(data))
+        return True
 
     async def _unless_closing(self, storing: Coroutine[Any, Any, None]) -> None:
         """
@@ -158,12 +185,14 @@ class Upload:
         """
         presentation = self._presentation
         if not presentation.is_playlist_due(time.monotonic(), last=last):
+            await self._store_tail()
             return
         text = presentation.text().encode()
         await self._guard.store(text)
         for name in presentation.copies:
             await self._store.put_playlist(name, text)
         presentation.playlist_stored(time.monotonic(), len(text))
+        self._spool_writer.spool.listed()
         names = presentation.obsolete()
         deletions = await asyncio.gather(*map(self._store.delete, names), return_exceptions=True)
         for name, error in zip(names, deletions, strict=True):
@@ -174,6 +203,17 @@ class Upload:
                 raise error
             else:
                 presentation.deleted(name)
+
+    async def _store_tail(self) -> None:
+        """Notes what the stored playlist does not name yet, for whoever goes on should this encoder end now.
+
+        Raises:
+            SessionError: it is not stored.
+        """
+        presentation = self._presentation
+        await self._store.put_playlist(presentation.tail, presentation.tail_text().encode())
+        presentation.tail_stored()
+        self._spool_writer.spool.listed()
 
     def _count(self, *, given_up: bool = False) -> None:
         counters, spool = self._destination.counters, self._spool_writer.spool

@@ -34,8 +34,12 @@ def window_of(segments: int, run: str = "run", epoch: int = 1, after: str = "") 
     window = LiveWindow(STORAGE, writer(run, epoch))
     window.resume(after)
     for _ in range(segments):
-        window.add(cut())
+        add(window)
     return window
+
+
+def add(window: LiveWindow | Recording, segment: Cut | None = None) -> None:
+    window.add(segment or cut(), window.next_name)
 
 
 def delete_all(window: LiveWindow) -> list[str]:
@@ -58,7 +62,7 @@ def test_a_small_window_names_three_target_durations_and_keeps_what_a_player_may
     """RFC 8216, 6.2.2: whoever fetched a playlist may fetch its segments for as long as it lasts."""
     window = LiveWindow(STORAGE, writer())
     for number in range(30):
-        window.add(cut(2.0 if number % 3 else 1.0))
+        add(window, cut(2.0 if number % 3 else 1.0))
         text = str(window.playlist)
         shown = list(window.playlist.segments)
         if number > 6:
@@ -81,7 +85,7 @@ def test_a_successor_of_the_same_run_resumes_numbers_after_a_discontinuity_and_d
     assert named_segments(successor.text()) == [*named("run", 18, 19), *named("run", 20, epoch=2)]
     assert successor.playlist.segments[-1].discontinuity
     for _ in range(9):
-        successor.add(cut())
+        add(successor)
     assert delete_all(successor) == [*named("run", *range(20)), *named("run", 20, 21, 22, epoch=2)]
 
 
@@ -97,7 +101,7 @@ def test_a_restarted_agent_gives_no_name_twice() -> None:
 
 def test_the_next_run_takes_the_numbers_on_and_deletes_what_the_last_one_left() -> None:
     last = window_of(10)
-    last.add(dataclasses.replace(cut(), discontinuity=True))
+    add(last, dataclasses.replace(cut(), discontinuity=True))
     following = window_of(1, "next", after=last.text())
     text = following.text()
     assert named_segments(text) == named("next", 11)
@@ -136,7 +140,7 @@ def test_it_stands_down_for_a_higher_epoch_and_for_another_broadcast_that_came_l
 
 def test_a_recording_in_the_same_place_is_left_alone() -> None:
     recording = Recording(STORAGE, writer())
-    recording.add(cut())
+    add(recording)
     window = LiveWindow(STORAGE, writer())
     window.resume(recording.text())
     assert window.next_name == "run-00000000.1.a1.ts"
@@ -147,7 +151,7 @@ def test_a_playlist_that_may_not_be_read_is_resumed_with_greater_numbers() -> No
     window = LiveWindow(STORAGE, writer())
     window.resume_unread()
     assert window.playlist.next_sequence > 1_700_000_000
-    window.add(cut())
+    add(window)
     assert window.playlist.segments[-1].discontinuity
 
 

@@ -51,7 +51,8 @@ class Bucket:
 
 def text_of(epoch: int) -> bytes:
     recording = Recording(STORAGE, Writer("run", epoch, "a1"))
-    recording.add(Cut(b"", 2.0, dt.datetime(2026, 11, 21, tzinfo=dt.UTC), False, 1))
+    cut = Cut(b"", 2.0, dt.datetime(2026, 11, 21, tzinfo=dt.UTC), False, 1)
+    recording.add(cut, recording.next_name)
     return recording.text().encode()
 
 

@@ -17,10 +17,14 @@ STORAGE = ProgramStorage(
 )
 
 
+def add(recording: Recording, segment: Cut) -> None:
+    recording.add(segment, recording.next_name)
+
+
 def recording_of(segments: int) -> Recording:
     recording = Recording(STORAGE, Writer("run", 1, "a1"))
     for _ in range(segments):
-        recording.add(Cut(b"", 2.0, BEGAN, False, 1))
+        add(recording, Cut(b"", 2.0, BEGAN, False, 1))
     return recording
 
 
@@ -66,9 +70,9 @@ def test_another_runs_recording_is_not_resumed() -> None:
 
 def test_a_recording_stands_down_for_a_higher_epoch() -> None:
     first, second = (Recording(STORAGE, Writer("run", epoch, "a1")) for epoch in (1, 2))
-    first.add(Cut(b"", 2.0, BEGAN, False, 1))
+    add(first, Cut(b"", 2.0, BEGAN, False, 1))
     second.resume(first.text())
-    second.add(Cut(b"", 2.0, BEGAN, False, 1))
+    add(second, Cut(b"", 2.0, BEGAN, False, 1))
     assert first.displaced_by(second.text()) == "encoder 2 of this broadcast"
     assert second.displaced_by(first.text()) is None
 
@@ -80,12 +84,12 @@ def cut(at_s: float, *, after_a_hole: bool = False) -> Cut:
 def test_holes_are_missing_whoever_left_them() -> None:
     first = Recording(STORAGE, Writer("run", 1, "a1"))
     for at_s in (0.0, 2.0, 4.1, 10.1):
-        first.add(cut(at_s, after_a_hole=at_s > 9))
+        add(first, cut(at_s, after_a_hole=at_s > 9))
     assert first.missing_s == pytest.approx(4.0), "of a spool that was full"
     second = Recording(STORAGE, Writer("run", 2, "b2"))
     second.resume(first.text())
     assert second.missing_s == pytest.approx(4.0), "a successor knows of them"
-    second.add(cut(20.1))
+    add(second, cut(20.1))
     assert second.missing_s == pytest.approx(12.0), "and of what neither had"
-    second.add(cut(24.1))
+    add(second, cut(24.1))
     assert second.missing_s == pytest.approx(12.0), "timestamps go on: the machine was busy"

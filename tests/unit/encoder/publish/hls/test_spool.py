@@ -108,7 +108,7 @@ async def test_a_restarted_agent_stores_what_its_predecessor_kept(tmp_path: Path
     lost = first.first
     assert lost
     assert lost.path is None, "the segment under way is in memory alone"
-    (tmp_path / "key.1/00000002.ts").write_bytes(b"cut short")
+    (tmp_path / "key.1/00000003.ts").write_bytes(b"cut short")
     (tmp_path / "key.1/00000009.json").write_text("[")
 
     budget = Budget(10_000)
@@ -126,13 +126,47 @@ async def test_a_restarted_agent_stores_what_its_predecessor_kept(tmp_path: Path
     assert not await asyncio.to_thread(lambda: list(tmp_path.iterdir()))
 
 
-async def test_a_spool_is_kept_where_the_agent_is_to_follow_and_else_removed(tmp_path: Path) -> None:
-    for keeps, left in ((True, {"00000001.ts", "00000001.json"}), (False, set())):
-        spool = Spool(tmp_path / f"key.{keeps}", Budget(), memory_bytes=0)
-        await spool.put(cut(0))
-        await spool.put(cut(1))
-        spool.close(keeps=keeps)
-        assert {each.name for each in (tmp_path / f"key.{keeps}").glob("*")} == left
+async def test_what_waits_is_left_to_the_agent_that_follows_what_was_in_memory_too(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "key.1", Budget(), memory_bytes=0, keeps=True)
+    for number in range(3):
+        await spool.put(cut(number))
+    stored = spool.first
+    assert stored
+    await spool.stored(stored, "a name")
+    spool.done(stored)
+    spool.leave([cut(3)])
+    follower = Spool(tmp_path / "key.2", Budget(), memory_bytes=0, keeps=True)
+    follower.adopt(tmp_path / "key.1")
+    found = [(each.name, each.cut.discontinuity) for each in follower._waiting]
+    assert found == [("a name", True), ("", False), ("", False), ("", False)]
+    assert [(await follower.data(each))[0] for each in list(follower._waiting)[1:]] == [1, 2, 3]
+
+
+async def test_what_is_stored_is_noted_until_it_is_listed(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "key.1", Budget(), memory_bytes=0, keeps=True)
+    for number in range(3):
+        await spool.put(cut(number))
+    for name in ("first", "second"):
+        waiting = spool.first
+        assert waiting
+        await spool.stored(waiting, name)
+        spool.done(waiting)
+    budget = Budget()
+    follower = Spool(tmp_path / "key.2", budget, memory_bytes=0, keeps=True)
+    follower.adopt(tmp_path / "key.1")
+    assert (follower.bytes, budget.used_bytes) == (100, 100), "stored ones take no room"
+    follower.skip_listed({"first", "other"})
+    assert [each.name for each in follower._waiting] == ["second", ""]
+    spool.listed()
+    assert {each.name for each in (tmp_path / "key.1").iterdir()} == {"00000003.ts", "00000003.json"}
+
+
+async def test_a_spool_that_is_closed_leaves_nothing(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "key.1", Budget(), memory_bytes=0, keeps=True)
+    await spool.put(cut(0))
+    await spool.put(cut(1))
+    spool.close()
+    assert not (tmp_path / "key.1").exists()
 
 
 def test_leftovers_are_taken_by_their_place_alone_and_else_removed(tmp_path: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from onair_encoder.publish.hls.object_store import StoredText
+from onair_encoder.publish.hls.playlist import Playlist
+from onair_encoder.publish.hls.spool import Budget, Spool
 from onair_encoder.publish.hls.upload import Upload
 
 BEFORE_WE_LOOK_AGAIN = 5
@@ -26,7 +30,10 @@ class Parsing:
     def displaced_by(self, _: str) -> None:
         return None
 
-    def resume(self, _: str) -> None:
+    def tail_of(self, _: str) -> str:
+        return ""
+
+    def resume(self, *_: str) -> None:
         self.begun.set()
         assert self.go_on.wait(10)
         self.parsed += 1
@@ -42,12 +49,16 @@ class Lock:
         return
 
 
-async def test_a_stop_while_a_playlist_is_parsed_waits_for_it_so_that_the_next_attempt_parses_alone() -> None:
+async def test_a_stop_while_a_playlist_is_parsed_waits_for_it_so_that_the_next_attempt_parses_alone(
+    tmp_path: Path,
+) -> None:
     presentation: Any = Parsing()
     nothing: Any = None
+    presentation.playlist = Playlist(2.0, window=None)
+    spool_writer: Any = SimpleNamespace(spool=Spool(tmp_path / "spool", Budget()))
     store: Any = Store()
     lock: Any = Lock()
-    upload = Upload(nothing, nothing, presentation, store, lock, asyncio.Event())
+    upload = Upload(nothing, spool_writer, presentation, store, lock, asyncio.Event())
 
     opening = asyncio.create_task(upload.resume())
     await asyncio.to_thread(presentation.begun.wait, 10)

@@ -1,0 +1,108 @@
+"""A recording lists all that was stored, whoever goes on with it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.delivery.bucket import names
+from tests.support.delivery.hls_in_memory import HlsInMemory
+
+from onair_encoder.publish.hls import recording
+from onair_encoder.publish.hls.storage_error import NotReadable
+from onair_encoder.publish.session_error import SessionError
+
+RUN = "run.m3u8"
+
+
+@pytest.fixture
+def long_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose playlist is so large that it is stored once in hours."""
+    monkeypatch.setattr(recording, "PLAYLIST_BYTES_PER_S", 0.01)
+
+
+def assert_whole(hls: HlsInMemory, segments: int) -> None:
+    """It is closed, and every segment that is in the bucket is in it once."""
+    text = hls.bucket.text(RUN)
+    assert text.endswith("#EXT-X-ENDLIST\n")
+    assert sorted(names(text)) == sorted(hls.bucket.segments)
+    assert len(hls.bucket.segments) == segments
+    assert set(hls.bucket.objects) == hls.bucket.segments | {RUN, "index.m3u8"}, "nothing else is left"
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+async def test_who_goes_on_lists_what_was_stored_and_not_listed(
+    hls: HlsInMemory, long_recording: None, epoch: int
+) -> None:
+    """The agent that was restarted, or the successor in another pod."""
+    bucket = hls.bucket
+    first = await hls.publisher(epoch=1)
+    hls.programme.segments(1)
+    await bucket.until(lambda: RUN in bucket.objects, "a playlist")
+    hls.programme.segments(3)
+    await bucket.until(lambda: len(names(bucket.tail)) == 3, "three more segments in a note")
+    assert len(names(bucket.text(RUN))) == 1
+    await hls.kill(first)
+    if epoch == 2:
+        hls.another_pod()
+    second = await hls.publisher(epoch=epoch)
+    hls.programme.segments(1)
+    await bucket.until(lambda: len(bucket.listed) == 5, "all are listed")
+    await second.finish()
+    assert_whole(hls, 6)
+    assert bucket.text(RUN).count("#EXT-X-DISCONTINUITY\n") == 1
+
+
+async def test_an_agent_that_is_restarted_lists_what_was_stored_while_no_playlist_could_be(
+    hls: HlsInMemory,
+) -> None:
+    bucket = hls.bucket
+    first = await hls.publisher()
+    hls.programme.segments(1)
+    await bucket.until(lambda: RUN in bucket.objects, "a playlist")
+    bucket.refuses = lambda method, key: (
+        SessionError("the storage has an internal error") if method == "PUT" and "m3u8" in key else None
+    )
+    hls.programme.segments(3)
+    await bucket.until(lambda: len(bucket.segments) == 4, "three more segments")
+    await hls.kill(first)
+    bucket.refuses = lambda method, key: None
+    second = await hls.publisher()
+    hls.programme.segments(1)
+    await bucket.until(lambda: len(bucket.listed) == 5, "all are listed")
+    await second.finish()
+    assert_whole(hls, 6)
+    assert not [each for each in hls.disk.rglob("*") if each.is_file()]
+
+
+async def test_credentials_that_get_no_word_of_what_does_not_exist_are_enough(hls: HlsInMemory) -> None:
+    """Without the right to list, storages deny reading what is not there."""
+    bucket = hls.bucket
+    bucket.refuses = lambda method, key: (
+        NotReadable("denied", permanent=True) if method == "GET" and key not in bucket.objects else None
+    )
+    first = await hls.publisher(epoch=1)
+    hls.programme.segments(2)
+    await bucket.until(lambda: len(bucket.listed) == 2, "two segments")
+    await hls.kill(first)
+    second = await hls.publisher(epoch=2)
+    hls.programme.segments(2)
+    await bucket.until(lambda: len(bucket.listed) == 4, "two more")
+    await second.finish()
+    assert_whole(hls, 5)
+
+
+async def test_an_agent_that_is_closed_while_it_drains_leaves_all_to_the_next_one(hls: HlsInMemory) -> None:
+    bucket = hls.bucket
+    bucket.hold(lambda method, key: method == "PUT")
+    first = await hls.publisher()
+    hls.programme.segments(4)
+    first.destination.stop.set()
+    await bucket.until(lambda: len(list(hls.disk.rglob("*.json"))) == 3, "it drains")
+    first.abort()
+    await first.ended()
+    bucket.release()
+    hls.another_agent()
+    second = await hls.publisher()
+    await bucket.until(lambda: len(bucket.listed) == 5, "all are stored")
+    await second.finish()
+    assert len(names(bucket.text(RUN))) == 6, "with the one that was being cut, and the next one's"
+    assert not [each for each in hls.disk.rglob("*") if each.is_file()]
