@@ -252,7 +252,7 @@ def _stopping(
     pod = observed.ending_pod(current)
     encoder = observed.encoders.get(pod.uid) if pod else None
     requested = parse_time(current.stop_requested) if current.stop_requested else now
-    awaited = pod is not None and _awaited(observed, pod)
+    awaited = pod is not None and observed.awaited(pod)
     draining = awaited or bool(encoder and encoder.status and encoder.status.draining)
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
     remaining_s = grace_s - (now - requested).total_seconds()
@@ -268,12 +268,6 @@ def _stopping(
         )
     again_s = min(remaining_s, LOOK_AGAIN_S) if awaited else remaining_s
     return Step(current, previous, requeue_s=max(0.05, again_s))
-
-
-def _awaited(observed: ObservedProject, pod: PodView) -> bool:
-    """Whether the pod's encoder is yet to report to this process, which may lead since just now."""
-    encoder = observed.encoders.get(pod.uid)
-    return encoder.awaited if encoder else pod.ip is not None and pod.uid in observed.certificates
 
 
 def _has_ended(pod: PodView, encoder: EncoderView | None, awaited: bool) -> bool:

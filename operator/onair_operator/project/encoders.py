@@ -52,13 +52,23 @@ def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
 
 
 def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.datetime) -> Iterator[Action]:
-    """Creates the claimed pod, and deletes every other with what is left of it."""
+    """Creates the claimed pod, and deletes every other with what is left of it.
+
+    One whose encoder may be on air stays until its successor may be created.
+    """
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     wanted = wanted_pod(observed, step)
+    successor = broadcast if broadcast and broadcast.phase.active and wanted is None else None
+    due = successor is not None and may_create(successor, now)
+    stays_on_air = successor.id if successor and not due else None
     deleted = [
-        DeletePod(pod.name, pod.uid) for pod in observed.pods if pod is not wanted and not pod.deleting
+        DeletePod(pod.name, pod.uid)
+        for pod in observed.pods
+        if pod is not wanted
+        and not pod.deleting
+        and not (pod.broadcast == stays_on_air and may_be_on_air(observed, pod))
     ]
-    if broadcast and broadcast.phase.active and wanted is None and may_create(broadcast, now):
+    if broadcast and due:
         name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
         if observed.refusal and observed.refusal.pod == name:
             # They may be what fills the quota, and another refusal voids what comes after it.
@@ -70,6 +80,17 @@ def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.dateti
     for name, uid in observed.identities.items():
         if name not in kept:
             yield DeleteSecret(name, uid)
+
+
+def may_be_on_air(observed: ObservedProject, pod: PodView) -> bool:
+    """Whether the pod's encoder delivers, as far as is known: one that cannot be reached may go on."""
+    if pod.ip is None or observed.over(pod):
+        return False
+    encoder = observed.encoders.get(pod.uid)
+    if encoder is None or not encoder.connected:
+        return pod.failure is None
+    status = encoder.status
+    return status is not None and status.phase == "running" and status.encode_error is None
 
 
 def unyielded_s(

@@ -11,7 +11,7 @@ from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import BroadcastStatus, Project
 from onair_operator.cluster.world import Refusal
 from onair_operator.destination.status import DeliveryState
-from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
 from onair_operator.room.providers import RtcProvider
 from onair_operator.secret.observed import SecretView
 
@@ -64,14 +64,23 @@ class ObservedProject:
         return None
 
     def ending_pod(self, broadcast: BroadcastStatus) -> PodView | None:
-        """The pod that is to end the run's streams: the claimed one, else the last whose encoder responds."""
+        """The pod that is to end the run's streams: the claimed one, else the last whose encoder may respond.
+
+        A process that leads since just now is in touch with none of them yet.
+        """
         if claimed := self.claimed_pod(broadcast):
             return claimed
         of_this_run = [pod for pod in self.pods if pod.broadcast == broadcast.id and not self.over(pod)]
-        responding = [
-            pod for pod in of_this_run if pod.uid in self.encoders and self.encoders[pod.uid].connected
-        ]
-        return max(responding, key=lambda pod: pod.epoch, default=None)
+        return max(filter(self._may_respond, of_this_run), key=lambda pod: pod.epoch, default=None)
+
+    def _may_respond(self, pod: PodView) -> bool:
+        encoder = self.encoders.get(pod.uid)
+        return encoder.silent_s < UNREACHABLE_AFTER_S if encoder else self.awaited(pod)
+
+    def awaited(self, pod: PodView) -> bool:
+        """Whether the pod's encoder is yet to report to this process, which may lead since just now."""
+        encoder = self.encoders.get(pod.uid)
+        return encoder.awaited if encoder else pod.ip is not None and pod.uid in self.certificates
 
     def encoder_of(self, broadcast: BroadcastStatus) -> EncoderView | None:
         """The encoder of this run's present epoch, once it has reported."""

@@ -24,7 +24,7 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.world import Refusal
-from onair_operator.encoder.observed import EncoderView
+from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.encoders import YIELD_WAIT
 from onair_operator.project.observed import ObservedProject
 
@@ -208,3 +208,78 @@ def test_a_pod_that_fills_the_quota_is_deleted_before_the_next_is_tried(
     replaced = project(status={"broadcast": run("Starting", epoch=2)})
     actions = plan(world(replaced, pods=[pod()], refusal=refusal))
     assert [type(a) for a in actions if isinstance(a, CreatePod | DeletePod)] == order
+
+
+def backing_off(*pods: PodView, claimed_s: float = 0.0, **extra: Any) -> ObservedProject:
+    """The third encoder in a row is claimed, and may be created 2 s after that."""
+    since = format_time(NOW - dt.timedelta(seconds=claimed_s))
+    third = run("Starting", epoch=3, losses=3, claimed=since)
+    return world(project(status={"broadcast": third}), pods=pods, certificates=CERTIFICATES, **extra)
+
+
+ON_AIR_AGAIN = {"encoders": [view(2)]}
+
+
+def test_an_encoder_that_works_stays_on_air_until_its_successor_may_be_created() -> None:
+    waiting = backing_off(pod(2), **ON_AIR_AGAIN)
+    assert not {CreatePod, DeletePod} & set(kinds(waiting))
+    assert [a for a in plan(waiting) if isinstance(a, FollowEncoder)] == []
+    due = backing_off(pod(2), claimed_s=2.1, **ON_AIR_AGAIN)
+    actions = [type(a) for a in plan(due) if isinstance(a, CreatePod | DeletePod)]
+    assert actions == [CreatePod, DeletePod]
+
+
+def test_an_encoder_that_cannot_be_reached_may_work_and_stays() -> None:
+    assert deleted(backing_off(pod(2))) == []
+    assert deleted(backing_off(pod(2), encoders=[view(2, connected=False)])) == []
+
+
+@pytest.mark.parametrize(
+    ("its_pod", "its_encoder"),
+    [
+        (pod(2, phase="Failed"), None),
+        (pod(2, node=None, ip=None), None),
+        (pod(2, failure=("ContainerFailed", "it ends")), None),
+        (pod(2), view(2, encode_error="no encoder")),
+        (pod(2), view(2, phase="starting")),
+        (pod(2), view(2, phase="yielded")),
+        (pod(2, id="former"), view(2, id="former")),
+    ],
+    ids=["over", "never placed", "fails", "encodes nothing", "no frame yet", "has yielded", "another run's"],
+)
+def test_an_encoder_that_is_broken_or_must_yield_goes_at_once(
+    its_pod: PodView, its_encoder: EncoderView | None
+) -> None:
+    observed = backing_off(its_pod, encoders=[its_encoder] if its_encoder else [])
+    assert deleted(observed) == [DeletePod(its_pod.name, its_pod.uid)]
+
+
+def test_a_new_leader_ends_a_show_whose_claimed_encoder_has_no_pod_yet() -> None:
+    ending = project(
+        "Stopped",
+        status={"broadcast": run("Stopping", epoch=3, losses=3, stopRequested=format_time(NOW))},
+        metadata={"finalizers": [BROADCAST_FINALIZER]},
+    )
+
+    def seen(*encoders: EncoderView) -> ObservedProject:
+        return world(ending, pods=[pod(2)], encoders=encoders, certificates=CERTIFICATES)
+
+    # Its first look, before it is in touch with anybody.
+    assert broadcast_of(seen()).phase == "Stopping"
+    actions = plan(seen())
+    assert [a for a in actions if isinstance(a, FollowEncoder)] == [FollowEncoder("show", pod(2), "pem")]
+    assert [a.program.stop for a in actions if isinstance(a, PushProgram)] == [True]
+    assert not {DeletePod, CreatePod} & set(map(type, actions))
+    unseen = EncoderView("uid-pod-2", connected=False, status=None, ip="10.0.0.9")
+    assert broadcast_of(seen(unseen)).phase == "Stopping"
+    assert broadcast_of(seen(view(2, phase="stopping"))).phase == "Stopping"
+    for over in (view(2, phase="finished"), replace(unseen, silent_s=5.0)):
+        assert broadcast_of(seen(over)).phase == "Stopped"
+
+
+def test_a_broken_status_stream_ends_no_show_whose_claimed_encoder_has_no_pod_yet() -> None:
+    stopping = run("Stopping", epoch=3, losses=3, stopRequested=format_time(NOW))
+    for silent_s, phase in ((0.5, "Stopping"), (5.0, "Stopped")):
+        broken = replace(view(2, connected=False), silent_s=silent_s)
+        observed = world(project("Stopped", status={"broadcast": stopping}), pods=[pod(2)], encoders=[broken])
+        assert broadcast_of(observed).phase == phase
