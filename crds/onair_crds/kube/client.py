@@ -18,7 +18,7 @@ import aiohttp
 from kubernetes.aio import client, config
 
 from onair_crds.kube.apis import Api
-from onair_crds.kube.errors import ApiError, ApiUnavailable
+from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.shapes import Document, JsonPatch
 
 REQUEST_TIMEOUT_S = 10.0
@@ -182,7 +182,7 @@ class KubeClient:
         try:
             payload: bytes = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "the response broke off") from error
+            raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "the response broke off") from error
         if response.status >= 400:
             raise _error(response.status, payload)
         return payload
@@ -209,7 +209,7 @@ class KubeClient:
         try:
             return await self._api.call_api(method, url, headers, body, _request_timeout=deadline)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ApiUnavailable(503, "ServiceUnavailable", str(error) or "no response in time") from error
+            raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "no response in time") from error
 
 
 def _error(status: int, payload: bytes) -> ApiError:

@@ -33,8 +33,18 @@ class ApiError(Exception):
 
     @property
     def refused(self) -> bool:
-        """The object itself is not accepted: by a quota, a policy, or as invalid."""
-        return self.status in (400, 403, 422)
+        """The API server, or an admission webhook of it, has said that it does not do this."""
+        return self.status != 401
+
+    @property
+    def transient(self) -> bool:
+        """It may pass within a moment: too many requests, a failure of its own, a write of somebody else."""
+        return self.conflict
+
+    @property
+    def quota_exceeded(self) -> bool:
+        """There is no room beside the other objects of the namespace."""
+        return self.status == 403 and "exceeded quota" in self.message
 
     @property
     def namespace_terminating(self) -> bool:
@@ -44,3 +54,15 @@ class ApiError(Exception):
 
 class ApiUnavailable(ApiError):
     """The API server was unreachable or responded with a failure of its own (5xx, 429)."""
+
+    @property
+    def transient(self) -> bool:
+        return True
+
+
+class ApiUnreachable(ApiUnavailable):
+    """No whole response came in time: whether the request took effect is not known."""
+
+    @property
+    def refused(self) -> bool:
+        return False

@@ -151,9 +151,8 @@ class Applier:
             await self._create(PODS, POD, claimed(pod, pod_claim(claim)))
         except ApiError as error:
             if error.refused:
-                self._world.refusals[project.name] = Refusal(
-                    action.name, error.message, error.namespace_terminating
-                )
+                refusals = self._world.refusals
+                refusals[project.name] = Refusal.of(action.name, error, refusals.get(project.name))
             raise
         self._world.refusals.pop(project.name, None)
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)

@@ -4,20 +4,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.room.providers import RtcProviders
 
+TOLD_AFTER = 3
+"""Refusals in a row after which one that may pass by itself is told."""
+
 
 @dataclass(frozen=True)
 class Refusal:
-    """The API server does not let an encoder pod be created, as by a quota or an admission policy."""
+    """The API server does not create an encoder pod, as for a quota, a policy or a webhook that fails."""
 
     pod: str
     message: str
     final: bool = False
     """The namespace is being deleted."""
+    quota: bool = False
+    """There is no room for it beside other pods."""
+    transient: bool = False
+    """It may pass by itself within a moment."""
+    times: int = 1
+    """So many in a row."""
+
+    @property
+    def told(self) -> bool:
+        """Whether it is worth a word to people."""
+        return not self.transient or self.times >= TOLD_AFTER
+
+    @classmethod
+    def of(cls, pod: str, error: ApiError, before: Refusal | None) -> Refusal:
+        """The refusal that an error is, after the one before it."""
+        return cls(
+            pod,
+            error.message or error.reason or f"HTTP {error.status}",
+            final=error.namespace_terminating,
+            quota=error.quota_exceeded,
+            transient=error.transient,
+            times=before.times + 1 if before and before.pod == pod else 1,
+        )
 
 
 @dataclass(frozen=True)

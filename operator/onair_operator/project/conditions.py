@@ -41,7 +41,7 @@ def project_verdict(
 
 def _pod_refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
     refusal = observed.refusal
-    if refusal and refusal.pod == broadcast.pod and observed.claimed_pod(broadcast) is None:
+    if refusal and refusal.told and refusal.pod == broadcast.pod and not observed.claimed_pod(broadcast):
         return Verdict(
             False,
             "PodRefused",

@@ -54,32 +54,42 @@ def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
 def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.datetime) -> Iterator[Action]:
     """Creates the claimed pod, and deletes every other with what is left of it.
 
-    One whose encoder may be on air stays until its successor may be created.
+    One whose encoder may be on air stays until its successor is created, unless it takes the place of that.
     """
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     wanted = wanted_pod(observed, step)
-    successor = broadcast if broadcast and broadcast.phase.active and wanted is None else None
-    due = successor is not None and may_create(successor, now)
-    stays_on_air = successor.id if successor and not due else None
-    deleted = [
-        DeletePod(pod.name, pod.uid)
-        for pod in observed.pods
-        if pod is not wanted
-        and not pod.deleting
-        and not (pod.broadcast == stays_on_air and may_be_on_air(observed, pod))
-    ]
-    if broadcast and due:
-        name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
-        if observed.refusal and observed.refusal.pod == name:
-            # They may be what fills the quota, and another refusal voids what comes after it.
-            yield from deleted
-            deleted = []
-        yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
-    yield from deleted
+    others = [pod for pod in observed.pods if pod is not wanted and not pod.deleting]
+    if broadcast and broadcast.phase.active and wanted is None:
+        yield from _succeed(observed, broadcast, others, now)
+    else:
+        yield from map(_delete, others)
     kept = {broadcast.pod if broadcast else None, *(pod.name for pod in observed.pods)}
     for name, uid in observed.identities.items():
         if name not in kept:
             yield DeleteSecret(name, uid)
+
+
+def _succeed(
+    observed: ObservedProject, broadcast: BroadcastStatus, others: list[PodView], now: dt.datetime
+) -> Iterator[Action]:
+    """Creates the claimed pod once it is due. A refusal voids what comes after it in a plan."""
+    name = broadcast.pod or pod_name(observed.project.name, broadcast.id, broadcast.epoch)
+    refusal = observed.refusal if observed.refusal and observed.refusal.pod == name else None
+    due = may_create(broadcast, now)
+    if due and refusal is None:
+        kept = others
+    elif refusal and refusal.quota:
+        kept = []
+    else:
+        kept = [pod for pod in others if pod.broadcast == broadcast.id and may_be_on_air(observed, pod)]
+    yield from (_delete(pod) for pod in others if pod not in kept)
+    if due:
+        yield CreatePod(name, observed.project, broadcast.id, broadcast.epoch, observed.dead_nodes)
+        yield from map(_delete, kept)
+
+
+def _delete(pod: PodView) -> DeletePod:
+    return DeletePod(pod.name, pod.uid)
 
 
 def may_be_on_air(observed: ObservedProject, pod: PodView) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from tests.support.operated_namespace import OperatedNamespace, until
 
 from onair_crds.kube.apis import PODS, SECRETS, Api
+from onair_crds.kube.errors import ApiError
 
 
 async def test_a_quota_that_forbids_the_pod_is_told_and_the_show_starts_once_it_is_lifted(
@@ -24,6 +27,42 @@ async def test_a_quota_that_forbids_the_pod_is_told_and_the_show_starts_once_it_
         await cluster.client.delete(quotas, cluster.namespace, "no-pods")
         await cluster.pod("show-first-1")
         await cluster.ready("Project", "show", "Waiting")
+
+
+async def test_a_webhook_that_fails_is_told_and_the_show_starts_once_it_is_gone(
+    cluster: OperatedNamespace,
+) -> None:
+    webhooks = Api(
+        "/apis/admissionregistration.k8s.io/v1", "validatingwebhookconfigurations", namespaced=False
+    )
+    name = f"fails-in-{cluster.namespace}"
+    webhook = {
+        "name": "pods.policy.example",
+        "clientConfig": {"url": "https://127.0.0.1:1/", "caBundle": ""},
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": cluster.namespace}},
+        "rules": [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+        ],
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    document = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+    await cluster.client.create(
+        webhooks, None, {**document, "metadata": {"name": name}, "webhooks": [webhook]}
+    )
+    try:
+        async with cluster.operator():
+            await cluster.collection()
+            await cluster.project(broadcast={"state": "Running", "id": "first"})
+            condition = await cluster.ready("Project", "show", "PodRefused")
+            assert "failed calling webhook" in condition["message"]
+            await cluster.client.delete(webhooks, None, name)
+            await cluster.pod("show-first-1")
+            await cluster.ready("Project", "show", "Waiting")
+    finally:
+        with suppress(ApiError):
+            await cluster.client.delete(webhooks, None, name)
 
 
 async def test_an_identity_goes_with_its_pod_whoever_deletes_that(cluster: OperatedNamespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -10,7 +11,7 @@ from tests.support.worlds import NOW, SETTINGS, collection, destination, project
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.kube.apis import Api
-from onair_crds.kube.errors import ApiError
+from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.collection import CollectionStatus
 from onair_crds.resources.destination import DestinationStatus
@@ -201,23 +202,56 @@ async def test_a_key_of_any_kind_is_looked_at_again(setting: Setting) -> None:
     assert await setting.queue.take() == Key("Secret", "key")
 
 
-@pytest.mark.parametrize("status", [400, 403, 422])
-async def test_a_pod_that_may_not_be_created_is_known_as_refused_until_it_may(
-    setting: Setting, status: int
+REFUSALS = [
+    (ApiError(400, "BadRequest", "no"), Refusal("show-run-1", "no")),
+    (
+        ApiError(403, "Forbidden", "exceeded quota: shows"),
+        Refusal("show-run-1", "exceeded quota: shows", quota=True),
+    ),
+    (ApiError(403, "Forbidden", "a policy"), Refusal("show-run-1", "a policy")),
+    (
+        ApiError(404, "NotFound", 'namespaces "shows" not found'),
+        Refusal("show-run-1", 'namespaces "shows" not found'),
+    ),
+    (ApiError(409, "Conflict", "of the quota"), Refusal("show-run-1", "of the quota", transient=True)),
+    (ApiError(413, "RequestEntityTooLarge", "too large"), Refusal("show-run-1", "too large")),
+    (ApiError(422, "Invalid", "no such field"), Refusal("show-run-1", "no such field")),
+    (ApiUnavailable(429, "TooManyRequests", "later"), Refusal("show-run-1", "later", transient=True)),
+    (ApiUnavailable(500, "InternalError", "webhook"), Refusal("show-run-1", "webhook", transient=True)),
+    (ApiUnavailable(504, "", ""), Refusal("show-run-1", "HTTP 504", transient=True)),
+]
+CREATION = [CreatePod("show-run-1", project(), "run", 1)]
+
+
+@pytest.mark.parametrize(("error", "refusal"), REFUSALS, ids=[f"{e.status} {e.message}" for e, _ in REFUSALS])
+async def test_a_pod_that_is_not_created_is_known_as_refused_until_it_is(
+    setting: Setting, error: ApiError, refusal: Refusal
 ) -> None:
-    plan = [CreatePod("show-run-1", project(), "run", 1)]
-    setting.api.refusal = ApiError(status, "Forbidden", "exceeded quota: shows")
-    with pytest.raises(ApiError):
-        await setting.applier.apply(plan)
-    assert setting.world.refusals == {"show": Refusal("show-run-1", "exceeded quota: shows")}
+    setting.api.refusal = error
+    for times in (1, 2):
+        with pytest.raises(ApiError):
+            await setting.applier.apply(CREATION)
+        assert setting.world.refusals == {"show": replace(refusal, times=times)}
     setting.api.refusal = None
-    await setting.applier.apply(plan)
+    await setting.applier.apply(CREATION)
     assert setting.world.refusals == {}
-    assert setting.api.created == ["secrets/show-run-1", "secrets/show-run-1", "pods/show-run-1"]
+    assert setting.api.created == [*(3 * ["secrets/show-run-1"]), "pods/show-run-1"]
 
 
-async def test_an_api_server_that_is_unavailable_refuses_no_pod(setting: Setting) -> None:
-    setting.api.refusal = ApiError(503, "ServiceUnavailable", "try again")
+async def test_a_pod_of_the_name_that_is_another_projects_is_told(setting: Setting) -> None:
+    setting.api.refusal = ApiError(409, "AlreadyExists", 'pods "show-run-1" already exists')
+    setting.api.present["show-run-1"] = document("show-run-1", labels={"onair.dev/project": "another"})
     with pytest.raises(ApiError):
-        await setting.applier.apply([CreatePod("show-run-1", project(), "run", 1)])
+        await setting.applier.apply(CREATION)
+    assert setting.world.refusals["show"].told
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ApiUnreachable(503, "ServiceUnavailable", "no response"), ApiError(401, "Unauthorized", "who are you?")],
+)
+async def test_an_api_server_that_does_not_hear_us_refuses_no_pod(setting: Setting, error: ApiError) -> None:
+    setting.api.refusal = error
+    with pytest.raises(ApiError):
+        await setting.applier.apply(CREATION)
     assert setting.world.refusals == {}

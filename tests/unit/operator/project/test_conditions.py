@@ -136,6 +136,15 @@ def test_a_refused_pod_says_what_the_cluster_says() -> None:
     assert message.endswith("retried. It says: " + QUOTA.message)
 
 
+@pytest.mark.parametrize(("times", "reason"), [(1, "Waiting"), (2, "Waiting"), (3, "PodRefused")])
+def test_a_refusal_that_may_pass_by_itself_is_told_once_it_has_not(times: int, reason: str) -> None:
+    refusal = Refusal("show-run-1", "failed calling webhook", transient=True, times=times)
+    assert ready_of(world(project(status={"broadcast": run("Waiting")}), refusal=refusal)) == (
+        "False",
+        reason,
+    )
+
+
 @pytest.mark.parametrize(
     ("observed", "expected"),
     [

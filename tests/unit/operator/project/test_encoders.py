@@ -198,16 +198,28 @@ def test_pods_of_a_namespace_that_is_deleted_end_their_streams_properly() -> Non
     ("refusal", "order"),
     [
         (None, [CreatePod, DeletePod]),
-        (Refusal("show-run-1", "exceeded quota"), [CreatePod, DeletePod]),
-        (Refusal("show-run-2", "exceeded quota"), [DeletePod, CreatePod]),
+        (Refusal("show-run-1", "exceeded quota", quota=True), [CreatePod, DeletePod]),
+        (Refusal("show-run-2", "exceeded quota", quota=True), [DeletePod, CreatePod]),
+        (Refusal("show-run-2", "no privileged pods"), [CreatePod, DeletePod]),
     ],
 )
-def test_a_pod_that_fills_the_quota_is_deleted_before_the_next_is_tried(
+def test_a_pod_that_works_is_deleted_before_the_next_is_tried_only_if_it_fills_the_quota(
     refusal: Refusal | None, order: list[type]
 ) -> None:
     replaced = project(status={"broadcast": run("Starting", epoch=2)})
     actions = plan(world(replaced, pods=[pod()], refusal=refusal))
     assert [type(a) for a in actions if isinstance(a, CreatePod | DeletePod)] == order
+
+
+def test_pods_that_are_of_no_use_go_though_their_successor_is_refused() -> None:
+    replaced = project(status={"broadcast": run("Starting", epoch=3)})
+    refusal = Refusal("show-run-3", "no privileged pods")
+    pods = [pod(1, phase="Failed"), pod(2), pod(9, id="former")]
+    actions = plan(world(replaced, pods=pods, refusal=refusal))
+    told = [
+        a.name if isinstance(a, DeletePod) else "create" for a in actions if type(a) in (DeletePod, CreatePod)
+    ]
+    assert told == ["show-run-1", "show-former-9", "create", "show-run-2"]
 
 
 def backing_off(*pods: PodView, claimed_s: float = 0.0, **extra: Any) -> ObservedProject:
