@@ -16,6 +16,7 @@ from onair_crds.kube.store import Store
 from onair_crds.runtime.garbage import short_collections
 from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.closing_namespace import release_projects
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
@@ -116,6 +117,8 @@ class _Runtime:
                 await self._resync.list_all()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)
+                if error.forbidden:
+                    await release_projects(self._client, self._settings.show_namespace)
                 await asyncio.sleep(START_RETRY_S)
             else:
                 return key

@@ -32,6 +32,11 @@ class ApiError(Exception):
         return self.status == 409 and self.reason == "AlreadyExists"
 
     @property
+    def forbidden(self) -> bool:
+        """By the API server's policies; above all, this process has not the right."""
+        return self.status == 403
+
+    @property
     def refused(self) -> bool:
         """The API server, or an admission webhook of it, has said that it does not do this."""
         return self.status != 401
@@ -44,7 +49,7 @@ class ApiError(Exception):
     @property
     def quota_exceeded(self) -> bool:
         """There is no room beside the other objects of the namespace."""
-        return self.status == 403 and "exceeded quota" in self.message
+        return self.forbidden and "exceeded quota" in self.message
 
     @property
     def namespace_terminating(self) -> bool:
@@ -62,6 +67,11 @@ class ApiUnavailable(ApiError):
 
 class ApiUnreachable(ApiUnavailable):
     """No whole response came in time: whether the request took effect is not known."""
+
+    @property
+    def forbidden(self) -> bool:
+        """By the API server's policies; above all, this process has not the right."""
+        return self.status == 403
 
     @property
     def refused(self) -> bool:

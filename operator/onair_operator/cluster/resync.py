@@ -64,9 +64,11 @@ class Resync:
         Gives the kinds that the lists brought newer objects of, and when each list began.
 
         Raises:
-            ApiError: a list failed.
+            ApiError: a list failed; where it was only forbidden, all others were made. A namespace that is
+                being deleted loses its Roles before its projects, which may be listed without them.
         """
         brought: dict[str, float] = {}
+        forbidden: ApiError | None = None
         started = time.monotonic()
         for kind, api in WATCHED.items():
             began = time.monotonic()
@@ -80,7 +82,14 @@ class Resync:
                     if change.after:
                         brought[kind] = at
 
-            await relist(self._client, self._store, target, take)
+            try:
+                await relist(self._client, self._store, target, take)
+            except ApiError as error:
+                if not error.forbidden:
+                    raise
+                forbidden = error
+        if forbidden:
+            raise forbidden
         self.synced = True
         DURATION.observe(time.monotonic() - started)
         return brought

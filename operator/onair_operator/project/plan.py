@@ -58,13 +58,13 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     return [
         *_hold(observed, step),
         *_write_status(observed, step, statuses, now, settings),
+        *_release(observed, step),
         *follow_encoders(observed, step),
         *create_and_delete_pods(observed, step, now),
         *hand_over_program(observed, step, now, settings),
         *_write_destination_statuses(observed, statuses),
         *_adopt_children(observed),
         *_secrets(observed, now),
-        *_release(observed, step),
         *_look_again(observed, step),
     ]
 
@@ -77,6 +77,7 @@ def _hold(observed: ObservedProject, step: Step) -> Iterator[Action]:
 
 
 def _release(observed: ObservedProject, step: Step) -> Iterator[Action]:
+    """Before all that a namespace which is being deleted may forbid: what is the project's goes with it."""
     project = observed.project
     if BROADCAST_FINALIZER in project.finalizers and not on_the_way(step.broadcast):
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=False)

@@ -1,13 +1,16 @@
-"""A control plane with the chart installed."""
+"""A control plane with the chart installed, and operators with its rights."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.child_process import ServerError, wait_until
-from tests.support.control_plane import ControlPlane
+from tests.support.child_process import ChildProcess, ServerError, wait_until
+from tests.support.control_plane import ControlPlane, free_port
 from tests.support.fixtures.control_plane import is_served
-from tests.support.helm import install
+from tests.support.helm import NAMESPACE, install
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +35,28 @@ def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
     install(own_plane)
     wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
     return own_plane
+
+
+@pytest.fixture
+def start_operator(
+    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], ChildProcess]]:
+    """Runs operators as their pods would: with the chart's configuration and service account."""
+    config_map = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
+    config = tmp_path / "config.yaml"
+    config.write_text(config_map.json()["data"]["config.yaml"])
+    account = installed.kubeconfig_for(f"system:serviceaccount:{NAMESPACE}:onair-operator")
+    variables = {"ONAIR_CONFIG": config, "ONAIR_LOG_LEVEL": "DEBUG", "KUBECONFIG": account}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, str(value))
+    with ExitStack() as running:
+
+        def start() -> ChildProcess:
+            monkeypatch.setenv("ONAIR_HEALTH_PORT", str(port := free_port()))
+            process = ChildProcess(
+                [sys.executable, "-m", "onair_operator"], tmp_path / f"operator-{port}.log"
+            )
+            running.callback(process.stop)
+            return process
+
+        yield start

@@ -1,13 +1,11 @@
 """Tests the chart's RBAC: each program has the rights that it needs, and no others."""
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import httpx
 import pytest
 from tests.support.child_process import ChildProcess, wait_until
-from tests.support.control_plane import ControlPlane, free_port
+from tests.support.control_plane import ControlPlane
 from tests.support.helm import NAMESPACE, ROOT, SHOWS, kubectl
 
 from onair_crds.shapes import Document
@@ -31,7 +29,12 @@ RIGHTS = [
     # Where the show namespace's Role is deleted before its projects
     (OPERATOR, "patch", "projects.onair.dev", "default", True),
     (OPERATOR, "patch", "projects.onair.dev/status", "default", True),
-    (OPERATOR, "list", "projects.onair.dev", "default", False),
+    (OPERATOR, "list", "projects.onair.dev", "default", True),
+    (OPERATOR, "get", f"namespaces/{SHOWS}", None, True),
+    (OPERATOR, "get", "namespaces/kube-system", None, False),
+    (OPERATOR, "list", "namespaces", None, False),
+    (OPERATOR, "watch", "projects.onair.dev", "default", False),
+    (OPERATOR, "list", "destinations.onair.dev", "default", False),
     (OPERATOR, "patch", "destinations.onair.dev", "default", False),
     (OPERATOR, "create", "projects.onair.dev", SHOWS, False),
     (OPERATOR, "delete", "projects.onair.dev", SHOWS, False),
@@ -93,25 +96,8 @@ def test_each_program_has_least_privilege(
 
 
 @pytest.fixture
-def operator(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[ChildProcess]:
-    """Runs the operator as its pod would: with the chart's configuration and service account."""
-    config_map = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
-    config = tmp_path / "config.yaml"
-    config.write_text(config_map.json()["data"]["config.yaml"])
-    account = installed.kubeconfig_for(f"system:serviceaccount:{NAMESPACE}:{OPERATOR}")
-    variables = {
-        "ONAIR_CONFIG": config,
-        "ONAIR_HEALTH_PORT": free_port(),
-        "ONAIR_LOG_LEVEL": "DEBUG",
-        "KUBECONFIG": account,
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(name, str(value))
-    process = ChildProcess([sys.executable, "-m", "onair_operator"], tmp_path / "operator.log")
-    yield process
-    process.stop()
+def operator(start_operator: Callable[[], ChildProcess]) -> ChildProcess:
+    return start_operator()
 
 
 def has_value(cluster: httpx.Client, path: str, *fields: str, value: str) -> bool:

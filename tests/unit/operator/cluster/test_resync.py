@@ -27,10 +27,13 @@ class ApiServer:
         self.lists = 0
         """Of projects."""
         self.grows = False
+        self.forbidden: tuple[str, ...] = ()
         self.version = 1_000_000
 
     async def pages(self, api: Api, _: str | None, **query: str) -> AsyncIterator[Document]:
         self.queries[api.plural] = query
+        if api.plural in self.forbidden:
+            raise ApiError(403, "Forbidden", f"{api.plural} is forbidden")
         if api.plural == "projects":
             self.lists += 1
             if self.grows:
@@ -86,6 +89,16 @@ async def test_a_list_corrects_what_a_watch_missed(setting: Setting) -> None:
     assert setting.changed == [("missed", True), ("gone", False)]
     assert setting.resync.synced
     assert await setting.resync.list_all() == {}
+
+
+async def test_what_may_be_listed_is_where_the_rest_is_forbidden(setting: Setting) -> None:
+    """As where a namespace is being deleted, whose Roles went first."""
+    setting.api.projects["missed"] = show("missed")
+    setting.api.forbidden = ("collections", "pods", "secrets")
+    with pytest.raises(ApiError, match="secrets is forbidden"):
+        await setting.resync.list_all()
+    assert setting.changed == [("missed", True)]
+    assert not setting.resync.synced
 
 
 async def test_secrets_that_nothing_may_refer_to_are_not_listed(setting: Setting) -> None:

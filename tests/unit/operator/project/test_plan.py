@@ -26,9 +26,13 @@ from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import (
     Adopt,
     AdoptSecret,
+    DeletePod,
     DeleteSecret,
+    Event,
     PushProgram,
     Requeue,
+    SetFinalizer,
+    WriteStatus,
 )
 from onair_operator.project.observed import ObservedProject
 
@@ -159,6 +163,22 @@ def test_secrets_follow_their_destination_and_unused_ones_go() -> None:
     actions = plan(world(project("Stopped"), destinations=[keyed], secrets=made))
     assert [a.name for a in actions if isinstance(a, AdoptSecret)] == ["new"]
     assert [a.name for a in actions if isinstance(a, DeleteSecret)] == ["old"]
+
+
+def test_a_finalizer_goes_before_all_that_may_be_forbidden_in_a_namespace_that_is_deleted() -> None:
+    metadata = held(deletionTimestamp=format_time(NOW))
+    finished = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW))
+    observed = world(
+        project(status={"broadcast": finished}, metadata=metadata),
+        pods=[pod()],
+        destinations=[destination("a")],
+        encoders=[encoder("finished")],
+        identities={"show-run-0": "uid"},
+    )
+    order = [type(a) for a in plan(observed) if not isinstance(a, Event)]
+    assert order[:2] == [WriteStatus, SetFinalizer]
+    assert {DeletePod, DeleteSecret, WriteStatus} <= set(order[2:])
+    assert released(observed)
 
 
 STOPPING = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=2)))
