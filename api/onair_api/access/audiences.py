@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.auth.roles import RENDERERS, may
 
@@ -19,14 +18,14 @@ def owner_key(service_id: str, service_user_id: str) -> AudienceKey:
     return "owner", service_id, service_user_id
 
 
-def project_key(service_id: str, project_id: str) -> AudienceKey:
-    """Sessions of the guests of a project; another service may reuse the id later."""
-    return "project", service_id, project_id
+def project_key(service_id: str, project_uid: str) -> AudienceKey:
+    """Sessions of the guests of a project; by its uid, as others may be given its id later."""
+    return "project", service_id, project_uid
 
 
-def guests_key(service_id: str, collection_id: str) -> AudienceKey:
+def guests_key(service_id: str, collection_uid: str) -> AudienceKey:
     """Sessions of the guests of a collection's projects."""
-    return "guests", service_id, collection_id
+    return "guests", service_id, collection_uid
 
 
 def user_key(user_id: str) -> AudienceKey:
@@ -34,15 +33,22 @@ def user_key(user_id: str) -> AudienceKey:
     return "user", user_id
 
 
-def audiences_of(target: Target, owner: Owner | None) -> tuple[AudienceKey, ...]:
-    """Audiences of a complete target: its owner, and its guests."""
-    if owner is None:
-        return ()
-    if target.project_id:
-        return owner_key(*owner), project_key(owner[0], target.project_id)
-    if target.collection_id:
-        return owner_key(*owner), guests_key(owner[0], target.collection_id)
+def audiences_of(owner: Owner, *, collection_uid: str = "", project_uid: str = "") -> tuple[AudienceKey, ...]:
+    """Audiences of what an owner has: the owner, and guests of one project or of a collection's projects."""
+    if project_uid:
+        return owner_key(*owner), project_key(owner[0], project_uid)
+    if collection_uid:
+        return owner_key(*owner), guests_key(owner[0], collection_uid)
     return (owner_key(*owner),)
+
+
+@dataclass(frozen=True)
+class GuestPlace:
+    """What a guest's token reaches: a project and its collection, and who owns them."""
+
+    collection_uid: str
+    project_uid: str
+    owner: Owner
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,16 @@ class Visibility:
 
 
 @functools.lru_cache(maxsize=4096)
-def visibility_of(identity: Identity) -> Visibility:
-    service_id, guest = identity.service_id, identity.guest
-    if guest:
+def visibility_of(identity: Identity, place: GuestPlace | None = None) -> Visibility:
+    """
+    Args:
+        place: of a guest.
+    """
+    if place:
+        service_id = identity.service_id
         keys: tuple[AudienceKey, ...] = (
-            project_key(service_id, guest.project_id),
-            guests_key(service_id, guest.collection_id),
+            project_key(service_id, place.project_uid),
+            guests_key(service_id, place.collection_uid),
         )
     else:
         keys = (owner_key(*identity.owner),)

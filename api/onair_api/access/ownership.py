@@ -6,8 +6,8 @@ of its collection nothing else.
 
 from __future__ import annotations
 
-from onair_api.access.audiences import Owner
-from onair_api.auth.identity import Identity
+from onair_api.access.audiences import GuestPlace, Owner
+from onair_api.auth.identity import GuestControl, Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT, SOURCE
 from onair_api.errors import NotFound
@@ -42,12 +42,36 @@ async def owned_project(cluster: Cluster, identity: Identity, collection_id: str
             raise NotFound(_NO_PROJECT)
     else:
         await owned_collection(cluster, identity, collection_id)
-    entry = await cluster.get(PROJECT, project_id)
+    entry = await (project_of_guest(cluster, guest) if guest else cluster.get(PROJECT, project_id))
     if entry is None or entry.spec.get("collectionId") != collection_id:
         raise NotFound(_NO_PROJECT)
-    if guest and not guest.reaches(entry.name, entry.uid):
-        raise NotFound(_NO_PROJECT)
     return entry
+
+
+async def project_of_guest(cluster: Cluster, guest: GuestControl) -> Entry | None:
+    """The very project that a guest's token is for.
+
+    Another one of its id is confirmed by the API server: another replica may just have seen the project
+    replaced, and have issued the token.
+    """
+    entry = await cluster.get(PROJECT, guest.project_id)
+    if entry and not guest.reaches(entry.name, entry.uid):
+        entry = await cluster.fetch(PROJECT, guest.project_id)
+    return entry if entry and guest.reaches(entry.name, entry.uid) else None
+
+
+async def place_of_guest(cluster: Cluster, identity: Identity, guest: GuestControl) -> GuestPlace | None:
+    """What a guest's token reaches; None where its project does not exist any more.
+
+    Raises:
+        ApiError: the API server had to be asked and did not respond.
+    """
+    project = await project_of_guest(cluster, guest)
+    collection = await cluster.get(COLLECTION, guest.collection_id)
+    owner = owner_in(collection) if collection else None
+    if project is None or collection is None or owner is None or owner[0] != identity.service_id:
+        return None
+    return GuestPlace(collection.uid, project.uid, owner)
 
 
 async def owned_destination(cluster: Cluster, project: Entry, destination_id: str) -> Entry:
@@ -70,12 +94,6 @@ async def source_of(cluster: Cluster, collection_id: str, source_id: str) -> Ent
     if entry is None or entry.spec.get("collectionId") != collection_id:
         raise NotFound("the source does not exist")
     return entry
-
-
-async def owner_of(cluster: Cluster, collection_id: str) -> Owner | None:
-    """`spec.owner` of a collection; None if there is no such collection, or nobody owns it."""
-    collection = await cluster.get(COLLECTION, collection_id)
-    return owner_in(collection) if collection else None
 
 
 def owner_in(collection: Entry) -> Owner | None:

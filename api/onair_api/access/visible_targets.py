@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onair_api.access.audiences import Owner
 from onair_api.access.ownership import owner_in
@@ -20,6 +20,9 @@ class VisibleTarget:
 
     complete: Target
     owner: Owner
+    collection_uid: str
+    project_uid: str = ""
+    """Empty where the target is a collection."""
 
 
 async def visible_target(
@@ -41,7 +44,7 @@ async def visible_target(
         _must_match(target.project_id, found.complete.project_id, f"{path}.projectId")
         _must_match(target.collection_id, found.complete.collection_id, f"{path}.collectionId")
         complete = Target(found.complete.collection_id, found.complete.project_id, layout.name)
-        return VisibleTarget(complete, found.owner)
+        return replace(found, complete=complete)
     if target.project_id:
         project = await _get(cluster, PROJECT, target.project_id)
         found = await _project(cluster, identity, project, PROJECT)
@@ -54,13 +57,14 @@ async def visible_target(
 async def _project(cluster: Cluster, identity: Identity, project: Entry, named: str) -> VisibleTarget:
     guest = identity.guest
     collection_id = str(project.spec.get("collectionId"))
-    owner = owner_in(await _get(cluster, COLLECTION, collection_id, named))
+    collection = await _get(cluster, COLLECTION, collection_id, named)
+    owner = owner_in(collection)
     allowed = owner == identity.owner
     if guest and owner:
         allowed = owner[0] == identity.service_id and guest.reaches(project.name, project.uid)
     if not allowed or owner is None:
         raise _missing(named)
-    return VisibleTarget(Target(collection_id, project.name), owner)
+    return VisibleTarget(Target(collection_id, project.name), owner, collection.uid, project.uid)
 
 
 async def _collection(cluster: Cluster, identity: Identity, collection_id: str) -> VisibleTarget:
@@ -72,7 +76,7 @@ async def _collection(cluster: Cluster, identity: Identity, collection_id: str) 
         allowed = (owner[0], collection.name) == (identity.service_id, guest.collection_id)
     if not allowed or owner is None:
         raise _missing(COLLECTION)
-    return VisibleTarget(Target(collection_id), owner)
+    return VisibleTarget(Target(collection_id), owner, collection.uid)
 
 
 async def _get(cluster: Cluster, kind: str, name: str, named: str = "") -> Entry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
+from onair_api.access.audiences import AudienceKey
 from onair_api.access.hidden_fields import payload_without_addresses
 from onair_api.access.target import Target
 from onair_api.event.changes.resource_change import ResourceChange
@@ -30,11 +30,13 @@ class Announcement:
     projects: tuple[str, ...] = ()
     """Projects whose guests see it although it belongs to their collection."""
 
-    def event(self, change: ResourceChange, part: int, owner: Owner | None, prefix: str) -> Event:
+    def event(
+        self, change: ResourceChange, part: int, audiences: tuple[AudienceKey, ...], prefix: str
+    ) -> Event:
         """
         Args:
             part: counts the announcements of the change.
-            owner: of the collection that the target is in, if that is known.
+            audiences: who may see it.
             prefix: of the event's name (`operations.md`, Names and payloads of resource-change events).
         """
         note = change.note
@@ -60,15 +62,7 @@ class Announcement:
             target=self.target,
             source=change.kind,
             position=Position(change.position.number, change.position.part + part),
-            audiences=self._audiences(owner),
+            audiences=audiences,
             family=family,
             session_id=note.session_id if note else None,
         )
-
-    def _audiences(self, owner: Owner | None) -> tuple[AudienceKey, ...]:
-        if self.target.project_id:
-            return audiences_of(self.target, owner)
-        if owner is None:
-            return ()
-        # Guests may not read their project's collection
-        return owner_key(*owner), *(project_key(owner[0], project) for project in self.projects)

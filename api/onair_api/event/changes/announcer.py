@@ -13,7 +13,9 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import replace
 
+from onair_api.access.audiences import AudienceKey
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
+from onair_api.event.changes.announcement import Announcement
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.changes.layout_announcements import layout_announcements
 from onair_api.event.changes.live_announcements import live_announcements
@@ -163,12 +165,15 @@ class ChangeAnnouncer:
         """
         change = self._with_unused_note(change)
         try:
-            target, owner = self._parents.find(change.entry)
+            target = self._parents.target(change.entry)
             if change.kind == LAYOUT:
                 found = layout_announcements(change, target, self._records.view, details)
             else:
                 found = live_announcements(change.before, change.after, target, self._records)
-            events = [each.event(change, part, owner, self._prefix) for part, each in enumerate(found)]
+            events = [
+                each.event(change, part, self._audiences(change, each), self._prefix)
+                for part, each in enumerate(found)
+            ]
         except Exception as error:  # noqa: BLE001 - one odd object must not stop the watch
             log_unexpected("events.change_not_announced", error, kind=change.kind)
             events = []
@@ -176,6 +181,9 @@ class ChangeAnnouncer:
         for event in events:
             self._deliver(event)
         self._buffer.advance(change.kind, change.position)
+
+    def _audiences(self, change: ResourceChange, announcement: Announcement) -> tuple[AudienceKey, ...]:
+        return self._parents.audiences(change.entry, announcement.target, announcement.projects)
 
     def _with_unused_note(self, change: ResourceChange) -> ResourceChange:
         """A deletion's note is written just before it, by a change that announces nothing else."""

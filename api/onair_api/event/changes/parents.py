@@ -1,10 +1,11 @@
-"""Finds an object's project, collection and owner; remembers them for a while after deletion."""
+"""Finds an object's project and collection, and who may see it; remembers them for a while after deletion."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 
-from onair_api.access.audiences import Owner
+from onair_api.access.audiences import AudienceKey, Owner, audiences_of, owner_key, project_key
 from onair_api.access.ownership import owner_in
 from onair_api.access.target import Target
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT, SOURCE
@@ -25,6 +26,8 @@ class Parents:
     def __init__(self) -> None:
         self._collections: dict[str, str] = {}
         """By project."""
+        self._uids: dict[str, str] = {}
+        """By project."""
         self._owners: dict[str, Owner] = {}
         """By collection."""
         self._deleted: OrderedDict[tuple[str, str], None] = OrderedDict()
@@ -33,6 +36,7 @@ class Parents:
         """Takes what a watch says of an object; only projects and collections are parents."""
         if entry.kind == PROJECT:
             self._collections[entry.name] = str(entry.spec.get("collectionId"))
+            self._uids[entry.name] = entry.uid
         elif entry.kind == COLLECTION:
             if owner := owner_in(entry):
                 self._owners[entry.name] = owner
@@ -49,15 +53,37 @@ class Parents:
             (kind, name), _ = self._deleted.popitem(last=False)
             if kind == PROJECT:
                 self._collections.pop(name, None)
+                self._uids.pop(name, None)
             else:
                 self._owners.pop(name, None)
 
-    def find(self, entry: Entry) -> tuple[Target, Owner | None]:
-        """The target of an object's events, complete, and the owner of its collection, if that is known."""
-        target = self._target(entry)
-        return target, self._owners.get(target.collection_id) if target.collection_id else None
+    def audiences(
+        self, entry: Entry, target: Target, projects: Iterable[str] = ()
+    ) -> tuple[AudienceKey, ...]:
+        """Who may see an event of an object; nobody where the owner of its collection is not known.
 
-    def _target(self, entry: Entry) -> Target:
+        Args:
+            target: of the event, complete.
+            projects: those whose guests see what belongs to their collection, which they may not read.
+        """
+        owner = self._owners.get(target.collection_id) if target.collection_id else None
+        if owner is None:
+            return ()
+        if target.project_id:
+            return audiences_of(owner, project_uid=self._project_uid(entry, target.project_id))
+        guests = (self._uids.get(each) for each in projects)
+        return owner_key(*owner), *(project_key(owner[0], uid) for uid in guests if uid)
+
+    def _project_uid(self, entry: Entry, project_id: str) -> str:
+        """Uid of the project that the object is, or is of: not of a later one of the same id."""
+        if entry.kind == PROJECT:
+            return entry.uid
+        owners = entry.metadata.get("ownerReferences") or ()
+        owning = (str(each["uid"]) for each in owners if each["kind"] == PROJECT)
+        return next(owning, self._uids.get(project_id, ""))
+
+    def target(self, entry: Entry) -> Target:
+        """The target of an object's events, with the ids above it."""
         spec = entry.spec
         if entry.kind == COLLECTION:
             return Target(entry.name)

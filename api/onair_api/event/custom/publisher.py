@@ -52,7 +52,9 @@ class Publisher:
         if publication.target:
             visible = await visible_target(self._cluster, identity, publication.target, path)
             target = visible.complete
-            audiences = audiences_of(target, visible.owner)
+            audiences = audiences_of(
+                visible.owner, collection_uid=visible.collection_uid, project_uid=visible.project_uid
+            )
             channel = Identity(*visible.owner, "", None, ()).user_id
             if identity.guest and not target.project_id:
                 raise PermissionDenied("a guest may publish to its project, not to the whole collection")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 
-from onair_api.access.audiences import Visibility
+from onair_api.access.audiences import GuestPlace, Visibility
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import Code, RpcError
@@ -26,6 +26,7 @@ class Session:
         "id",
         "identity",
         "origin",
+        "place",
         "resumed",
         "revoked",
         "sender",
@@ -35,7 +36,13 @@ class Session:
     )
 
     def __init__(
-        self, session_id: str, identity: Identity, visibility: Visibility, token: str, sender: Sender
+        self,
+        session_id: str,
+        identity: Identity,
+        visibility: Visibility,
+        token: str,
+        sender: Sender,
+        place: GuestPlace | None = None,
     ) -> None:
         self.id = session_id
         self.identity = identity
@@ -51,6 +58,8 @@ class Session:
         """Users whose custom events it may receive."""
         self.resumed: ResumedSession | None = None
         self.end_timers: list[asyncio.TimerHandle] = []
+        self.place = place
+        """Of a guest: what it reached when it opened."""
         self.revoked = False
         """Its token was revoked."""
         self.closed = False

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import structlog
 
-from onair_api.access.audiences import visibility_of
-from onair_api.access.ownership import owner_of
+from onair_api.access.audiences import GuestPlace, visibility_of
+from onair_api.access.ownership import place_of_guest
 from onair_api.auth.identity import Identity
 from onair_api.auth.tokens import Verified
 from onair_api.cache.cluster import Cluster
@@ -26,7 +26,6 @@ from onair_api.event.stream.session import Session
 from onair_api.event.stream.token_expiry import end_at_expiry, end_revoked
 from onair_api.metrics import STREAM_SESSIONS
 from onair_api.settings import Settings
-from onair_crds.kube.errors import ApiError
 
 log = structlog.get_logger()
 
@@ -78,7 +77,8 @@ class Streams:
         """
         Raises:
             ResourceExhausted: the token has too many streams open.
-            Unauthenticated: it is a guest's of a project whose id another one has now.
+            Unauthenticated: it is a guest's of a project that does not exist any more.
+            ApiError: the API server had to be asked and did not respond.
         """
         limit = self._settings.events.sessions_per_token
         if self._sessions_of_token[verified.id] >= limit:
@@ -86,10 +86,9 @@ class Streams:
                 f"this token has {limit} streams open, which is the most it may have", retry_after_s=5
             )
         identity = verified.identity
-        if self._is_of_an_earlier_project(identity):
-            raise Unauthenticated("the access token's project does not exist")
-        visibility = visibility_of(identity)
-        session = Session(session_id or str(uuid.uuid4()), identity, visibility, verified.id, sender)
+        place = await self._place_of(identity)
+        visibility = visibility_of(identity, place)
+        session = Session(session_id or str(uuid.uuid4()), identity, visibility, verified.id, sender, place)
         self._sessions[session] = None
         self._sessions_of_token[verified.id] += 1
         STREAM_SESSIONS.labels(sender.format.value).inc()
@@ -105,10 +104,21 @@ class Streams:
             session.ask_to_reconnect(time.time() + self._drain_s, reauthenticate=False)
         return session
 
-    def _is_of_an_earlier_project(self, identity: Identity) -> bool:
-        guest = identity.guest
-        project = self._cluster.view.entry(PROJECT, guest.project_id) if guest else None
-        return bool(guest and project and not guest.reaches(project.name, project.uid))
+    async def _place_of(self, identity: Identity) -> GuestPlace | None:
+        if identity.guest is None:
+            return None
+        place = await place_of_guest(self._cluster, identity, identity.guest)
+        if place is None:
+            raise Unauthenticated("the access token's project does not exist")
+        return place
+
+    def _lost_its_project(self, session: Session) -> bool:
+        """Whether a guest's project is gone; nothing of a later one of its id reached the session."""
+        guest, place = session.identity.guest, session.place
+        if guest is None or place is None:
+            return False
+        project = self._cluster.view.entry(PROJECT, guest.project_id)
+        return project is None or project.uid != place.project_uid
 
     async def close(self, session: Session) -> None:
         """Ends delivery to it, and stores how far it got for its return."""
@@ -145,12 +155,8 @@ class Streams:
     async def _listen(self, session: Session) -> None:
         """Listens to the custom events that this session may receive."""
         users = [session.visibility.user_id]
-        if guest := session.identity.guest:
-            try:
-                owner = await owner_of(self._cluster, guest.collection_id)
-            except ApiError:
-                owner = None
-            users += [Identity(*owner, "", None, ()).user_id] if owner else []
+        if session.place:
+            users.append(Identity(*session.place.owner, "", None, ()).user_id)
         session.channels = tuple(dict.fromkeys(users))
         if self._bus:
             for user_id in session.channels:
@@ -191,7 +197,7 @@ class Streams:
                 if not session.revoked and self._revoked(session.token):
                     session.revoked = True
                     end_revoked(session, self._drain_s)
-                elif not session.revoked and self._is_of_an_earlier_project(session.identity):
+                elif not session.revoked and self._lost_its_project(session):
                     session.revoked = True
                     end_revoked(session, 0)
             if self._bus:

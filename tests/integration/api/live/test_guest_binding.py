@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, WebSocket
-from tests.support.facade import Cluster, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.tokens import assert_error, claims_of, invite, refresh, refreshed, seen_by
 
+from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import PROJECT
 from onair_crds.shapes import JsonObject
 
 
@@ -24,6 +26,11 @@ def recreate(show: Show, cluster: Cluster) -> None:
         return entry is not None and entry.uid == uid
 
     wait_for(seen, "the new project is seen")
+
+
+def skip_to(stream: WebSocket, sub_type: str) -> None:
+    while not stream.next()["result"]["event"]["name"].endswith(f"SUB_TYPE_{sub_type}"):
+        pass
 
 
 @pytest.fixture
@@ -52,6 +59,54 @@ def test_it_does_not_reach_a_later_project_of_the_same_name(show: Show, cluster:
         assert stream.next()["code"] == 7, "and no other opens"
     invited = invite(show, "COHOST")
     assert seen_by(invited, show).get()["project"]["projectId"] == show.id
+
+
+def test_an_open_stream_receives_nothing_of_a_later_project_of_the_same_name(
+    show: Show, cluster: Cluster, second_facade: Facade
+) -> None:
+    host = show.user
+    guest = invite(show, "COHOST")
+    with WebSocket(host.facade, guest.token) as near, WebSocket(second_facade, guest.token) as far:
+        for stream in (near, far):
+            stream.subscribe()
+            stream.subscribe(projectId=show.id)
+        show.patch(metadata="of the first one")
+        for stream in (near, far):
+            skip_to(stream, "UPDATE")
+        recreate(show, cluster)
+        show.patch(metadata="of the later one")
+        host.ok("POST", PUBLISH, {"name": "hello", "payload": {}, "target": {"projectId": show.id}})
+        for stream in (near, far):
+            names = []
+            while "error" not in (message := stream.next()):
+                if event := message["result"].get("event"):
+                    names.append(event["name"].rpartition("_")[2])
+            assert set(names) <= {"DELETE"}, "which is of the project that it was of"
+
+
+def test_streams_end_with_the_project_of_their_guest(show: Show) -> None:
+    guest = invite(show, "GUEST")
+    with WebSocket(show.user.facade, guest.token) as stream:
+        stream.subscribe()
+        show.user.ok("DELETE", show.path)
+        skip_to(stream, "DELETE")
+        assert stream.closed() == 1008
+    with WebSocket(show.user.facade, guest.token) as stream:
+        assert stream.next()["code"] == 7, "and no other opens"
+
+
+def test_a_guest_of_a_project_whose_recreation_a_replica_has_not_seen_is_admitted(
+    show: Show, cluster: Cluster, second_facade: Facade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reflectors = second_facade.services.cluster._reflectors
+    watch = next(each for each in reflectors if each.kind == PROJECT)
+    wait_for(lambda: second_facade.view.get(PROJECT, show.id), "the project is seen")
+    monkeypatch.setattr(watch, "_store", View())
+    recreate(show, cluster)
+    late = User(second_facade, invite(show, "GUEST").token)
+    with WebSocket(second_facade, late.token) as stream:
+        stream.subscribe(projectId=show.id)
+    assert seen_by(late, show).get()["project"]["projectId"] == show.id
 
 
 def test_a_cohost_adds_sources_of_the_projects_own_collection_alone(show: Show, cluster: Cluster) -> None:

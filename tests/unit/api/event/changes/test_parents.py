@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from onair_api.access.audiences import owner_key, project_key
 from onair_api.access.target import Target
 from onair_api.cache.view import Entry
 from onair_api.event.changes.parents import Parents
@@ -15,6 +16,12 @@ def entry(kind: str, name: str, **spec: object) -> Entry:
     return Entry(kind, document)
 
 
+def of_project(child: Entry, uid: str) -> Entry:
+    child.metadata["ownerReferences"] = [{"kind": "Project", "name": "p", "uid": uid}]
+    return child
+
+
+OWNER = owner_key("s", "u")
 COLLECTION = entry("Collection", "c", owner={"serviceId": "s", "serviceUserId": "u"})
 PROJECT = entry("Project", "p", collectionId="c")
 
@@ -33,7 +40,8 @@ def test_a_target_is_completed_with_the_ids_above(child: Entry, target: Target) 
     parents = Parents()
     parents.learn(COLLECTION)
     parents.learn(PROJECT)
-    assert parents.find(child) == (target, ("s", "u"))
+    assert parents.target(child) == target
+    assert parents.audiences(child, target)[0] == OWNER
 
 
 def test_children_of_deleted_parents_still_have_a_target_and_an_owner() -> None:
@@ -42,8 +50,31 @@ def test_children_of_deleted_parents_still_have_a_target_and_an_owner() -> None:
         parents.learn(each)
         parents.forget(each)
     layout = entry("Layout", "l", projectId="p")
-    assert parents.find(layout) == (Target("c", "p", "l"), ("s", "u"))
+    target = parents.target(layout)
+    assert target == Target("c", "p", "l")
+    assert parents.audiences(layout, target) == (OWNER, project_key("s", "p"))
 
 
 def test_an_object_without_known_parents_has_no_owner() -> None:
-    assert Parents().find(entry("Layout", "l", projectId="p")) == (Target(None, "p", "l"), None)
+    layout = entry("Layout", "l", projectId="p")
+    target = Parents().target(layout)
+    assert target == Target(None, "p", "l")
+    assert Parents().audiences(layout, target) == ()
+
+
+def test_guests_of_an_earlier_project_of_the_same_id_see_nothing_of_a_later_one() -> None:
+    parents = Parents()
+    parents.learn(COLLECTION)
+    parents.learn(PROJECT)
+    parents.forget(PROJECT)
+    later = entry("Project", "p", collectionId="c")
+    later.uid = "later"
+    parents.learn(later)
+    target = Target("c", "p")
+    new, old = (OWNER, project_key("s", "later")), (OWNER, project_key("s", "p"))
+    assert parents.audiences(later, target) == new
+    assert parents.audiences(PROJECT, target) == old
+    assert parents.audiences(entry("Destination", "d", projectId="p"), target) == new
+    assert parents.audiences(of_project(entry("Destination", "d", projectId="p"), "p"), target) == old
+    source = entry("Source", "so", collectionId="c")
+    assert parents.audiences(source, Target("c"), ["p", "unknown"]) == new
