@@ -94,7 +94,7 @@ class Layouts:
             _only_scenes_have_transitions(wanted)
             return wanted
 
-        _, after = await self._writer.update(LAYOUT, layout.name, change, note)
+        _, after = await self._writer.update(layout, change, note)
         return with_request_metadata(layout_fields(after, project), note.metadata)
 
     async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:

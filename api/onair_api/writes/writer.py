@@ -72,19 +72,24 @@ class Writer:
             raise NotFound(f"{kind} {metadata['name']} was deleted in the meantime")
         return entry
 
-    async def update(self, kind: str, name: str, change: SpecChange, note: Note) -> tuple[Entry, Entry]:
+    async def update(self, entry: Entry, change: SpecChange, note: Note) -> tuple[Entry, Entry]:
         """Changes an object's spec; gives the versions before and after, the same one if nothing changed.
 
         That nothing is to change is decided on the API server's version, never on the view's: another
         replica may have written what the watch has yet to bring.
 
+        Args:
+            entry: some version of the object. A later object of its name may be somebody else's.
+
         Raises:
-            NotFound: there is no such object any more.
+            NotFound: it is gone, or another took its name.
             Aborted: others changed it each time, `ATTEMPTS` times.
             ApiError: the API server refused the change or did not respond.
         """
+        kind, name = entry.kind, entry.name
         async with self._lock(kind, name):
-            before = self._cluster.view.get(kind, name) or await self._newest(kind, name)
+            known = self._cluster.view.get(kind, name)
+            before = known if known and known.uid == entry.uid else await self._newest(entry)
             for attempt in range(ATTEMPTS):
                 before, operations = await self._difference(before, change)
                 if not operations:
@@ -98,7 +103,7 @@ class Writer:
                 WRITE_CONFLICTS.labels(kind).inc()
                 if attempt:
                     await asyncio.sleep(random.uniform(0, min(PAUSE_S * 2**attempt, LONGEST_PAUSE_S)))  # noqa: S311
-                before = await self._newest(kind, name)
+                before = await self._newest(before)
         raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times during this update; try again")
 
     async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonPatch]:
@@ -113,7 +118,7 @@ class Writer:
             operations, refusal = [], error
         if operations:
             return before, operations
-        newest = await self._newest(before.kind, before.name)
+        newest = await self._newest(before)
         if newest is before and refusal:
             raise refusal
         return newest, spec_changes(newest.spec, await change(newest))
@@ -137,10 +142,7 @@ class Writer:
                 if gone is not None:
                     log.info("resource.deleted", kind=entry.kind, name=entry.name, finished=gone)
                     return gone
-                newest = await self._newest(entry.kind, entry.name)
-                if newest.uid != entry.uid:
-                    raise NotFound(f"{entry.kind} {entry.name} does not exist")
-                entry = newest
+                entry = await self._newest(entry)
         raise Aborted(f"{entry.kind} {entry.name} was changed by others at the same time; try again")
 
     async def _delete(self, entry: Entry, note: RequestNote) -> bool | None:
@@ -201,11 +203,12 @@ class Writer:
         newest = await self._cluster.fetch(entry.kind, entry.name)
         return newest is None or newest.version != entry.version
 
-    async def _newest(self, kind: str, name: str) -> Entry:
-        entry = await self._cluster.fetch(kind, name)
-        if entry is None:
-            raise NotFound(f"{kind} {name} does not exist")
-        return entry
+    async def _newest(self, entry: Entry) -> Entry:
+        """The API server's version of the very object."""
+        newest = await self._cluster.fetch(entry.kind, entry.name)
+        if newest is None or newest.uid != entry.uid:
+            raise NotFound(f"{entry.kind} {entry.name} does not exist")
+        return newest
 
     def _lock(self, kind: str, name: str) -> asyncio.Lock:
         """Writers of one object in this process take turns, so only other processes cause conflicts."""

@@ -77,4 +77,4 @@ class Layers:
         self, caller: Caller, layout: Entry, request: BatchRequest, *, alone: bool
     ) -> JsonObject:
         note = RequestNote(caller.session_id, request.metadata)
-        return await self._writes.write(layout.name, Waiting(caller.identity, note, request, alone))
+        return await self._writes.write(layout, Waiting(caller.identity, note, request, alone))

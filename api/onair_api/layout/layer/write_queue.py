@@ -13,7 +13,6 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from onair_api.auth.identity import Identity
-from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.errors import RpcError
 from onair_api.layout.event_details_store import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest
@@ -84,33 +83,33 @@ class LayerWrites:
         self._writer = writer
         self._details = details
         self._waiting: dict[str, list[Waiting]] = {}
-        """By layout; one that is there, if empty, is being written."""
+        """By the layout's uid; one that is there, if empty, is being written."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def write(self, layout_id: str, waiting: Waiting) -> JsonObject:
+    async def write(self, layout: Entry, waiting: Waiting) -> JsonObject:
         """Applies a request; gives the batch response, or the record of the one layer.
 
         Raises:
             RpcError: it cannot be applied to the layout as it is; nothing of it is.
             ApiError: the API server refused it or did not respond.
         """
-        queue = self._waiting.get(layout_id)
+        queue = self._waiting.get(layout.uid)
         if queue is None:
-            self._waiting[layout_id] = [waiting]
-            task = asyncio.create_task(self._drain(layout_id))
+            self._waiting[layout.uid] = [waiting]
+            task = asyncio.create_task(self._drain(layout))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
             queue.append(waiting)
         return await waiting.response
 
-    async def _drain(self, layout_id: str) -> None:
-        queue = self._waiting[layout_id]
+    async def _drain(self, layout: Entry) -> None:
+        queue = self._waiting[layout.uid]
         while queue:
-            await self._write(layout_id, next_group(queue))
-        del self._waiting[layout_id]
+            await self._write(layout, next_group(queue))
+        del self._waiting[layout.uid]
 
-    async def _write(self, layout_id: str, group: list[Waiting]) -> None:
+    async def _write(self, layout: Entry, group: list[Waiting]) -> None:
         """One write for all of a group; each gets its response."""
         last = group[-1]
         note = replace(last.note, nonce=new_nonce())
@@ -128,9 +127,9 @@ class LayerWrites:
                     continue
                 layers = outcome.layers
                 responses[each] = (
-                    result(layout_id, each.request.layers[0], outcome.results[0])
+                    result(layout.name, each.request.layers[0], outcome.results[0])
                     if each.alone
-                    else batch_response(layout_id, each.request, outcome.results)
+                    else batch_response(layout.name, each.request, outcome.results)
                 )
             response = responses[last]
             kept = False
@@ -140,7 +139,7 @@ class LayerWrites:
             return {**entry.spec, "layers": list(layers.values())}
 
         try:
-            await self._writer.update(LAYOUT, layout_id, change, lambda: replace(note, has_details=kept))
+            await self._writer.update(layout, change, lambda: replace(note, has_details=kept))
         except Exception as error:  # noqa: BLE001 - those who wait for the response handle it
             for each in group:
                 _fail(each, error)

@@ -11,7 +11,6 @@ from onair_api.access.ownership import owned_project
 from onair_api.auth.callers import Caller
 from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders
@@ -44,7 +43,7 @@ class Broadcasts:
             run_id, wanted = wanted_start(entry.spec, entry.status, fresh_id)
             return {**copy.deepcopy(entry.spec), "broadcast": wanted}
 
-        await self._writer.update(PROJECT, project.name, change, caller.note())
+        await self._writer.update(project, change, caller.note())
         if run_id == fresh_id:
             log.info("broadcast.requested", project=project.name, broadcast=run_id)
         return {"broadcastId": run_id}
@@ -56,7 +55,7 @@ class Broadcasts:
         async def change(entry: Entry) -> JsonObject:
             return {**copy.deepcopy(entry.spec), "broadcast": wanted_stop(entry.spec, entry.status)}
 
-        before, after = await self._writer.update(PROJECT, project.name, change, caller.note())
+        before, after = await self._writer.update(project, change, caller.note())
         if after is not before:
             log.info("broadcast.stop_requested", project=project.name)
         return {}

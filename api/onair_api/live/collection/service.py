@@ -72,7 +72,7 @@ class Collections:
             limit = self._limits.metadata_bytes
             return updated_spec(CollectionSpec, COLLECTION_MESSAGE, entry.spec, message, limit)
 
-        _, after = await self._writer.update(COLLECTION, collection.name, change, note)
+        _, after = await self._writer.update(collection, change, note)
         return {"collection": await self._record(caller, after)}
 
     async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:

@@ -55,7 +55,7 @@ class Destinations:
         note = caller.note(message, self._limits.request_metadata_bytes)
         async with self._secrets_of(caller, destination.name) as secrets:
             change = functools.partial(secrets.updated_spec, message)
-            before, after = await self._writer.update(DESTINATION, destination.name, change, note)
+            before, after = await self._writer.update(destination, change, note)
             secrets.keep(after.spec)
         changed = any(not same(before.spec.get(name), after.spec.get(name)) for name in PLAN_INPUT)
         sent = bool(before.spec.get("enabled") or after.spec.get("enabled"))

@@ -59,7 +59,7 @@ class Projects:
             limit = self._limits.metadata_bytes
             return updated_spec(ProjectSpec, PROJECT_MESSAGE, entry.spec, message, limit)
 
-        before, after = await self._writer.update(PROJECT, project.name, change, note)
+        before, after = await self._writer.update(project, change, note)
         updated = on_air(after) and not same_programme(before.spec, after.spec)
         return {"project": await self._record(caller, after), "broadcastUpdated": updated}
 

@@ -7,7 +7,6 @@ import copy
 from onair_api.access.ownership import owned_project, source_of
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import FailedPrecondition, NotFound, Violation
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.project.record import ProjectRecords
@@ -82,7 +81,7 @@ class ProjectSources:
         self, caller: Caller, project: Entry, change: SpecChange, message: JsonObject
     ) -> JsonObject:
         note = caller.note(message, self._limits.request_metadata_bytes)
-        before, after = await self._writer.update(PROJECT, project.name, change, note)
+        before, after = await self._writer.update(project, change, note)
         secrets = caller.identity.sees_secrets
         return {
             "project": await self._records.record(after, secrets=secrets),

@@ -86,7 +86,7 @@ class Sources:
                 await self._keys.assign(entry.name)
             return spec
 
-        before, after = await self._writer.update(SOURCE, source.name, change, note)
+        before, after = await self._writer.update(source, change, note)
         changed = not same(before.spec.get("address"), after.spec.get("address"))
         return {
             "source": await self._record(caller, after),
@@ -103,9 +103,7 @@ class Sources:
         updated = []
         for project in projects:
             try:
-                await self._writer.update(
-                    PROJECT, project.name, _without(source.name, force=message["force"]), note
-                )
+                await self._writer.update(project, _without(source.name, force=message["force"]), note)
             except NotFound:
                 continue
             updated.append(project.name)

@@ -85,7 +85,7 @@ class Layout:
         metadata = {"name": "lay", "uid": "u", "resourceVersion": "1"}
         return Entry("Layout", {"metadata": metadata, "spec": self.spec})
 
-    async def update(self, kind: str, name: str, change: Any, note: Callable[[], RequestNote]) -> None:
+    async def update(self, entry: Entry, change: Any, note: Callable[[], RequestNote]) -> None:
         await self.may_write.wait()
         for _ in range(self.conflicts + 1):
             spec = await change(self.entry())
@@ -111,7 +111,7 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
         layout = Layout()
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         drag = [update("a", x=n, requestMetadata={"n": n}) for n in range(30)]
-        calls = [asyncio.create_task(writes.write("lay", each)) for each in drag]
+        calls = [asyncio.create_task(writes.write(layout.entry(), each)) for each in drag]
         await asyncio.sleep(0)
         layout.may_write.set()
         responses = await asyncio.gather(*calls)
@@ -121,7 +121,7 @@ def test_a_drag_is_answered_one_by_one_and_stored_in_few_writes() -> None:
         assert layout.spec["layers"][0]["x"] == 29
         assert len(layout.writes) <= 2
         assert layout.writes[-1].metadata == {"n": 29}
-        assert await writes.write("lay", update("b", x=1)), "the queue starts again"
+        assert await writes.write(layout.entry(), update("b", x=1)), "the queue starts again"
 
     run(test)
 
@@ -132,7 +132,10 @@ def test_an_error_is_its_own_requests() -> None:
         layout.may_write.set()
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
         results = await asyncio.gather(
-            *(writes.write("lay", each) for each in (update("a", x=1), update("missing"), update("b", x=2))),
+            *(
+                writes.write(layout.entry(), each)
+                for each in (update("a", x=1), update("missing"), update("b", x=2))
+            ),
             return_exceptions=True,
         )
         assert isinstance(results[1], NotFound)
@@ -151,7 +154,7 @@ def test_a_failure_of_the_write_is_everybodys() -> None:
 
         layout.update = fail  # type: ignore[method-assign]
         writes = LayerWrites(layout, None)  # type: ignore[arg-type]
-        calls = [asyncio.create_task(writes.write("lay", update("a"))) for _ in range(3)]
+        calls = [asyncio.create_task(writes.write(layout.entry(), update("a"))) for _ in range(3)]
         await asyncio.sleep(0)
         layout.may_write.set()
         for call in calls:
@@ -167,10 +170,10 @@ def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> N
         layout.may_write.set()
         layout.conflicts = 1
         writes = LayerWrites(layout, details)  # type: ignore[arg-type]
-        await writes.write("lay", update("a", x=1))
+        await writes.write(layout.entry(), update("a", x=1))
         assert details.kept == [], "the difference shows a plain update"
         assert not layout.writes[0].has_details
-        response = await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
+        response = await writes.write(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
         nonce = layout.writes[1].nonce
         assert layout.writes[1].has_details
         assert details.kept == [(nonce, {"update": {**response, "requestMetadata": {}}})] * 2, (
@@ -179,7 +182,8 @@ def test_what_the_difference_does_not_show_is_kept_under_the_writes_nonce() -> N
         assert details.kept[0][1]["update"]["requestAnimation"][0]["durationMs"] == 1
         layout.conflicts = 0
         await writes.write(
-            "lay", batch({"delete": {"id": "b"}}, {"update": {"id": "a"}}, requestMetadata={"why": 1})
+            layout.entry(),
+            batch({"delete": {"id": "b"}}, {"update": {"id": "a"}}, requestMetadata={"why": 1}),
         )
         nonce, record = details.kept[-1]
         assert nonce == layout.writes[2].nonce
@@ -201,7 +205,7 @@ def test_a_note_announces_no_details_that_are_not_kept() -> None:
         layout.may_write.set()
         details.reachable = False
         writes = LayerWrites(layout, details)  # type: ignore[arg-type]
-        await writes.write("lay", update("a", x=2, requestAnimation=ANIMATION))
+        await writes.write(layout.entry(), update("a", x=2, requestAnimation=ANIMATION))
         assert not layout.writes[0].has_details
 
     run(test)

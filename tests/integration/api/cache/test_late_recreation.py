@@ -1,0 +1,73 @@
+"""A replica whose watch is behind writes nothing to a later object of the name that it knows."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+from tests.support.facade import Cluster, Facade, User
+from tests.support.layouts import layout
+from tests.support.tokens import assert_error
+
+from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import LAYOUT, PROJECT
+from onair_crds.shapes import Document, JsonObject
+
+CALLS: list[tuple[str, str, JsonObject]] = [
+    ("PATCH", "", {"metadata": "mine"}),
+    ("POST", "/broadcast/start", {}),
+    ("DELETE", "?force=true", {}),
+]
+
+
+def hold_up(facade: Facade, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The replica's watch brings nothing of this kind any more."""
+    watch = next(each for each in facade.services.cluster._reflectors if each.kind == kind)
+    monkeypatch.setattr(watch, "_store", View())
+
+
+def recreate(cluster: Cluster, kind: str, plural: str, name: str, spec: Document) -> None:
+    """Somebody else gives the name to an object of theirs."""
+    cluster.admin.delete(cluster.path(plural, name)).raise_for_status()
+    cluster.apply(kind, plural, name, spec)
+
+
+@pytest.fixture
+def theirs(cluster: Cluster) -> str:
+    """A collection of another user's."""
+    name = f"c-{secrets.token_hex(4)}"
+    owner = {"serviceId": "studio", "serviceUserId": "bob"}
+    cluster.apply("Collection", "collections", name, {"owner": owner})
+    return name
+
+
+@pytest.mark.parametrize(("method", "path", "body"), CALLS, ids=str)
+def test_nothing_is_done_to_a_later_project_of_the_name(
+    anna: User,
+    cluster: Cluster,
+    facade: Facade,
+    theirs: str,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    path: str,
+    body: JsonObject,
+) -> None:
+    show = anna.project()
+    hold_up(facade, PROJECT, monkeypatch)
+    recreate(cluster, "Project", "projects", show.id, {"collectionId": theirs, "metadata": "theirs"})
+    before = cluster.get("projects", show.id)
+    assert_error(anna.call(method, show.path + path, body), 404, 5)
+    assert cluster.get("projects", show.id) == before
+
+
+def test_no_layer_is_added_to_a_later_layout_of_the_name(
+    anna: User, cluster: Cluster, facade: Facade, theirs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show = anna.project()
+    made = layout(show)
+    hold_up(facade, LAYOUT, monkeypatch)
+    spec = {key: value for key, value in cluster.get("layouts", made.id)["spec"].items() if key != "layers"}
+    recreate(cluster, "Layout", "layouts", made.id, {**spec, "projectId": f"p-{theirs}"})
+    before = cluster.get("layouts", made.id)
+    assert_error(made.call("POST", "/layers", {"type": "text"}), 404, 5)
+    assert cluster.get("layouts", made.id) == before
