@@ -83,6 +83,11 @@ class AgentMetrics(Collector):
         dropped = CounterMetricFamily(
             "onair_destination_dropped_packets", "Packets dropped for it.", labels=OF_DESTINATION
         )
+        undeleted = GaugeMetricFamily(
+            "onair_destination_undeleted_segments",
+            "Old segments that a bucket does not let be deleted.",
+            labels=OF_DESTINATION,
+        )
         for destination in self._agent.destinations:
             counters = destination.counters
             labels = [destination.wanted.id, destination.wanted.type]
@@ -92,4 +97,5 @@ class AgentMetrics(Collector):
             sessions.add_metric(labels, counters.sessions)
             sent.add_metric(labels, counters.sent_bytes)
             dropped.add_metric(labels, counters.dropped)
-        yield from (connected, queued, attempts, sessions, sent, dropped)
+            undeleted.add_metric(labels, counters.undeleted)
+        yield from (connected, queued, attempts, sessions, sent, dropped, undeleted)

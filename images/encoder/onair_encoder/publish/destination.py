@@ -32,6 +32,8 @@ class Counters:
     """Packets dropped because the peer was too slow."""
     queued_bytes: int = 0
     """Waiting in this process now."""
+    undeleted: int = 0
+    """Old segments that a bucket does not let be deleted."""
 
 
 class Destination:

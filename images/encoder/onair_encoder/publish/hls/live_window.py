@@ -5,7 +5,8 @@ from __future__ import annotations
 from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.hls.playlist import named_segments
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
-from onair_encoder.publish.hls.segment_name import SegmentName, kept_lines, kept_names
+from onair_encoder.publish.hls.segment_name import SegmentName
+from onair_encoder.publish.hls.segment_runs import SegmentRuns
 from onair_encoder.publish.hls.segmenter import Cut
 
 LEAST_SPOOL_S = 60.0
@@ -19,9 +20,9 @@ class LiveWindow(Presentation):
         super().__init__(storage, writer)
         self.prefix = f"{writer.broadcast}-"
         self.index = INDEX
-        self._stored: list[str] = []
-        """Segments of this run that are in the bucket, oldest first."""
-        self._old: list[str] = []
+        self._stored = SegmentRuns()
+        """Segments of this run that are in the bucket."""
+        self._old = SegmentRuns()
         """Segments of an earlier run, which the new playlist no longer names."""
         self._ours = False
         """The playlist in the bucket is this one."""
@@ -41,32 +42,30 @@ class LiveWindow(Presentation):
     def resume(self, text: str, tail: str = "") -> None:
         if is_recording(text):
             return
-        names = [*self._kept(text), *(name for name in named_segments(text) if SegmentName.of(name))]
+        kept = self._kept(text)
         if self._resume_own(text):
-            self._stored = [name for name in names if self._is_own(name)]
-            self._old = [name for name in names if not self._is_own(name)]
+            self._stored.extend(kept.of(self.prefix))
+            self._old.extend(kept.of(self.prefix, other=True))
         else:
-            self._old = names
+            self._old = kept
             self._seam = self.playlist.follow(text)
 
-    def _is_own(self, name: str) -> bool:
-        known = SegmentName.of(name)
-        return known is not None and known.prefix == self.prefix
-
-    def _kept(self, text: str) -> list[str]:
-        """Segments that are kept although the playlist no longer names them."""
+    def _kept(self, text: str) -> SegmentRuns:
+        """Segments that are in the bucket by what a playlist says, whether it still names them or not."""
+        kept = SegmentRuns.kept(text)
         names = [name for name in map(SegmentName.of, named_segments(text)) if name]
         if names and names[0].epoch is None:
             # Of an earlier version, which gave names by number alone
-            kept = min(names[0].number, max(0, self.storage.file_count - len(names)))
-            return [str(names[0].later(-before)) for before in range(kept, 0, -1)]
-        return list(kept_names(text))
+            count = min(names[0].number, max(0, self.storage.file_count - len(names)))
+            kept.append(names[0].later(-count), count)
+        kept.extend((name, 1) for name in names)
+        return kept
 
     def text(self) -> str:
         """The playlist, with comments that name what else is to be deleted one day."""
-        unnamed = max(0, len(self._stored) - len(self.playlist.segments))
         head, _, rest = str(self.playlist).partition("\n")
-        return "\n".join([head, *kept_lines([*self._old, *self._stored[:unnamed]]), rest])
+        kept = self._stored.lines(but_youngest=len(self.playlist.segments))
+        return "\n".join([head, *self._old.lines(), *kept, rest])
 
     def displaced_by(self, text: str) -> str | None:
         last = SegmentName.of((named_segments(text) or [""])[-1])
@@ -75,11 +74,12 @@ class LiveWindow(Presentation):
         return super().displaced_by(text)
 
     def add(self, cut: Cut, name: str) -> None:
-        self._stored.append(name)
+        if known := SegmentName.of(name):
+            self._stored.append(known)
         super().add(cut, name)
 
     def withdraw(self) -> None:
-        del self._stored[len(self._stored) - len(self.unlisted) :]
+        self._stored.drop_youngest(len(self.unlisted))
         super().withdraw()
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
@@ -91,15 +91,21 @@ class LiveWindow(Presentation):
 
     def obsolete(self) -> list[str]:
         # Who has just fetched a playlist may fetch what it names for as long as it lasts (RFC 8216, 6.2.2)
-        kept = max(self.storage.file_count, 2 * len(self.playlist.segments) + 1)
-        surplus = max(0, len(self._stored) - kept)
         return [
-            *self._old[:DELETED_AT_ONCE],
-            *self._stored[: min(surplus, DELETED_AT_ONCE)],
+            *self._old.oldest(DELETED_AT_ONCE),
+            *self._stored.oldest(min(self._surplus, DELETED_AT_ONCE)),
         ]
 
+    @property
+    def _surplus(self) -> int:
+        """How many of this run are no longer to be kept."""
+        kept = max(self.storage.file_count, 2 * len(self.playlist.segments) + 1)
+        return max(0, len(self._stored) - kept)
+
+    @property
+    def undeleted(self) -> int:
+        return len(self._old) + self._surplus + self._old.forgotten + self._stored.forgotten
+
     def deleted(self, name: str) -> None:
-        for names in (self._old, self._stored):
-            if name in names[: 2 * DELETED_AT_ONCE]:
-                names.remove(name)
-                return
+        if not self._old.remove(name):
+            self._stored.remove(name)

@@ -134,6 +134,7 @@ class _Storing:
             self._spool_writer.leave()
         else:
             self._spool_writer.close()
+        await self.upload.deletions.close()
         self._lock.release()
         with contextlib.suppress(Exception):
             await asyncio.shield(self._store.close())

@@ -151,6 +151,11 @@ class Presentation(ABC):
     def obsolete(self) -> list[str]:
         """Objects to be deleted next, now that a playlist is stored that names none of them."""
 
+    @property
+    def undeleted(self) -> int:
+        """How many segments are in the bucket that ought not to be."""
+        return 0
+
     @abstractmethod
     def deleted(self, name: str) -> None:
         """Takes note of it."""

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import socket
 import weakref
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -37,7 +38,8 @@ class BucketRequests:
         self._timeout_s = timeout_s
         self._session: aiohttp.ClientSession | None = None
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-        self._response_timeout = ResponseTimeout()
+        self._response_timeouts: dict[str, ResponseTimeout] = defaultdict(ResponseTimeout)
+        """By method: a storage that is slow to delete is not waited for any longer when it stores."""
         self._under_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -82,7 +84,7 @@ class BucketRequests:
         signed = await self._signer.sign(method, address.path(key), {**host, **headers}, digest)
         if method == "PUT":
             signed["Content-Length"] = str(len(data))
-        progress = RequestProgress(self._unacknowledged, self._response_timeout, len(data))
+        progress = RequestProgress(self._unacknowledged, self._response_timeouts[method], len(data))
         try:
             request = asyncio.ensure_future(
                 session.request(

@@ -7,12 +7,9 @@ was restarted gives a name twice: what is stored under a name never changes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _NAME = re.compile(r"([a-zA-Z0-9_-]+-)([0-9]{8,18})(?:\.([0-9]{1,18})\.([0-9a-f]+))?\.ts")
-_KEPT = "#ONAIR-KEPT:"
-_MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True)
@@ -43,25 +40,3 @@ class SegmentName:
 
     def later(self, by: int) -> SegmentName:
         return SegmentName(self.prefix, self.number + by, self.epoch, self.process)
-
-
-def kept_lines(names: Iterable[str]) -> list[str]:
-    """Comments in a playlist with the segments that it no longer names, for whoever has to delete them."""
-    runs: list[tuple[SegmentName, int]] = []
-    for name in filter(None, map(SegmentName.of, names)):
-        first, count = runs[-1] if runs else (name, 0)
-        if count and name == first.later(count):
-            runs[-1] = first, count + 1
-        else:
-            runs.append((name, 1))
-    return [f"{_KEPT}{first},{count}" for first, count in runs]
-
-
-def kept_names(text: str) -> Iterator[str]:
-    """The segments in such comments."""
-    for line in text.splitlines():
-        if line.startswith(_KEPT):
-            first, _, count = line.removeprefix(_KEPT).partition(",")
-            name = SegmentName.of(first)
-            if name and count.isascii() and count.isdigit():
-                yield from (str(name.later(by)) for by in range(min(int(count), _MOST_KEPT)))

@@ -10,6 +10,7 @@ from typing import Any
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
@@ -41,6 +42,7 @@ class Upload:
         self._presentation = presentation
         self._store = store
         self._guard = PlaylistGuard(store, presentation)
+        self.deletions = Deletions(destination, store, presentation)
         self._lock = lock
         self._closing = closing
         self._resumed = False
@@ -109,6 +111,7 @@ class Upload:
                     return
                 playlist.ended = True
                 await self._store_playlist(last=True)
+                await self.deletions.finish()
             except SessionError as error:
                 playlist.ended = False
                 if error.displaced:
@@ -193,16 +196,7 @@ class Upload:
             await self._store.put_playlist(name, text)
         presentation.playlist_stored(time.monotonic(), len(text))
         self._spool_writer.spool.listed()
-        names = presentation.obsolete()
-        deletions = await asyncio.gather(*map(self._store.delete, names), return_exceptions=True)
-        for name, error in zip(names, deletions, strict=True):
-            if isinstance(error, SessionError):
-                # Media is delivered all the same
-                log("hls.not-deleted", id=self._destination.wanted.id, error=str(error))
-            elif error:
-                raise error
-            else:
-                presentation.deleted(name)
+        self.deletions.begin()
 
     async def _store_tail(self) -> None:
         """Notes what the stored playlist does not name yet, for whoever goes on should this encoder end now.

@@ -73,6 +73,16 @@ def test_a_small_window_names_three_target_durations_and_keeps_what_a_player_may
     assert len(window._stored) == 2 * len(window.playlist.segments) + 1
 
 
+def test_a_bucket_that_lets_nothing_be_deleted_costs_no_longer_text_with_each_segment() -> None:
+    window = window_of(20)
+    length = len(window.text())
+    for _ in range(5000):
+        add(window)
+    assert len(window.text()) < length + 50
+    assert window.undeleted > 5000
+    assert window_of(0, epoch=2, after=window.text()).undeleted == window.undeleted
+
+
 def test_a_deletion_that_failed_is_repeated() -> None:
     window = window_of(9)
     first, second = window.obsolete()
@@ -123,7 +133,7 @@ def test_what_an_earlier_version_stored_is_resumed_and_deleted() -> None:
     successor = LiveWindow(storage, writer(epoch=2))
     successor.resume(old)
     assert successor.next_name == "run-00000010.2.a1.ts"
-    assert successor._stored == [f"run-{number:08}.ts" for number in (5, 6, 7, 8, 9)]
+    assert successor._stored.oldest(9) == [f"run-{number:08}.ts" for number in (5, 6, 7, 8, 9)]
 
 
 def test_it_stands_down_for_a_higher_epoch_and_for_another_broadcast_that_came_later() -> None:

@@ -1,11 +1,11 @@
-"""Names of segments, and the comments that remember those a playlist no longer names."""
+"""Names of segments."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_encoder.publish.hls.segment_name import SegmentName, kept_lines, kept_names
+from onair_encoder.publish.hls.segment_name import SegmentName
 
 NAMES = st.builds(
     SegmentName,
@@ -32,17 +32,3 @@ def test_other_names_are_none_of_ours() -> None:
         "../run-00000001.ts",
     ):
         assert SegmentName.of(name) is None
-
-
-@given(st.lists(st.tuples(NAMES, st.integers(1, 30)), max_size=5))
-def test_kept_segments_are_remembered(runs: list[tuple[SegmentName, int]]) -> None:
-    names = [str(first.later(by)) for first, count in runs for by in range(count)]
-    lines = kept_lines(names)
-    assert len(lines) <= len(runs)
-    assert list(kept_names("\n".join(["#EXTM3U", *lines]))) == names
-
-
-def test_comments_that_somebody_else_wrote_are_passed_over() -> None:
-    text = "#ONAIR-KEPT:\n#ONAIR-KEPT:x,3\n#ONAIR-KEPT:run-00000001.ts,²\n#ONAIR-KEPT:run-00000001.ts,-1"
-    assert list(kept_names(text)) == []
-    assert len(list(kept_names("#ONAIR-KEPT:run-00000001.ts,999999999999"))) == 100_000
