@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from collections.abc import Iterable
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.base import Condition
+from onair_crds.shapes import Document
 
 RECORDING_INCOMPLETE = "RecordingIncomplete"
+_LACKS = re.compile(r"the recording lacks ([0-9]+\.[0-9]) s ")
 
 
 def with_recording(
@@ -33,3 +37,10 @@ def with_recording(
         last_transition_time=before.last_transition_time if before else format_time(now),
     )
     return [*others, incomplete]
+
+
+def missing_s(conditions: Iterable[Document]) -> float:
+    """The seconds that the condition names; 0 where there is none."""
+    message = next((str(c.get("message")) for c in conditions if c.get("type") == RECORDING_INCOMPLETE), "")
+    found = _LACKS.match(message)
+    return float(found[1]) if found else 0.0

@@ -88,6 +88,16 @@ class AgentMetrics(Collector):
             "Old segments that a bucket does not let be deleted.",
             labels=OF_DESTINATION,
         )
+        waiting = GaugeMetricFamily(
+            "onair_destination_waiting_seconds",
+            "Seconds of the programme that wait for a bucket.",
+            labels=OF_DESTINATION,
+        )
+        missing = GaugeMetricFamily(
+            "onair_destination_missing_seconds",
+            "Seconds of the programme that a recording lacks for good.",
+            labels=OF_DESTINATION,
+        )
         for destination in self._agent.destinations:
             counters = destination.counters
             labels = [destination.wanted.id, destination.wanted.type]
@@ -98,4 +108,6 @@ class AgentMetrics(Collector):
             sent.add_metric(labels, counters.sent_bytes)
             dropped.add_metric(labels, counters.dropped)
             undeleted.add_metric(labels, counters.undeleted)
-        yield from (connected, queued, attempts, sessions, sent, dropped, undeleted)
+            waiting.add_metric(labels, destination.state.waiting_s)
+            missing.add_metric(labels, destination.state.missing_s)
+        yield from (connected, queued, attempts, sessions, sent, dropped, undeleted, waiting, missing)

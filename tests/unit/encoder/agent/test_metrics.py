@@ -1,15 +1,20 @@
-"""The dashboard queries nothing that the encoder does not export."""
+"""What the encoder exports: all that the dashboard queries, and what it reports of recordings."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from prometheus_client import generate_latest
 
+from onair_crds.contract.program import ProgramDestination
 from onair_encoder.agent.agent import Agent
-from onair_encoder.agent.metrics import registry_of
+from onair_encoder.agent.metrics import AgentMetrics, registry_of
+from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.destination import Destination
 
 DASHBOARD = Path(__file__).parents[4] / "charts/onair/files/dashboards/onair-shows.json"
 
@@ -23,3 +28,17 @@ def test_every_metric_of_the_dashboard_exists(tmp_path: Path) -> None:
     }
     assert len(queried) > 10
     assert queried <= exported
+
+
+def test_what_a_recording_lacks_is_what_the_operator_is_told() -> None:
+    archive = Destination(ProgramDestination(id="archive", type="HLS"), FanOut(), lambda: None)
+    archive.recorded(7.04, 12.04)
+    agent: Any = SimpleNamespace(destinations=[archive])
+    found = {
+        sample.name: sample.value
+        for metric in AgentMetrics(agent)._destinations()
+        for sample in metric.samples
+        if sample.labels == {"destination": "archive", "kind": "HLS"}
+    }
+    assert found["onair_destination_waiting_seconds"] == archive.state.waiting_s == 7.0
+    assert found["onair_destination_missing_seconds"] == archive.state.missing_s == 12.0

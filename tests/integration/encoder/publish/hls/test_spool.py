@@ -120,7 +120,7 @@ async def test_a_full_spool_drops_the_oldest_as_a_discontinuity(
 async def test_an_agent_that_is_restarted_stores_what_its_predecessor_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All but the segment that was under way and the one that was being cut."""
+    """With what was under way and what was being cut, as it was closed and not killed."""
     async with StorageServer(tmp_path) as server, live_program() as fan_out:
         folder = server.bucket() / "archive"
         archive = server.destination(vod=True)
@@ -138,8 +138,8 @@ async def test_an_agent_that_is_restarted_stores_what_its_predecessor_kept(
         await until(lambda: not follower.destination.counters.queued_bytes, "all is stored")
         await follower.finish()
         text = text_of(folder / "run.m3u8")
-        assert len(names(text)) >= 1 + 4
-        assert 0 < follower.destination.state.missing_s < 5
+        assert len(names(text)) >= 1 + 4 + 2
+        assert follower.destination.state.missing_s < 1.5, "the time between the two"
         assert not list(on_disk.rglob("*.ts")), "nothing is left behind"
 
 

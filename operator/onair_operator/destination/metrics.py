@@ -1,0 +1,36 @@
+"""Metrics of destinations: what their recordings lack, as their conditions say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client import REGISTRY
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from onair_crds.kube.store import Store
+from onair_operator.cluster.watched_kinds import DESTINATION
+from onair_operator.destination.recording import missing_s
+
+
+class RecordingCollector(Collector):
+    """Looks at each scrape, so that every replica has the same figures, after the encoder is gone too."""
+
+    def __init__(self) -> None:
+        self.store: Store | None = None
+        """What this process knows; set once there is one."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        missing = GaugeMetricFamily(
+            "onair_operator_recording_missing_seconds",
+            "Seconds of its last broadcast that a destination's recording lacks.",
+            labels=["destination"],
+        )
+        for entry in self.store.entries(DESTINATION) if self.store else []:
+            if lacks_s := missing_s(entry.status.get("conditions") or []):
+                missing.add_metric([entry.name], lacks_s)
+        yield missing
+
+
+RECORDINGS = RecordingCollector()
+REGISTRY.register(RECORDINGS)
