@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from tests.support.control_plane import free_port
 
-from onair_crds.contract.pod import CERTIFICATE, PRIVATE_KEY, PROGRAM_PATH, STATUS_PATH
+from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PRIVATE_KEY, PROGRAM_PATH, STATUS_PATH
 from onair_crds.contract.program import EncoderStatus, Program
 from onair_operator.encoder import client as client_module
 from onair_operator.encoder.identity import OperatorKey, pod_identity
@@ -38,6 +39,11 @@ class EncoderServer:
         self.programs: list[Program] = []
         self.response: tuple[int, str] | None = None
         """To a programme; without one it is taken, unless its revision is over."""
+        self.failing: set[str] = set()
+        """Paths to which every response is that it fails."""
+        self.failed = 0
+        self.requests: list[str] = []
+        """Method, path and body of those that it did not fail."""
 
     async def take(self, request: web.Request) -> web.Response:
         program = Program.model_validate_json(await request.read())
@@ -57,6 +63,17 @@ class EncoderServer:
             status = await self.statuses.get()
             await response.write(status.wire().encode() + b"\n")
 
+    async def hear(self, _: web.Request) -> web.Response:
+        return web.Response()
+
+    @web.middleware
+    async def note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.path in self.failing:
+            self.failed += 1
+            return web.Response(status=503)
+        self.requests.append(f"{request.method} {request.path} {(await request.text()).strip()}".strip())
+        return await handler(request)
+
     @classmethod
     @asynccontextmanager
     async def running(
@@ -69,7 +86,8 @@ class EncoderServer:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(folder / CERTIFICATE, folder / PRIVATE_KEY)
         server, port = cls(identity[CERTIFICATE]), free_port()
-        app = web.Application()
+        app = web.Application(middlewares=[server.note])
+        app.router.add_put(CONTACT_PATH, server.hear)
         app.router.add_put(PROGRAM_PATH, server.take)
         app.router.add_get(STATUS_PATH, server.show)
         runner = web.AppRunner(app, shutdown_timeout=0.1)

@@ -63,11 +63,14 @@ class EncoderClient:
         self._session = aiohttp.ClientSession(read_bufsize=MAX_STATUS_LINE)
         self._push = ProgramPush(pod.name, self._put, changed, leads)
         self._contact = ContactKeeper(self._put_contact, changed, leads)
-        self._keeping = asyncio.create_task(self._contact.run(), name=f"keep in touch with {pod.name}")
-        self._tasks = (
-            asyncio.create_task(self._follow(), name=f"follow {pod.name}"),
-            asyncio.create_task(self._push.run(), name=f"push to {pod.name}"),
-            self._keeping,
+        self._keeping, self._following = self._begin()
+        self._pushing = asyncio.create_task(self._push.run(), name=f"push to {pod.name}")
+        self._tasks = [self._pushing, self._keeping, self._following]
+
+    def _begin(self) -> tuple[asyncio.Task[None], asyncio.Task[None]]:
+        return (
+            asyncio.create_task(self._contact.run(), name=f"keep in touch with {self.pod.name}"),
+            asyncio.create_task(self._follow(), name=f"follow {self.pod.name}"),
         )
 
     @property
@@ -95,10 +98,19 @@ class EncoderClient:
     def replace(self) -> None:
         """Tells the encoder that another one takes its place; the view says when it has yielded.
 
-        A programme that it does not have yet is not for it any more.
+        A programme that it does not have yet is not for it any more. Nor is any other request: an encoder
+        that is out of touch would take it for a sign that it is wanted, and publish until it hears the next.
         """
+        if self._contact.replaced:
+            return
         self._push.forget()
+        self._pushing.cancel()
         self._contact.replace()
+        if not self.connected:
+            for task in (self._keeping, self._following):
+                task.cancel()
+            self._keeping, self._following = self._begin()
+            self._tasks += [self._keeping, self._following]
 
     async def part(self) -> None:
         """Closes, once an encoder that still responds has yielded: nothing else will end it."""
@@ -163,6 +175,8 @@ class EncoderClient:
     async def _follow(self) -> None:
         delay_s = RETRY_MIN_S
         while True:
+            if self._contact.replaced:
+                await asyncio.wait({self._keeping})
             try:
                 async for status in self._statuses():
                     delay_s = RETRY_MIN_S

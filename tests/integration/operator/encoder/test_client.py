@@ -10,8 +10,9 @@ import pytest
 from tests.support.encoder_server import EncoderServer, until
 from tests.support.worlds import PROGRAM, pod
 
-from onair_crds.contract.pod import CERTIFICATE
-from onair_crds.contract.program import EncoderStatus
+from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PROGRAM_PATH, STATUS_PATH
+from onair_crds.contract.program import Contact, EncoderStatus
+from onair_operator.encoder import contact
 from onair_operator.encoder.client import EncoderClient
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.program_push import EncoderUnreachable, digest
@@ -97,6 +98,25 @@ async def test_a_revision_that_is_over_is_taken_on_and_not_told(
     await until(lambda: followed.client.view.pushed == digest(PROGRAM))
     assert [program.revision for program in encoder.programs] == [2**45 + 1]
     assert followed.client.view.refused is None
+
+
+async def test_one_that_is_replaced_while_it_cannot_be_reached_hears_that_before_anything_else(
+    encoder: EncoderServer, followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contact, "REPLACED_RETRY_S", 0.05)
+    encoder.failing = {CONTACT_PATH, STATUS_PATH, PROGRAM_PATH}
+    followed.client.want(PROGRAM)
+    await until(lambda: encoder.failed > 3)
+    encoder.requests.clear()
+    followed.client.replace()
+    encoder.failing, encoder.failed = {CONTACT_PATH}, 0
+    await until(lambda: encoder.failed > 20)
+    assert encoder.requests == []
+    encoder.failing = set()
+    encoder.statuses.put_nowait(status())
+    await until(lambda: followed.client.view.connected)
+    assert followed.client.view.yielded
+    assert encoder.requests == [f"PUT {CONTACT_PATH} {Contact(replaced=True).wire()}", f"GET {STATUS_PATH}"]
 
 
 async def test_another_encoders_certificate_is_refused(encoder: EncoderServer) -> None:
