@@ -274,10 +274,8 @@ class ReconcileLoop:
         self._queue.add_after(key, min(0.05 * 2 ** min(failures - 1, 8), 10.0))
 
     async def _watch_nodes(self, world: World) -> None:
-        """Looks at nodes only while an encoder is silent, and at those found dead until they are back."""
+        """Judges nodes while an encoder on them is silent, and those found dead until they are back."""
         while True:
             await asyncio.sleep(NODE_INTERVAL_S)
-            if nodes := suspects(world) | world.nodes.dead:
-                await world.nodes.refresh()
-                for node in nodes:
-                    self._queue.add(Key(NODE, node))
+            for node in suspects(world) | world.nodes.dead:
+                self._queue.add(Key(NODE, node))

@@ -25,7 +25,7 @@ from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.show_metrics import SHOWS
 from onair_operator.cluster.watch import Watch
-from onair_operator.cluster.watched_kinds import KINDS, PROJECT
+from onair_operator.cluster.watched_kinds import KINDS, POD, PROJECT
 from onair_operator.cluster.world import World
 from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
@@ -69,6 +69,7 @@ class _Runtime:
         self._election = LeaderElection(
             client, settings.release_namespace, self._identity, settings.leader_election
         )
+        self._nodes = NodeLeases(client)
         changed, namespace = self._reconcile.changed, settings.show_namespace
         self._resync = Resync(client, self._store, namespace, changed, lambda: self._election.leading)
         self._watch = Watch(client, self._store, namespace, changed, watches_started, self._resync)
@@ -77,15 +78,16 @@ class _Runtime:
         probes = ProbeServer(lambda: self._resync.synced)
         await probes.start(self._settings.health_port)
         watching = asyncio.create_task(self._watch.run(self._settings.resync_interval_s, self._stop))
+        looking = asyncio.create_task(self._nodes.watch(lambda: self._store.size(POD) > 0))
         campaign = asyncio.create_task(self._election.campaign(self._lead))
         stopping = asyncio.create_task(self._stop.wait())
         try:
-            await asyncio.wait({watching, campaign, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({watching, campaign, stopping, looking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._stop.set()
-            campaign.cancel()
-            stopping.cancel()
-            ended = await asyncio.gather(campaign, stopping, return_exceptions=True)
+            for task in (campaign, stopping, looking):
+                task.cancel()
+            ended = await asyncio.gather(campaign, stopping, looking, return_exceptions=True)
             # Released at once: the next one need not wait for our watches to end.
             await self._election.release()
             watched = await asyncio.gather(watching, return_exceptions=True)
@@ -100,7 +102,8 @@ class _Runtime:
         client, queue, settings = self._client, self._queue, self._settings
         leads = self._election.may_act
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
-        world = World(self._store, fleet, NodeLeases(client), RtcProviders(settings.rtc))
+        self._nodes.forget_dead()
+        world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc))
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)

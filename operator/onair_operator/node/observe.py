@@ -23,8 +23,8 @@ class ObservedNode:
     """Whether an encoder on it has fallen silent."""
     dead: bool
     """Whether it was found dead before."""
-    renewals: Mapping[str, dt.datetime]
-    """When each node of the cluster last renewed its Lease."""
+    unchanged_s: Mapping[str, float]
+    """For how long the Lease of each node of the cluster has been the same."""
     projects: frozenset[str] = frozenset()
     """The projects that have an encoder anywhere."""
 
@@ -36,7 +36,7 @@ def observe(world: World, name: str) -> ObservedNode:
         name=name,
         silent=name in suspects(world),
         dead=name in world.nodes.dead,
-        renewals=world.nodes.renewals,
+        unchanged_s=world.nodes.unchanged_s,
         projects=frozenset(project for project in pods if project),
     )
 

@@ -1,4 +1,4 @@
-"""Decides which nodes are dead: their Lease is old while most others' are fresh. Pure."""
+"""Decides which nodes are dead: their Lease stays the same while most others' are renewed. Pure."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from onair_operator.cluster.watched_kinds import PROJECT
 from onair_operator.node.observe import ObservedNode
 from onair_operator.settings import OperatorSettings
 
-STALE_AFTER = dt.timedelta(seconds=12.5)
+STALE_AFTER_S = 12.5
 """The kubelet renews its Lease every 10 s."""
 
 
 def make_plan(observed: ObservedNode, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
     """Marks a suspect node as dead, or a dead one as alive again; every encoder is then looked at."""
-    dead = (observed.silent or observed.dead) and observed.name in dead_nodes(observed.renewals, now)
+    dead = (observed.silent or observed.dead) and observed.name in dead_nodes(observed.unchanged_s)
     if dead == observed.dead:
         return []
     looks = [Requeue(Key(PROJECT, project), 0.0) for project in sorted(observed.projects)]
     return [MarkNode(observed.name, dead=dead), *looks]
 
 
-def dead_nodes(renewals: Mapping[str, dt.datetime], now: dt.datetime) -> frozenset[str]:
+def dead_nodes(unchanged_s: Mapping[str, float]) -> frozenset[str]:
     """Nodes whose Lease is stale, unless most are: then the API server was unavailable.
 
     One of two is dead, as the other one's renewal shows that the API server takes them.
     """
-    stale = {node for node, renewed in renewals.items() if now - renewed > STALE_AFTER}
-    return frozenset(stale) if 2 * len(stale) <= len(renewals) else frozenset()
+    stale = {node for node, same_s in unchanged_s.items() if same_s > STALE_AFTER_S}
+    return frozenset(stale) if 2 * len(stale) <= len(unchanged_s) else frozenset()

@@ -5,6 +5,7 @@ The test is kubelet and scheduler. Operator and agents are real and talk HTTPS a
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import datetime as dt
 import itertools
@@ -18,7 +19,9 @@ from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer
 from tests.support.operated_namespace import OperatedNamespace, until
 
 from onair_crds.contract.pod import CONTROL_PORT
+from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS, Api
+from onair_crds.shapes import Document
 from onair_encoder.agent.agent import Agent
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
@@ -26,6 +29,7 @@ from onair_operator.cluster.watched_kinds import NODE
 from onair_operator.cluster.world import World
 from onair_operator.encoder import client as client_module
 from onair_operator.node import observe as node_module
+from onair_operator.node import plan as node_plan
 from onair_operator.reconcile import PLANNERS
 from onair_operator.settings import OperatorSettings
 
@@ -40,6 +44,8 @@ class Kubelets:
     def __init__(self, cluster: OperatedNamespace, agents: Agents, stack: AsyncExitStack) -> None:
         self._cluster, self._agents, self._stack = cluster, agents, stack
         self.networks: dict[str, CutProxy] = {}
+        self.cut_off: set[str] = set()
+        """Nodes that do not reach the API server."""
 
     async def start(self, pod: str, node: str) -> Agent:
         cluster = self._cluster
@@ -56,13 +62,25 @@ class Kubelets:
         await cluster.pod_is(pod, {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]})
         return agent
 
-    async def renew(self, node: str, ago_s: float = 0.0) -> None:
-        """Renews a node's Lease, so long ago."""
-        at = (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=ago_s)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        lease = {"metadata": {"name": node}, "spec": {"holderIdentity": node, "renewTime": at}}
+    async def register(self, node: str, clock_s: float = 0.0) -> None:
+        """Gives a node a Lease, which it renews by a clock that is ahead by so much, until it is cut off."""
+        lease = {"metadata": {"name": node}, "spec": _renewed(node, clock_s)}
         document = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **lease}
         await self._cluster.client.create(LEASES, LEASE_NAMESPACE, document)
         self._stack.push_async_callback(self._cluster.client.delete, LEASES, LEASE_NAMESPACE, node)
+        renewing = asyncio.create_task(self._renew(node, clock_s))
+        self._stack.callback(renewing.cancel)
+
+    async def _renew(self, node: str, clock_s: float) -> None:
+        while node not in self.cut_off:
+            change = {"spec": _renewed(node, clock_s)}
+            await self._cluster.client.merge_patch(LEASES, LEASE_NAMESPACE, node, change)
+            await asyncio.sleep(0.3)
+
+
+def _renewed(node: str, clock_s: float) -> Document:
+    at = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=clock_s)
+    return {"holderIdentity": node, "renewTime": format_time(at, "microseconds")}
 
 
 @pytest.fixture
@@ -77,6 +95,7 @@ async def kubelets(
     """A show with one destination; the operator runs."""
     monkeypatch.setattr(client_module, "SILENCE_TIMEOUT_S", 0.5)
     monkeypatch.setattr(node_module, "SILENT_AFTER_S", 0.5)
+    monkeypatch.setattr(node_plan, "STALE_AFTER_S", 3.0)
     async with AsyncExitStack() as stack:
         agents = Agents(tmp_path, server, monkeypatch)
         await stack.enter_async_context(cluster.operator())
@@ -127,8 +146,8 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
         return judge(world, name, now, settings)
 
     monkeypatch.setitem(PLANNERS, NODE, judge_node)
-    await kubelets.renew("node-a")
-    await kubelets.renew("node-b")
+    await kubelets.register("node-a")
+    await kubelets.register("node-b")
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
     kubelets.networks[FIRST].to_server = kubelets.networks[FIRST].to_client = False
@@ -140,15 +159,17 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
     assert (await epoch_of(cluster), server.on_air) == (1, [1])
 
 
+@pytest.mark.parametrize("clock_s", [-3600.0, 3600.0], ids=["an hour behind", "an hour ahead"])
 async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_place_to_the_next_one(
-    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer
+    cluster: OperatedNamespace, kubelets: Kubelets, server: ExclusiveServer, clock_s: float
 ) -> None:
-    await kubelets.renew("node-a", ago_s=20)
-    await kubelets.renew("node-b")
+    await kubelets.register("node-a", clock_s)
+    await kubelets.register("node-b", -clock_s)
     first = await kubelets.start(FIRST, "node-a")
     await on_air(server, 1)
     network = kubelets.networks[FIRST]
     network.to_server = network.to_client = False
+    kubelets.cut_off.add("node-a")
     await kubelets.start(SECOND, "node-b")
     await on_air(server, 2)
 
