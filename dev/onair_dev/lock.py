@@ -14,7 +14,7 @@ FOLDER = ROOT / "requirements"
 BUILD = FOLDER / "build.in"
 CARRIERS = ("go", "node")
 """Packages that contain a program, see required_programs.py."""
-EXTRAS = ("dev", "operator", "api", "encoder")
+EXTRAS = ("dev", "operator", "api", "encoder", "ingest")
 OPTIONS = [
     "--quiet",
     "--universal",

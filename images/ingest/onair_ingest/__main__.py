@@ -1,0 +1,17 @@
+"""`python -m onair_ingest`: runs the gateway beside an ingest server until SIGTERM."""
+
+from __future__ import annotations
+
+from onair_crds.runtime import event_loop, logs
+from onair_ingest.process import run
+from onair_ingest.settings import Settings
+
+
+def main() -> None:
+    settings = Settings()
+    logs.configure(settings.log_level)
+    event_loop.run(run(settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Asks the facade who may publish: a bounded number of requests, and none twice about an unknown key."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Literal
+
+import aiohttp
+from pydantic import SecretStr, ValidationError
+
+from onair_crds.contract.ingest_gateway import (
+    HOOK_PATH,
+    PublishRequest,
+    Refusal,
+    gateway_token,
+    stream_of_key,
+)
+from onair_ingest.settings import HookSettings
+
+WAITING_PER_QUESTION = 10
+MAX_UNKNOWN_KEYS = 4096
+MAX_RESPONSE = 16_384
+UNKNOWN_KEY = "UnknownKey"
+
+PublishProtocol = Literal["rtmp", "rtmps", "srt"]
+
+
+class FacadeUnavailable(Exception):
+    """The facade did not respond, or too many questions wait."""
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    refusal: Refusal
+    until_s: float
+
+
+class Facade:
+    def __init__(
+        self, session: aiohttp.ClientSession, secret: bytes, gateway: str, settings: HookSettings
+    ) -> None:
+        self._session = session
+        self._headers = {"Authorization": f"Bearer {gateway_token(secret, 'facade')}"}
+        self._gateway = gateway
+        self._settings = settings
+        self._asking = asyncio.Semaphore(settings.concurrency)
+        self._waiting = 0
+        self._unknown: OrderedDict[str, _Unknown] = OrderedDict()
+
+    async def ask(self, key: str, protocol: PublishProtocol) -> Refusal | None:
+        """Why somebody with this key may not publish; None where they may.
+
+        Raises:
+            FacadeUnavailable
+        """
+        stream = stream_of_key(key)
+        known = self._unknown.get(stream)
+        if known and known.until_s > time.monotonic():
+            return known.refusal
+        if self._waiting >= self._settings.concurrency * (1 + WAITING_PER_QUESTION):
+            raise FacadeUnavailable("too many publishers ask at the same time")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._settings.timeout_s), self._asking:
+                refusal = await self._request(key, protocol)
+        except TimeoutError as error:
+            raise FacadeUnavailable("the facade does not respond in time") from error
+        finally:
+            self._waiting -= 1
+        if refusal and refusal.reason == UNKNOWN_KEY:
+            self._unknown[stream] = _Unknown(refusal, time.monotonic() + self._settings.unknown_key_s)
+            self._unknown.move_to_end(stream)
+            if len(self._unknown) > MAX_UNKNOWN_KEYS:
+                self._unknown.popitem(last=False)
+        return refusal
+
+    async def _request(self, key: str, protocol: PublishProtocol) -> Refusal | None:
+        request = PublishRequest(stream_key=SecretStr(key), protocol=protocol, gateway=self._gateway)
+        url = self._settings.facade_url.rstrip("/") + HOOK_PATH
+        headers = {**self._headers, "Content-Type": "application/json"}
+        try:
+            async with self._session.post(url, data=request.wire(), headers=headers) as response:
+                if response.status == 204:
+                    return None
+                if response.status != 403:
+                    raise FacadeUnavailable(f"the facade responds with HTTP {response.status}")
+                return Refusal.model_validate_json(await response.content.read(MAX_RESPONSE))
+        except (aiohttp.ClientError, OSError) as error:
+            raise FacadeUnavailable(f"the facade is unreachable: {type(error).__name__}") from error
+        except ValidationError as error:
+            raise FacadeUnavailable("the facade's response is not a refusal") from error

@@ -1,0 +1,106 @@
+"""MediaMTX' HTTP hook, on the pod's loopback: may this connection publish or read?"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+
+import structlog
+from aiohttp import web
+from pydantic import ValidationError
+
+from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_ingest.admission.admission import Admission, Publisher, Refused
+from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
+from onair_ingest.mediamtx.records import Record
+from onair_ingest.metrics import ADMITTED, REFUSED
+from onair_ingest.streams.key import PULLS, key_of
+
+log = structlog.get_logger()
+
+PATH = "/publish"
+MAX_QUESTION = 65_536
+PUBLISHING = ("rtmp", "srt")
+
+
+class Question(Record):
+    """What MediaMTX asks. Path, query, user, password and token may hold a stream key."""
+
+    action: str
+    protocol: str
+    path: str = ""
+    query: str = ""
+    user: str = ""
+    password: str = ""
+    token: str = ""
+    id: str | None = None
+
+
+class Hook:
+    def __init__(self, admission: Admission, mediamtx: MediaMtx) -> None:
+        self._admission = admission
+        self._mediamtx = mediamtx
+        self.reader_password = secrets.token_urlsafe(24)
+        """Admits readers: this process reads with it, and nobody else knows it."""
+
+    async def start(self, host: str, port: int) -> web.AppRunner:
+        app = web.Application(client_max_size=MAX_QUESTION)
+        app.router.add_post(PATH, self._asked)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        await runner.setup()
+        await web.TCPSite(runner, host, port).start()
+        return runner
+
+    async def _asked(self, request: web.Request) -> web.Response:
+        try:
+            question = Question.model_validate_json(await request.read())
+        except ValidationError:
+            return web.Response(status=400)
+        if question.action == "read":
+            shown = question.password or question.token
+            admitted = hmac.compare_digest(shown.encode(), self.reader_password.encode())
+            return web.Response(status=204 if admitted else 403)
+        if question.action != "publish":
+            return web.Response(status=403)
+        key = key_of(
+            question.path,
+            question.query,
+            user=question.user,
+            password=question.password,
+            token=question.token,
+        )
+        protocol = question.protocol
+        try:
+            protocol = await self._publish(question, key)
+        except Refused as refused:
+            REFUSED.labels(protocol, refused.reason).inc()
+            log.warning(
+                "publisher.refused",
+                protocol=protocol,
+                reason=refused.reason,
+                message=str(refused),
+                stream=stream_of_key(key) if key else None,
+            )
+            return web.Response(status=503 if refused.reason == "Unavailable" else 403)
+        ADMITTED.labels(protocol).inc()
+        log.info("publisher.admitted", protocol=protocol, stream=stream_of_key(key) if key else None)
+        return web.Response(status=204)
+
+    async def _publish(self, question: Question, key: str | None) -> str:
+        if question.protocol not in PUBLISHING:
+            raise Refused("WrongProtocol", f"nobody publishes by {question.protocol}")
+        if key is None or question.id is None or question.path.startswith(PULLS):
+            raise Refused("NoKey", "the publisher shows no stream key")
+        try:
+            connection = await self._mediamtx.source_of(question.protocol, question.id)
+        except MediaMtxUnavailable as error:
+            raise Refused("Unavailable", "the ingest server does not respond") from error
+        match connection.type:
+            case "srtConn":
+                publisher = Publisher(connection, "srt", key)
+            case "rtmpsConn":
+                publisher = Publisher(connection, "rtmps", key)
+            case _:
+                publisher = Publisher(connection, "rtmp", key)
+        await self._admission.admit(publisher)
+        return publisher.protocol

@@ -1,0 +1,97 @@
+"""MediaMTX' API. Its answers hold stream keys: no error carries any of them."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import aiohttp
+from pydantic import BaseModel, ValidationError
+
+from onair_ingest.mediamtx.records import Connection, Page, Path, PathSource
+
+T = TypeVar("T", bound=BaseModel)
+
+PAGE_ITEMS = 10_000
+"""One page but for the largest servers: a path that comes or goes between two pages shifts all others."""
+CONNECTIONS = {"rtmpConn": "rtmpconns", "rtmpsConn": "rtmpsconns", "srtConn": "srtconns"}
+"""Types of sources that are connections of publishers, and what the API calls them."""
+
+
+class MediaMtxUnavailable(Exception):
+    """MediaMTX did not respond as it should. `ended`: nothing listens there any more."""
+
+    def __init__(self, reason: str, *, ended: bool = False) -> None:
+        super().__init__(reason)
+        self.ended = ended
+
+
+class MediaMtx:
+    def __init__(self, session: aiohttp.ClientSession, api_url: str, timeout_s: float) -> None:
+        self._session = session
+        self._url = api_url.rstrip("/")
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+
+    async def paths(self) -> list[Path]:
+        """All paths of the server.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        items, number, pages = [], 0, 1
+        while number < pages:
+            text = await self._call("GET", f"/v3/paths/list?itemsPerPage={PAGE_ITEMS}&page={number}")
+            page = _parsed(Page[Path], text)
+            items += page.items
+            number, pages = number + 1, page.page_count
+        return items
+
+    async def connection(self, source: PathSource) -> Connection | None:
+        """A publisher's connection; None where it is closed.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        text = await self._call("GET", f"/v3/{CONNECTIONS[source.type]}/get/{source.id}")
+        return _parsed(Connection, text) if text else None
+
+    async def source_of(self, protocol: str, connection: str) -> PathSource:
+        """A connection by what MediaMTX' hook says of it, which knows RTMP and RTMPS by one name.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        if protocol == "srt":
+            return PathSource(type="srtConn", id=connection)
+        encrypted = PathSource(type="rtmpsConn", id=connection)
+        found = await self.connection(encrypted)
+        return encrypted if found else PathSource(type="rtmpConn", id=connection)
+
+    async def kick(self, source: PathSource) -> None:
+        """Closes a publisher's connection, if it is still there.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        await self._call("POST", f"/v3/{CONNECTIONS[source.type]}/kick/{source.id}")
+
+    async def _call(self, method: str, path: str) -> str:
+        """The text of a response; empty where there is no such thing."""
+        try:
+            async with self._session.request(method, self._url + path, timeout=self._timeout) as response:
+                text = await response.text()
+        except aiohttp.ClientConnectorError as error:
+            raise MediaMtxUnavailable("nothing listens at its API", ended=True) from error
+        except (aiohttp.ClientError, TimeoutError, UnicodeDecodeError) as error:
+            raise MediaMtxUnavailable(type(error).__name__) from error
+        if response.status == 404:
+            return ""
+        if response.status >= 300:
+            raise MediaMtxUnavailable(f"HTTP {response.status}")
+        return text
+
+
+def _parsed(model: type[T], text: str) -> T:
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        raise MediaMtxUnavailable("not a response of its API") from error

@@ -1,0 +1,60 @@
+"""What MediaMTX' API says of paths and connections; only the fields that are used, all others are ignored."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+T = TypeVar("T")
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
+
+
+class TrackProperties(Record):
+    width: int | None = None
+    height: int | None = None
+    sample_rate: int | None = None
+    channel_count: int | None = None
+
+
+class Track(Record):
+    codec: str
+    codec_props: TrackProperties | None = None
+
+
+class PathSource(Record):
+    type: str
+    """`rtmpConn`, `rtmpsConn`, `srtConn`, `rtmpSource` …"""
+    id: str = ""
+    """Of the connection; empty for a pull."""
+
+
+class Path(Record):
+    """A path of the server. Its name may hold a stream key."""
+
+    name: str
+    available: bool = False
+    available_time: dt.datetime | None = None
+    source: PathSource | None = None
+    tracks2: list[Track] = []
+    inbound_bytes: int = 0
+    """Of media: what keeps a connection alive is not counted."""
+    inbound_frames_in_error: int = 0
+
+
+class Connection(Record):
+    """A connection of a publisher. `query` and `user` may hold a stream key."""
+
+    id: str
+    query: str = ""
+    user: str = ""
+
+
+class Page(Record, Generic[T]):
+    page_count: int = 0
+    items: list[T] = []

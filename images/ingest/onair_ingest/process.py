@@ -1,0 +1,68 @@
+"""The gateway as a process; SIGTERM ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import aiohttp
+import structlog
+from prometheus_client import REGISTRY
+
+from onair_crds.runtime.probes import ProbeServer
+from onair_ingest.admission.admission import Admission
+from onair_ingest.admission.facade import Facade
+from onair_ingest.admission.hook import Hook
+from onair_ingest.mediamtx.client import MediaMtx
+from onair_ingest.metrics import StreamMetrics
+from onair_ingest.settings import Settings
+from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.streams import Streams
+from onair_ingest.streams_api import StreamsApi
+
+log = structlog.get_logger()
+
+
+async def run(settings: Settings) -> None:
+    """Runs the gateway until SIGTERM, or until a part of it fails."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    secret = await asyncio.to_thread(settings.secret_file.read_bytes)
+    async with aiohttp.ClientSession() as session:
+        await _serve(settings, secret, session, stop)
+
+
+async def _serve(
+    settings: Settings, secret: bytes, session: aiohttp.ClientSession, stop: asyncio.Event
+) -> None:
+    mediamtx = MediaMtx(session, settings.mediamtx.api_url, settings.mediamtx.timeout_s)
+    identities = Identities(mediamtx)
+    streams = Streams(
+        mediamtx,
+        identities,
+        poll_interval_s=settings.mediamtx.poll_interval_s,
+        silent_after_s=settings.silent_after_s,
+    )
+    facade = Facade(session, secret, settings.name, settings.hook)
+    hook = Hook(Admission(facade, streams, identities, mediamtx), mediamtx)
+    REGISTRY.register(StreamMetrics(streams))
+    probes = ProbeServer(lambda: streams.settled and streams.server_responds)
+    await probes.start(settings.metrics_port)
+    servers = [
+        await hook.start(settings.hook.host, settings.hook.port),
+        await StreamsApi(streams, secret).start(settings.port),
+    ]
+    log.info("ingest.started", gateway=settings.name, port=settings.port)
+    looking = asyncio.create_task(streams.run())
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({looking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    looking.cancel()
+    stopping.cancel()
+    ended = await asyncio.gather(looking, return_exceptions=True)
+    for server in servers:
+        await server.cleanup()
+    await probes.stop()
+    for result in ended:
+        if isinstance(result, Exception):
+            raise result

@@ -1,0 +1,55 @@
+"""Settings of the gateway; `onair_crds.runtime.settings` says where they are read from."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from onair_crds.contract.ingest_gateway import PORT
+from onair_crds.runtime.settings import Part, ProgramSettings
+
+
+class MediaMtxSettings(Part):
+    api_url: str = "http://127.0.0.1:9997"
+    """Its API, which nobody else reaches."""
+    rtsp_url: str = "rtsp://127.0.0.1:8554"
+    """Where this process reads streams."""
+    poll_interval_s: Annotated[float, Field(gt=0, le=1)] = 0.25
+    """How often its streams are looked at."""
+    timeout_s: Annotated[float, Field(gt=0)] = 2.0
+    """A request of its API that takes longer has failed."""
+
+
+class HookSettings(Part):
+    host: str = "127.0.0.1"
+    """Address that MediaMTX asks at: the pod's own loopback."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = 9996
+    facade_url: str = "http://onair-api-ingest:8449"
+    """The facade's port for gateways."""
+    timeout_s: Annotated[float, Field(gt=0)] = 4.0
+    """How long the facade may take; MediaMTX itself waits for 10 s."""
+    concurrency: Annotated[int, Field(ge=1)] = 16
+    """Questions to the facade at a time; ten times as many may wait, more are refused."""
+    unknown_key_s: Annotated[float, Field(ge=0)] = 2.0
+    """How long the facade is not asked again about a key that it did not know."""
+
+
+class Settings(ProgramSettings):
+    name: str = Field(default_factory=lambda: os.environ.get("POD_NAME") or socket.gethostname())
+    """What operator and facade call this gateway: its pod's name."""
+    port: Annotated[int, Field(ge=0, le=65_535)] = PORT
+    """For operator, facade and encoder agents."""
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = 9090
+    """Probes and metrics."""
+    secret_file: Path = Path("/run/onair/secret/secret")
+    """The installation's secret, which all tokens of ingest follow from."""
+    silent_after_s: Annotated[float, Field(gt=0)] = 1.0
+    """A stream without media for this long does not flow."""
+    mediamtx: MediaMtxSettings = MediaMtxSettings()
+    hook: HookSettings = HookSettings()
+    log_level: str = "INFO"
+    """Least level that is logged: DEBUG, INFO, WARNING or ERROR."""

@@ -1,0 +1,193 @@
+"""Judges streams by what MediaMTX says of its paths, look by look. Pure: the clocks are arguments.
+
+A stream flows while the bytes of its media grow. Silence counts between two looks that succeeded: a server
+that is slow to respond makes no stream silent, until it has not responded for UNRESPONSIVE_S.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from onair_crds.contract.ingest_gateway import Audio, StreamState, Video
+from onair_crds.contract.times import format_time
+from onair_ingest.mediamtx.records import Path, PathSource, Track
+
+UNRESPONSIVE_S = 2.5
+SERVER_ENDED = "the ingest server ended"
+UNRESPONSIVE = "the ingest server does not respond"
+DISCONNECTED = "the publisher disconnected"
+SILENT = "connected, but no media arrives"
+
+VIDEO_CODECS = frozenset({"AV1", "VP9", "VP8", "H265", "H264", "MPEG-4 Video", "MPEG-1/2 Video", "M-JPEG"})
+CODEC_NAMES = {"MPEG-4 Audio": "AAC", "MPEG-4 Audio LATM": "AAC", "MPEG-1/2 Audio": "MP3"}
+PROTOCOLS = {"rtmpConn": "rtmp", "rtmpsConn": "rtmps", "srtConn": "srt", "rtmpSource": "pull"}
+
+
+@dataclass(frozen=True)
+class Look:
+    """A stream as MediaMTX has it at one moment."""
+
+    stream: str
+    path: Path
+    source: PathSource
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A stream that is connected, and what has been seen of it."""
+
+    look: Look
+    state: StreamState
+    grew_at_s: float | None
+    """When media arrived last, by the monotonic clock. None: not seen yet."""
+    found: bool
+    """The connection was there before this gateway."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    monotonic_s: float
+    wall: dt.datetime
+
+
+class Judgement:
+    """All connected streams. Every method returns the states that changed."""
+
+    def __init__(self, silent_after_s: float) -> None:
+        self._silent_after_s = silent_after_s
+        self._streams: dict[str, Judged] = {}
+        self._looked_at_s: float | None = None
+        self._first_look_s: float | None = None
+
+    def get(self, stream: str) -> Judged | None:
+        return self._streams.get(stream)
+
+    def all(self) -> Iterable[Judged]:
+        return self._streams.values()
+
+    def settled(self, now_s: float) -> bool:
+        """Whether it is known of every stream if it flows: at the first look none has been seen to grow."""
+        if self._first_look_s is None:
+            return False
+        return now_s - self._first_look_s > self._silent_after_s or all(
+            judged.grew_at_s is not None for judged in self._streams.values()
+        )
+
+    def look(self, looks: Iterable[Look], now: Moment) -> list[StreamState]:
+        """Takes what MediaMTX has now."""
+        first = self._first_look_s is None
+        if first:
+            self._first_look_s = now.monotonic_s
+        self._looked_at_s = now.monotonic_s
+        before, self._streams = self._streams, {}
+        changed = []
+        for look in looks:
+            known = before.get(look.stream)
+            judged = self._judge(known, look, now, first=first)
+            self._streams[look.stream] = judged
+            if known is None or known.state != judged.state:
+                changed.append(judged.state)
+        gone = [judged for stream, judged in before.items() if stream not in self._streams]
+        return changed + [_ended(judged, DISCONNECTED, now) for judged in gone]
+
+    def not_responding(self, now: Moment) -> list[StreamState]:
+        """MediaMTX did not respond in time: after a while nobody can say that media arrives."""
+        if self._looked_at_s is None or now.monotonic_s - self._looked_at_s < UNRESPONSIVE_S:
+            return []
+        changed = []
+        for stream, judged in self._streams.items():
+            if judged.state.flowing:
+                state = _changed(judged.state, now, flowing=False, error=UNRESPONSIVE)
+                self._streams[stream] = replace(judged, state=state)
+                changed.append(state)
+        return changed
+
+    def ended(self, now: Moment) -> list[StreamState]:
+        """MediaMTX is gone, and every connection with it."""
+        gone, self._streams = self._streams, {}
+        return [_ended(judged, SERVER_ENDED, now) for judged in gone.values()]
+
+    def measured(self, look: Look, framerate: float) -> list[StreamState]:
+        """Takes the frame rate of a connection, unless another one has come meanwhile."""
+        judged = self._streams.get(look.stream)
+        if judged is None or judged.look.source.id != look.source.id or judged.state.video is None:
+            return []
+        video = judged.state.video.model_copy(update={"framerate": framerate})
+        if video == judged.state.video:
+            return []
+        state = judged.state.model_copy(update={"video": video})
+        self._streams[look.stream] = replace(judged, state=state)
+        return [state]
+
+    def _judge(self, known: Judged | None, look: Look, now: Moment, *, first: bool) -> Judged:
+        same = known is not None and known.look.source == look.source
+        before = known.look.path.inbound_bytes if known and same else 0
+        found = first or (known is not None and known.found and same)
+        grew = look.path.inbound_bytes != before and not first
+        grew_at_s = now.monotonic_s if grew else known.grew_at_s if known else None
+        flowing = grew_at_s is not None and now.monotonic_s - grew_at_s < self._silent_after_s
+        state = known.state if known else _new(look, found, now)
+        if flowing != state.flowing:
+            # What was there before this gateway, and flows, has done so since it connected.
+            continued = found and known is not None and known.grew_at_s is None
+            since = state.since if continued else format_time(now.wall)
+            state = state.model_copy(update={"flowing": flowing, "since": since})
+        arrives = {
+            "protocol": PROTOCOLS[look.source.type],
+            "video": _video(look.path.tracks2, state.video if same else None),
+            "audio": _audio(look.path.tracks2),
+            "error": None if flowing or grew_at_s is None else SILENT,
+        }
+        return Judged(look, state.model_copy(update=arrives), grew_at_s, found)
+
+
+def _new(look: Look, found: bool, now: Moment) -> StreamState:
+    since = (look.path.available_time if found else None) or now.wall
+    return StreamState.model_validate(
+        {
+            "stream": look.stream,
+            "online": True,
+            "flowing": False,
+            "since": format_time(since),
+            "protocol": PROTOCOLS[look.source.type],
+        }
+    )
+
+
+def _ended(judged: Judged, error: str, now: Moment) -> StreamState:
+    return _changed(judged.state, now, online=False, flowing=False, error=error)
+
+
+def _changed(state: StreamState, now: Moment, **fields: object) -> StreamState:
+    if state.flowing:
+        fields["since"] = format_time(now.wall)
+    return state.model_copy(update=fields)
+
+
+def _video(tracks: list[Track], known: Video | None) -> Video | None:
+    for track in tracks:
+        if track.codec in VIDEO_CODECS:
+            size = track.codec_props
+            video = Video(
+                codec=CODEC_NAMES.get(track.codec, track.codec),
+                width=(size and size.width) or None,
+                height=(size and size.height) or None,
+            )
+            if known and known.model_copy(update={"framerate": None}) == video:
+                return known
+            return video
+    return None
+
+
+def _audio(tracks: list[Track]) -> Audio | None:
+    for track in tracks:
+        if track.codec not in VIDEO_CODECS:
+            properties = track.codec_props
+            return Audio(
+                codec=CODEC_NAMES.get(track.codec, track.codec),
+                sample_rate=(properties and properties.sample_rate) or None,
+                channels=(properties and properties.channel_count) or None,
+            )
+    return None

@@ -1,0 +1,141 @@
+"""The streams of this gateway: looked at several times a second, told to all who follow."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from collections.abc import AsyncIterator, Iterable
+
+import structlog
+
+from onair_crds.contract.ingest_gateway import HEARTBEAT_S, Heartbeat, StreamState
+from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
+from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.judgement import Judged, Judgement, Moment
+
+log = structlog.get_logger()
+
+
+def _now() -> Moment:
+    return Moment(time.monotonic(), dt.datetime.now(dt.UTC))
+
+
+class Streams:
+    def __init__(
+        self, mediamtx: MediaMtx, identities: Identities, *, poll_interval_s: float, silent_after_s: float
+    ) -> None:
+        self._mediamtx = mediamtx
+        self._identities = identities
+        self._interval_s = poll_interval_s
+        self._judgement = Judgement(silent_after_s)
+        self._followers: set[_Follower] = set()
+        self._looking = asyncio.Lock()
+        self._settled = asyncio.Event()
+        self.server_responds = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether the truth is known of every stream; until then none is told."""
+        return self._settled.is_set()
+
+    def get(self, stream: str) -> Judged | None:
+        return self._judgement.get(stream)
+
+    def all(self) -> Iterable[Judged]:
+        return self._judgement.all()
+
+    async def run(self) -> None:
+        """Looks again and again."""
+        while True:
+            began_s = time.monotonic()
+            await self.look()
+            await asyncio.sleep(max(0.0, self._interval_s - (time.monotonic() - began_s)))
+
+    async def look(self) -> None:
+        """Brings all states up to date."""
+        async with self._looking:
+            try:
+                looks = await self._identities.looks(await self._mediamtx.paths())
+            except MediaMtxUnavailable as error:
+                if self.server_responds:
+                    log.warning("mediamtx.unavailable", error=str(error))
+                self.server_responds = False
+                now = _now()
+                judgement = self._judgement
+                self.tell(judgement.ended(now) if error.ended else judgement.not_responding(now))
+                return
+            if not self.server_responds:
+                log.info("mediamtx.responds")
+            self.server_responds = True
+            now = _now()
+            self.tell(self._judgement.look(looks, now))
+            if self._judgement.settled(now.monotonic_s):
+                self._settled.set()
+
+    async def disconnect(self, stream: str) -> bool:
+        """Closes the connection of a stream's publisher; False where there is none.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        judged = self.get(stream)
+        if judged is None or judged.look.source.type not in CONNECTIONS:
+            return False
+        await self._mediamtx.kick(judged.look.source)
+        log.info("publisher.disconnected", stream=stream)
+        await self.look()
+        return True
+
+    def tell(self, changed: Iterable[StreamState]) -> None:
+        """Tells the followers of changed states."""
+        for state in changed:
+            log.info(
+                "stream.changed",
+                stream=state.stream,
+                online=state.online,
+                flowing=state.flowing,
+                protocol=state.protocol,
+                error=state.error,
+            )
+            for follower in self._followers:
+                follower.add(state)
+
+    async def follow(self) -> AsyncIterator[StreamState | Heartbeat]:
+        """First every stream, then a heartbeat, then each change; a heartbeat at least every HEARTBEAT_S."""
+        await self._settled.wait()
+        follower = _Follower([judged.state for judged in self.all()])
+        self._followers.add(follower)
+        try:
+            while True:
+                for state in follower.take():
+                    yield state
+                yield Heartbeat()
+                await follower.wait(HEARTBEAT_S)
+        finally:
+            self._followers.discard(follower)
+
+
+class _Follower:
+    """What one follower has not been told yet, of each stream the newest state: a slow one costs no more."""
+
+    def __init__(self, states: Iterable[StreamState]) -> None:
+        self._waiting = {state.stream: state for state in states}
+        self._news = asyncio.Event()
+
+    def add(self, state: StreamState) -> None:
+        self._waiting[state.stream] = state
+        self._news.set()
+
+    def take(self) -> list[StreamState]:
+        taken = list(self._waiting.values())
+        self._waiting.clear()
+        self._news.clear()
+        return taken
+
+    async def wait(self, timeout_s: float) -> None:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._news.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,54 @@
+"""The streams for the operator: as NDJSON that it follows, and to disconnect a publisher."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+
+from onair_crds.contract.ingest_gateway import STREAMS_PATH, gateway_token
+from onair_ingest.mediamtx.client import MediaMtxUnavailable
+from onair_ingest.streams.streams import Streams
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class StreamsApi:
+    def __init__(self, streams: Streams, secret: bytes) -> None:
+        self._streams = streams
+        self._token = f"Bearer {gateway_token(secret, 'operator')}".encode()
+
+    async def start(self, port: int) -> web.AppRunner:
+        """Listens on all addresses of the pod."""
+        app = web.Application(middlewares=[self._guard])
+        app.router.add_get(STREAMS_PATH, self._follow)
+        app.router.add_delete(STREAMS_PATH + "/{stream}", self._disconnect)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        await runner.setup()
+        await web.TCPSite(runner, None, port).start()
+        return runner
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        shown = request.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(shown, self._token):
+            return web.json_response({"message": "a token of the operator is required"}, status=401)
+        return await handler(request)
+
+    async def _follow(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+        await response.prepare(request)
+        try:
+            async for line in self._streams.follow():
+                await response.write(line.wire().encode() + b"\n")
+        except ConnectionError:
+            pass
+        return response
+
+    async def _disconnect(self, request: web.Request) -> web.Response:
+        try:
+            found = await self._streams.disconnect(request.match_info["stream"])
+        except MediaMtxUnavailable as error:
+            return web.json_response({"message": f"the ingest server: {error}"}, status=503)
+        return web.Response(status=204 if found else 404)

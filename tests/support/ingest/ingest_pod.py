@@ -1,0 +1,135 @@
+"""An ingest pod without Kubernetes: MediaMTX with the chart's configuration and the gateway, as processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Self
+
+import httpx
+from tests.support.child_process import ChildProcess, wait_until
+from tests.support.control_plane import free_port
+from tests.support.delivery.server_program import server_program
+from tests.support.ingest.follower import Follower
+
+ROOT = Path(__file__).parents[3]
+CONFIG = ROOT / "charts/onair/files/ingest.yml"
+SOURCES = [ROOT / "crds", ROOT / "images/ingest"]
+
+
+class IngestPod:
+    """Both containers. Use as a context manager.
+
+    Args:
+        settings: of the gateway, as environment variables (`ONAIR_HOOK__TIMEOUT_S`).
+        server: of MediaMTX, likewise (`MTX_READTIMEOUT`).
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        facade_url: str,
+        secret: bytes,
+        name: str = "onair-ingest-0",
+        settings: dict[str, str] | None = None,
+        server: dict[str, str] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.secret = secret
+        (folder / "secret").write_bytes(secret)
+        self.rtmp_port, self.rtmps_port, self.srt_port = free_port(), free_port(), free_port()
+        self.rtsp_port, self.api_port, self.hook_port = free_port(), free_port(), free_port()
+        self.port, self.probe_port = free_port(), free_port()
+        self._server_environment = {
+            "MTX_AUTHHTTPADDRESS": f"http://127.0.0.1:{self.hook_port}/publish",
+            "MTX_APIADDRESS": f"127.0.0.1:{self.api_port}",
+            "MTX_RTSPADDRESS": f"127.0.0.1:{self.rtsp_port}",
+            "MTX_RTMPADDRESS": f"127.0.0.1:{self.rtmp_port}",
+            "MTX_RTMPSADDRESS": f"127.0.0.1:{self.rtmps_port}",
+            "MTX_SRTADDRESS": f"127.0.0.1:{self.srt_port}",
+            **(server or {}),
+        }
+        self._gateway_environment = {
+            "PYTHONPATH": os.pathsep.join(map(str, SOURCES)),
+            "ONAIR_NAME": name,
+            "ONAIR_PORT": str(self.port),
+            "ONAIR_METRICS_PORT": str(self.probe_port),
+            "ONAIR_SECRET_FILE": str(folder / "secret"),
+            "ONAIR_MEDIAMTX__API_URL": f"http://127.0.0.1:{self.api_port}",
+            "ONAIR_MEDIAMTX__RTSP_URL": f"rtsp://127.0.0.1:{self.rtsp_port}",
+            "ONAIR_HOOK__PORT": str(self.hook_port),
+            "ONAIR_HOOK__FACADE_URL": facade_url,
+            **(settings or {}),
+        }
+
+    def __enter__(self) -> Self:
+        self.start_server()
+        self.start_gateway()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (self.gateway, self.server):
+            process.process.send_signal(signal.SIGCONT)
+            process.stop()
+
+    @property
+    def rtmp(self) -> str:
+        return f"rtmp://127.0.0.1:{self.rtmp_port}/live"
+
+    @property
+    def rtmps(self) -> str:
+        return f"rtmps://127.0.0.1:{self.rtmps_port}/live"
+
+    def srt(self, stream_id: str, **options: str) -> str:
+        more = "".join(f"&{name}={value}" for name, value in options.items())
+        return f"srt://127.0.0.1:{self.srt_port}?streamid={stream_id}{more}"
+
+    @property
+    def log(self) -> str:
+        """All that both containers have logged."""
+        return "".join(
+            (self.folder / f"{name}.log").read_text(errors="replace") for name in ("server", "gateway")
+        )
+
+    def follow(self) -> Follower:
+        return Follower(f"http://127.0.0.1:{self.port}", self.secret)
+
+    def metric(self, name: str) -> float:
+        """The value of one of the gateway's metrics, named with its labels; 0 where there is none."""
+        text = httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
+        found = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith(f"{name} ")]
+        return float(found[0]) if found else 0.0
+
+    def server_api(self, method: str, path: str) -> httpx.Response:
+        """MediaMTX' own API, past the gateway."""
+        return httpx.request(method, f"http://127.0.0.1:{self.api_port}{path}", timeout=5)
+
+    def start_server(self) -> None:
+        environment = [f"{name}={value}" for name, value in self._server_environment.items()]
+        self.server = ChildProcess(
+            ["env", *environment, server_program("mediamtx"), CONFIG], self.folder / "server.log"
+        )
+        wait_until(lambda: self._responds(self.api_port, "/v3/paths/list", self.server), "MediaMTX responds")
+
+    def start_gateway(self) -> None:
+        environment = [f"{name}={value}" for name, value in self._gateway_environment.items()]
+        self.gateway = ChildProcess(
+            ["env", *environment, sys.executable, "-m", "onair_ingest"], self.folder / "gateway.log"
+        )
+        wait_until(lambda: self._responds(self.probe_port, "/readyz", self.gateway), "the gateway is ready")
+
+    def kill(self, part: ChildProcess) -> float:
+        """Ends a container as a crash would; returns when."""
+        part.process.kill()
+        part.process.wait()
+        return time.monotonic()
+
+    def _responds(self, port: int, path: str, process: ChildProcess) -> bool:
+        process.check()
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}{path}", timeout=2).is_success
+        except httpx.HTTPError:
+            return False
