@@ -87,7 +87,7 @@ class Sources:
             return spec
 
         before, after = await self._writer.update(source, change, note)
-        changed = not same(before.spec.get("address"), after.spec.get("address"))
+        changed = not same(_input(before), _input(after))
         return {
             "source": await self._record(caller, after),
             "broadcastUpdated": changed and any(map(on_air, self._projects_with(after))),
@@ -141,6 +141,16 @@ def _without(source_id: str, *, force: bool) -> SpecChange:
         return changed
 
     return change
+
+
+def _input(source: Entry) -> JsonObject:
+    """What projects can get of a source: nothing of one that is disabled; enabled is the default."""
+    address: JsonObject = source.spec.get("address") or {}
+    return {
+        kind: {name: value for name, value in part.items() if name != "enabled"}
+        for kind, part in address.items()
+        if part.get("enabled") is not False
+    }
 
 
 def without_source(spec: JsonObject, source_id: str) -> JsonObject:

@@ -218,13 +218,31 @@ def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, cluster: C
     assert_error(show.user.call("DELETE", path_of(source)), 404, 5)
 
 
+def test_an_update_says_whether_it_changed_what_is_on_air(show: Show, cluster: Cluster) -> None:
+    used, unused, idle = (create(show.user, show.collection) for _ in range(3))
+    other = show.user.project(show.collection)
+    show.user.ok("PUT", f"{show.path}/source/{used['sourceId']}")
+    show.user.ok("PUT", f"{other.path}/source/{idle['sourceId']}")
+    on_air(cluster, show)
+
+    def updates(source: JsonObject, **body: object) -> object:
+        return show.user.ok("PATCH", path_of(source), body)["broadcastUpdated"]
+
+    assert updates(used, metadata=1, preview={"webrtc": {"displayName": "left"}}) is False
+    assert updates(used, updateMask="address", address={"rtmpPush": {}}) is False, "enabled is the default"
+    assert updates(used, updateMask="address", address={"rtmpPush": {"enabled": False}}) is True
+    assert updates(used, updateMask="address", address={"srtPush": {"enabled": False}}) is False, "still off"
+    assert updates(used, updateMask="address", address={"srtPush": {"enabled": True}}) is True
+    assert updates(used, updateMask="address", address={"rtmpPull": {"url": "rtmp://a.example/b"}}) is True
+    for source in (unused, idle):
+        assert updates(source, updateMask="address", address={"srtPush": {}}) is False
+        assert updates(source, updateMask="address", address={"srtPush": {"enabled": False}}) is False
+
+
 def test_a_source_in_use_is_deleted_by_force_alone(show: Show, cluster: Cluster) -> None:
     source, free = create(show.user, show.collection), create(show.user, show.collection)
     show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}")
     on_air(cluster, show)
-    response = show.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": False}}})
-    assert response["broadcastUpdated"] is True
-    assert show.user.ok("PATCH", path_of(free), {"metadata": 1})["broadcastUpdated"] is False
     assert_error(show.user.call("DELETE", path_of(source)), 400, 9)
     assert show.user.ok("DELETE", path_of(free)) == {"projectIdsUpdated": []}
     assert show.user.ok("DELETE", f"{path_of(source)}?force=true") == {"projectIdsUpdated": [show.id]}
