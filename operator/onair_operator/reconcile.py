@@ -9,36 +9,54 @@ import asyncio
 import datetime as dt
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
 from prometheus_client import Counter, Histogram
 
-from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
-from onair_crds.contract.owners import is_owned_by
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.lease import LeaseExpired
+from onair_operator.cluster.lookups import (
+    Lookup,
+    children,
+    itself,
+    labelled,
+    parent,
+    project_of_pod,
+    project_to_own_it,
+    projects_of_secret,
+    projects_with_pods,
+    source_of_key,
+    streams_of_key,
+    streams_of_source,
+    when_gone,
+    without_project,
+)
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.resync import Resync
+from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import (
     BY_COLLECTION,
     BY_DESTINATION,
+    BY_GATEWAY,
     BY_PROJECT,
-    BY_SECRET,
     BY_SOURCE,
     COLLECTION,
     DESTINATION,
+    GATEWAY,
     LAYOUT,
     NODE,
     POD,
     PROJECT,
+    PULLED,
     SECRET,
     SOURCE,
+    STREAM,
     WATCHED,
 )
 from onair_operator.cluster.world import World
@@ -46,6 +64,9 @@ from onair_operator.collection.observe import observe as observe_collection
 from onair_operator.collection.plan import make_plan as plan_collection
 from onair_operator.destination.observe import observe as observe_destination
 from onair_operator.destination.plan import make_plan as plan_destination
+from onair_operator.gateway.observe import observe as observe_gateway
+from onair_operator.gateway.plan import make_plan as plan_gateway
+from onair_operator.ingest.streams import News
 from onair_operator.node.observe import observe as observe_node
 from onair_operator.node.observe import suspects
 from onair_operator.node.plan import make_plan as plan_node
@@ -56,6 +77,8 @@ from onair_operator.secret.plan import make_plan as plan_secret
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.observe import observe as observe_source
 from onair_operator.source.plan import make_plan as plan_source
+from onair_operator.stream.observe import observe as observe_stream
+from onair_operator.stream.plan import make_plan as plan_stream
 
 log = structlog.get_logger()
 
@@ -69,8 +92,6 @@ DURATION = Histogram("onair_operator_reconcile_seconds", "Time of one look at a 
 
 T = TypeVar("T")
 Planner = Callable[[World, str, dt.datetime, OperatorSettings], list[Action]]
-Lookup = Callable[[Store, Change], Iterable[str]]
-"""The names that a change bears on."""
 
 
 @dataclass(frozen=True)
@@ -94,94 +115,46 @@ def _decided_by(
     return plan
 
 
-def _itself(_: Store, change: Change) -> Iterable[str]:
-    return (change.entry.name,)
-
-
-def _parent(field: str) -> Lookup:
-    return lambda _, change: (str(change.entry.spec[field]),)
-
-
-def _children(kind: str, index: str) -> Lookup:
-    return lambda store, change: [each.name for each in store.select(kind, index, change.entry.name)]
-
-
-def _when_gone(lookup: Lookup) -> Lookup:
-    return lambda store, change: lookup(store, change) if change.after is None else ()
-
-
-def _without_project(store: Store, change: Change) -> Iterable[str]:
-    exists = store.entry(PROJECT, change.entry.spec["projectId"]) is not None
-    return () if exists else (change.entry.name,)
-
-
-def _labelled(store: Store, change: Change) -> Iterable[str]:
-    labels = change.entry.labels
-    return (change.entry.name,) if DESTINATION_LABEL in labels or SOURCE_LABEL in labels else ()
-
-
-def _project_of_pod(_: Store, change: Change) -> Iterable[str]:
-    project = change.entry.labels.get(PROJECT_LABEL)
-    return (project,) if project else ()
-
-
-def _project_to_own_it(store: Store, change: Change) -> Iterable[str]:
-    """The project of a layout that is not its project's yet. Its content is nothing to the operator."""
-    layout = change.after
-    if layout is None or layout.deleting:
-        return ()
-    project = store.entry(PROJECT, layout.spec["projectId"])
-    return (project.name,) if project and not is_owned_by(layout.metadata, project.uid) else ()
-
-
-def _projects_of_secret(store: Store, change: Change) -> Iterable[str]:
-    """Those whose destinations refer to the Secret, or had it made for them."""
-    destinations = store.select(DESTINATION, BY_SECRET, change.entry.name)
-    owner = store.entry(DESTINATION, change.entry.labels.get(DESTINATION_LABEL, ""))
-    return [each.spec["projectId"] for each in (*destinations, *([owner] if owner else []))]
-
-
-def _projects_with_pods(store: Store, change: Change) -> Iterable[str]:
-    """Of a node that came or went; every other change is its kubelet's heartbeat."""
-    if change.before and change.gone is None:
-        return ()
-    return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]
-
-
 RECONCILERS = (
-    Reconciler(COLLECTION, _decided_by(observe_collection, plan_collection), {COLLECTION: _itself}),
+    Reconciler(COLLECTION, _decided_by(observe_collection, plan_collection), {COLLECTION: itself}),
     Reconciler(
         SOURCE,
         _decided_by(observe_source, plan_source),
-        {SOURCE: _itself, COLLECTION: _children(SOURCE, BY_COLLECTION)},
+        {SOURCE: itself, COLLECTION: children(SOURCE, BY_COLLECTION), SECRET: source_of_key},
+    ),
+    Reconciler(
+        STREAM,
+        _decided_by(observe_stream, plan_stream),
+        {SOURCE: streams_of_source, SECRET: streams_of_key},
     ),
     Reconciler(
         PROJECT,
         _decided_by(observe_project, plan_project),
         {
-            PROJECT: _itself,
-            COLLECTION: _children(PROJECT, BY_COLLECTION),
-            DESTINATION: _parent("projectId"),
-            LAYOUT: _project_to_own_it,
-            POD: _project_of_pod,
-            SECRET: _projects_of_secret,
-            NODE: _projects_with_pods,
+            PROJECT: itself,
+            COLLECTION: children(PROJECT, BY_COLLECTION),
+            DESTINATION: parent("projectId"),
+            LAYOUT: project_to_own_it,
+            POD: project_of_pod,
+            SECRET: projects_of_secret,
+            NODE: projects_with_pods,
         },
     ),
     Reconciler(
         DESTINATION,
         _decided_by(observe_destination, plan_destination),
-        {DESTINATION: _without_project, PROJECT: _when_gone(_children(DESTINATION, BY_PROJECT))},
+        {DESTINATION: without_project, PROJECT: when_gone(children(DESTINATION, BY_PROJECT))},
     ),
     Reconciler(
         SECRET,
         _decided_by(observe_secret, plan_secret),
         {
-            SECRET: _labelled,
-            DESTINATION: _when_gone(_children(SECRET, BY_DESTINATION)),
-            SOURCE: _when_gone(_children(SECRET, BY_SOURCE)),
+            SECRET: labelled,
+            DESTINATION: when_gone(children(SECRET, BY_DESTINATION)),
+            SOURCE: when_gone(children(SECRET, BY_SOURCE)),
         },
     ),
+    Reconciler(GATEWAY, _decided_by(observe_gateway, plan_gateway), {}),  # see `ReconcileLoop`
     Reconciler(NODE, _decided_by(observe_node, plan_node), {}),  # looked at by the clock
 )
 PLANNERS = {reconciler.kind: reconciler.plan for reconciler in RECONCILERS}
@@ -213,8 +186,28 @@ class ReconcileLoop:
         """Asks for a look at all that a change bears on, and parts with the encoder of a pod that is gone."""
         if self._world and change.gone and change.gone.kind == POD:
             self._world.fleet.part(change.gone.uid)
+        if any((PULLED, ()) in entry.index_keys for entry in change if entry):
+            self._look_at_gateways()
         for key in keys_of(self._store, change):
             self._queue.add(key)
+
+    def _look_at_gateways(self) -> None:
+        for gateway in self._world.gateways.streams.gateways if self._world else ():
+            self._queue.add(Key(GATEWAY, gateway.name))
+
+    def told(self, news: News) -> None:
+        """Asks for a look at all that a gateway's word bears on."""
+        store = self._store
+        sources = {source_of(store, stream) for stream in news.streams}
+        if news.contact:
+            sources |= {each.name for each in store.select(SOURCE, BY_GATEWAY, news.gateway)}
+            sources |= {each.name for each in store.select(SOURCE, PULLED)}
+            self._look_at_gateways()
+        for stream in news.streams:
+            self._queue.add(Key(STREAM, stream))
+        for source in sources:
+            if source:
+                self._queue.add(Key(SOURCE, source))
 
     async def run(self, world: World, applier: Applier, resync: Resync) -> None:
         """Looks at every key once and from then on at those that change; ends only when cancelled."""

@@ -18,6 +18,7 @@ from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.closing_namespace import release_projects
 from onair_operator.cluster.event_recorder import EventRecorder
+from onair_operator.cluster.ingest_secret import ingest_secret
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
@@ -30,6 +31,7 @@ from onair_operator.cluster.world import World
 from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.identity import OperatorKey
+from onair_operator.ingest.gateways import Gateways
 from onair_operator.reconcile import ReconcileLoop
 from onair_operator.room.providers import RtcProviders
 from onair_operator.settings import OperatorSettings
@@ -98,26 +100,32 @@ class _Runtime:
 
     async def _lead(self) -> None:
         """Lists afresh, and only then decides and acts."""
-        key = await self._key_and_list()
+        key, secret = await self._keys_and_list()
         client, queue, settings = self._client, self._queue, self._settings
         leads = self._election.may_act
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
         self._nodes.forget_dead()
-        world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc))
+        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads)
+        world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc), gateways)
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
+        gateways.follow(secret)
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:
             queue.clear()
+            await gateways.close()
             await fleet.close()
             await recorder.drain()
 
-    async def _key_and_list(self) -> OperatorKey:
+    async def _keys_and_list(self) -> tuple[OperatorKey, bytes]:
+        """The operator's key and the secret of gateways, with everything listed."""
+        namespace = self._settings.release_namespace
         while True:
             try:
-                key = await operator_key(self._client, self._settings.release_namespace)
+                key = await operator_key(self._client, namespace)
+                secret = await ingest_secret(self._client, namespace)
                 await self._resync.list_all()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)
@@ -125,4 +133,4 @@ class _Runtime:
                     await release_projects(self._client, self._settings.show_namespace)
                 await asyncio.sleep(START_RETRY_S)
             else:
-                return key
+                return key, secret

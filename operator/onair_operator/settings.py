@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
+from onair_crds.contract.ingest import Ingest, cluster_ingest
 from onair_crds.contract.pod import DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
 from onair_crds.runtime.settings import Part, ProgramSettings
 from onair_crds.shapes import Document
@@ -89,6 +90,32 @@ class RtcSettings(OperatorPart):
     providers: list[RtcProviderSettings] = []
 
 
+class GatewaySettings(OperatorPart):
+    """One pod that sources are pushed to, or pulled by."""
+
+    name: Annotated[str, Field(min_length=1, max_length=253)]
+    """Of the pod, such as `onair-ingest-0`."""
+    region: str = ""
+    url: Annotated[str, Field(pattern=r"^https?://")]
+    """Of its gateway, without a path."""
+
+
+class IngestSettings(OperatorPart):
+    rtmp_base_url: str = ""
+    """Server and application. Empty: the service `onair-ingest` of the release's namespace."""
+    srt_base_url: str = ""
+    """Listener. Empty: the same service."""
+    gateways: list[GatewaySettings] = []
+    """Of all regions, those of the default one first."""
+    pull_inside: bool = False
+    """Whether sources may be pulled from private addresses and from names of the cluster."""
+
+    def addresses(self, namespace: str) -> Ingest:
+        """Where sources are pushed to."""
+        default = cluster_ingest(namespace)
+        return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
+
+
 class LeaderElectionSettings(OperatorPart):
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
@@ -111,6 +138,8 @@ class OperatorSettings(ProgramSettings):
     broadcast: BroadcastSettings = BroadcastSettings()
     rtc: RtcSettings = RtcSettings()
     """Providers of rooms of real-time communication."""
+    ingest: IngestSettings = IngestSettings()
+    """Where live sources arrive."""
     leader_election: LeaderElectionSettings = LeaderElectionSettings()
     resync_interval_s: float = 60.0
     """How often everything is listed and compared, so that nothing a watch missed stays missed."""

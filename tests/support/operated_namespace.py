@@ -50,9 +50,11 @@ class OperatedNamespace:
         self.client, self.namespace, self.kubeconfig = client, namespace, kubeconfig
 
     @asynccontextmanager
-    async def operator(self) -> AsyncIterator[None]:
+    async def operator(self, **settings: Any) -> AsyncIterator[None]:
+        """An operator; `settings` are over those of a test."""
         stop = asyncio.Event()
-        task = asyncio.create_task(run(settings_for(self.namespace), stop, str(self.kubeconfig)))
+        given = settings_for(self.namespace).model_copy(update=settings)
+        task = asyncio.create_task(run(given, stop, str(self.kubeconfig)))
         try:
             yield
         finally:

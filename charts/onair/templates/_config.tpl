@@ -42,6 +42,9 @@ broadcast:
 {{- end }}
 rtc:
   providers: {{ $providers | toJson }}
+ingest:
+  rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
+  srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}

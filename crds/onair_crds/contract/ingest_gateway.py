@@ -27,6 +27,11 @@ PULLS_PATH = "/v1/pulls"
 """PUT `Pulls`: everything that this gateway is to pull; what is not named any more is ended."""
 HEARTBEAT_S = 1.0
 
+INGEST_SECRET = "onair-ingest"  # noqa: S105 - the name of a Secret
+"""Secret of the release's namespace, made by the operator, that tokens of gateways are made with."""
+INGEST_SECRET_KEY = "secret"  # noqa: S105 - the name of a key
+"""Key within it; the bytes of its value, as a volume shows them, are the `secret` of the functions below."""
+
 HOOK_PATH = "/internal/ingest/publish"
 """POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
 

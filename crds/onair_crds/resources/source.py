@@ -72,13 +72,54 @@ class AssignedAddress(SpecModel):
     """Secret that holds the stream key."""
 
 
+class SourceVideo(SpecModel):
+    codec: Annotated[str, Field(max_length=64)]
+    """Such as H264."""
+    width: int | None = None
+    """Pixels."""
+    height: int | None = None
+    """Pixels."""
+    framerate: float | None = None
+    """Frames per second, measured."""
+
+
+class SourceAudio(SpecModel):
+    codec: Annotated[str, Field(max_length=64)]
+    """Such as AAC."""
+    sample_rate: int | None = None
+    """Hz."""
+    channels: int | None = None
+    """How many."""
+
+
+class SourceMedia(SpecModel):
+    """What arrives of a source that is connected."""
+
+    video: SourceVideo | None = None
+    """Absent where no video arrives, or nothing is known of it yet."""
+    audio: SourceAudio | None = None
+    """Absent where no audio arrives, or nothing is known of it yet."""
+    summary: Annotated[str, Field(max_length=128)]
+    """Both in a few words, for `kubectl get`."""
+
+
 class SourceStatus(Status):
+    type: Annotated[str, Field(max_length=16)] | None = None
+    """How it comes to the service: RtmpPush, SrtPush or RtmpPull."""
     connect: ConnectState | None = None
     """Connected while media bytes arrive."""
     since: Timestamp | None = None
-    """When connect last changed."""
+    """When connect last changed; absent while it never was Connected."""
     last_error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
-    """What went wrong last."""
+    """Why it is not connected."""
+    media: SourceMedia | None = None
+    """What arrives; absent while it is not connected."""
+    gateway: Annotated[str, Field(max_length=253)] | None = None
+    """Pod of the ingest server that receives the source, or that is to pull it."""
+    stream: Annotated[str, Field(max_length=128)] | None = None
+    """Name of its stream there. It follows from the stream key, which cannot be found from it."""
+    replaced_key: bool | None = None
+    """It is connected by a key that has been replaced since, and that nobody connects by again."""
     address: AssignedAddress | None = None
     """The address assigned to a pushed source."""
     preview_participant_id: Annotated[str, Field(max_length=256)] | None = None
@@ -94,12 +135,32 @@ class Source(Resource):
     spec_model = SourceSpec
     status_model = SourceStatus
     columns = [
-        PrinterColumn(name="Collection", path=".spec.collectionId"),
+        PrinterColumn(name="Type", path=".status.type"),
         PrinterColumn(name="Connect", path=".status.connect"),
+        PrinterColumn(name="Media", path=".status.media.summary"),
         PrinterColumn(name="Since", path=".status.since", type="date"),
         PrinterColumn(name="Error", path=".status.lastError"),
-        PrinterColumn(name="Age", path=".metadata.creationTimestamp", type="date"),
+        PrinterColumn(name="Collection", path=".spec.collectionId", wide=True),
+        PrinterColumn(name="Gateway", path=".status.gateway", wide=True),
+        PrinterColumn(name="Age", path=".metadata.creationTimestamp", type="date", wide=True),
     ]
 
     spec: SourceSpec
     status: SourceStatus = SourceStatus()
+
+    @property
+    def pushed(self) -> PushedSource | None:
+        """The address that it is pushed to; None where it is pulled."""
+        return self.spec.address.rtmp_push or self.spec.address.srt_push
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the service takes it."""
+        return self.pushed is None or self.pushed.enabled is not False
+
+    @property
+    def type(self) -> str:
+        """How it comes to the service."""
+        if self.spec.address.rtmp_push:
+            return "RtmpPush"
+        return "SrtPush" if self.spec.address.srt_push else "RtmpPull"

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onair_crds.contract.ingest_gateway import Pulls
 from onair_crds.contract.program import Program
 from onair_crds.resources.base import Resource, Status
 from onair_crds.resources.project import Project
+from onair_crds.resources.source import Source
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
 
@@ -101,6 +103,31 @@ class DeleteSecret:
 
 
 @dataclass(frozen=True)
+class CreateStreamKey:
+    """Gives a pushed source a stream key, in a Secret that goes with it."""
+
+    source: Source
+
+
+@dataclass(frozen=True)
+class CutOff:
+    """Disconnects the publisher of a stream from a gateway, in the background."""
+
+    gateway: str
+    stream: str
+    unknown: bool = False
+    """No source is known to have the stream: the API server is asked before, as a watch may be late."""
+
+
+@dataclass(frozen=True)
+class WantPulls:
+    """Has a gateway pull this and nothing else, in the background."""
+
+    gateway: str
+    pulls: Pulls
+
+
+@dataclass(frozen=True)
 class MarkNode:
     """Notes that a node is dead, or alive again: no new encoder is placed on a dead one."""
 
@@ -137,6 +164,9 @@ Action = (
     | Adopt
     | AdoptSecret
     | DeleteSecret
+    | CreateStreamKey
+    | CutOff
+    | WantPulls
     | MarkNode
     | Event
     | Requeue

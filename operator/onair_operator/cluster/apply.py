@@ -21,6 +21,7 @@ from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air
+from onair_operator.cluster.source_actions import SourceActions
 from onair_operator.cluster.watched_kinds import MADE_FOR, POD, SECRET, SOURCE, secrets_of
 from onair_operator.cluster.world import Refusal, World
 from onair_operator.encoder.cost import cost_of
@@ -62,6 +63,7 @@ class Applier:
         self._settings = settings
         self._leads = leads
         self._namespace = settings.show_namespace
+        self._sources = SourceActions(client, world, self._namespace, self._take)
 
     async def apply(self, plan: list[actions.Action]) -> None:
         """Carries the actions out in order.
@@ -102,6 +104,8 @@ class Applier:
                 await self._adopt(SECRETS, SECRET, action.name, action.owner)
             case actions.DeleteSecret():
                 await self._delete_secret(action)
+            case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls():
+                await self._sources.carry_out(action)
             case actions.MarkNode():
                 self._world.nodes.mark(action.name, dead=action.dead)
             case actions.Event():

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Iterator
 
+from onair_crds.contract.ingest import STREAM_KEY, secret_name
+from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.contract.labels import (
     API_KEY_TYPE,
+    CREDENTIALS_TYPE,
     DESTINATION_LABEL,
     GUEST_CODE_TYPE,
     PROJECT_LABEL,
@@ -24,6 +29,10 @@ LAYOUT = "Layout"
 POD = "Pod"
 SECRET = "Secret"  # noqa: S105 - the name of a kind
 NODE = "Node"
+GATEWAY = "Gateway"
+"""Kind of the keys of ingest gateways: no object of the API server."""
+STREAM = "Stream"
+"""Kind of the keys of streams that gateways tell of."""
 
 WATCHED: dict[str, Api] = {**CUSTOM, POD: PODS, SECRET: SECRETS, NODE: NODES}
 
@@ -45,6 +54,12 @@ BY_DESTINATION = "destination"
 """Secrets by the destination that they were made for."""
 BY_SOURCE = "source"
 """Secrets by the source that they were made for."""
+BY_STREAM = "stream"
+"""Secrets by the stream of the key that they hold, sources by the stream that they were connected by last."""
+BY_GATEWAY = "gateway"
+"""Sources by the gateway in their status."""
+PULLED = "pulled"
+"""Sources that are pulled, under the empty key."""
 
 
 def _spec(field: str) -> Index:
@@ -71,6 +86,35 @@ def _secrets(document: Document) -> set[IndexKey]:
     return {(name,) for name in secrets_of(document)}
 
 
+def _stream_of_secret(document: Document) -> list[IndexKey]:
+    """The stream of a source's key."""
+    encoded = (document.get("data") or {}).get(STREAM_KEY)
+    if document.get("type") != CREDENTIALS_TYPE or source_of_secret(document["metadata"]["name"]) is None:
+        return []
+    try:
+        return [(stream_of_key(base64.b64decode(encoded).decode()),)] if encoded else []
+    except (binascii.Error, ValueError):
+        return []
+
+
+def source_of_secret(name: str) -> str | None:
+    """The source whose stream key is in a Secret of this name."""
+    prefix = secret_name("")
+    return name.removeprefix(prefix) if name.startswith(prefix) else None
+
+
+def _status(field: str) -> Index:
+    def index(document: Document) -> list[IndexKey]:
+        value = (document.get("status") or {}).get(field)
+        return [(value,)] if value else []
+
+    return index
+
+
+def _pulled(document: Document) -> list[IndexKey]:
+    return [()] if "rtmpPull" in (document["spec"].get("address") or {}) else []
+
+
 def _references(part: Document) -> Iterator[str]:
     for field, value in part.items():
         if isinstance(value, dict):
@@ -83,13 +127,19 @@ def _references(part: Document) -> Iterator[str]:
 KINDS: Kinds = {
     COLLECTION: {},
     PROJECT: {BY_COLLECTION: _spec("collectionId")},
-    SOURCE: {BY_COLLECTION: _spec("collectionId")},
+    SOURCE: {
+        BY_COLLECTION: _spec("collectionId"),
+        BY_STREAM: _status("stream"),
+        BY_GATEWAY: _status("gateway"),
+        PULLED: _pulled,
+    },
     DESTINATION: {BY_PROJECT: _spec("projectId"), BY_SECRET: _secrets},
     LAYOUT: {BY_PROJECT: _spec("projectId")},
     POD: {BY_PROJECT: _label(PROJECT_LABEL)},
     SECRET: {
         BY_DESTINATION: _label(DESTINATION_LABEL),
         BY_SOURCE: _label(SOURCE_LABEL),
+        BY_STREAM: _stream_of_secret,
         BY_PROJECT: _label(PROJECT_LABEL),
     },
     NODE: {},

@@ -8,6 +8,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.encoder.fleet import Fleet
+from onair_operator.ingest.gateways import Gateways
 from onair_operator.room.providers import RtcProviders
 
 TOLD_AFTER = 3
@@ -53,5 +54,6 @@ class World:
     fleet: Fleet
     nodes: NodeLeases
     rtc_providers: RtcProviders
+    gateways: Gateways = field(default_factory=Gateways)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""

@@ -1,26 +1,48 @@
-"""Gathers one source and its collection."""
+"""Gathers one source, its collection, its key, and what gateways say of its streams."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onair_crds.contract.ingest import secret_name
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
-from onair_operator.cluster.watched_kinds import COLLECTION, SOURCE
+from onair_operator.cluster.source_streams import key_stream, streams_of
+from onair_operator.cluster.watched_kinds import COLLECTION, SECRET, SOURCE
 from onair_operator.cluster.world import World
+from onair_operator.ingest.observed import GatewayView, Sighting
 
 
 @dataclass(frozen=True)
 class ObservedSource:
     source: Source
     collection: Collection | None
+    has_secret: bool = True
+    """Whether there is a Secret where its stream key belongs."""
+    key_stream: str | None = None
+    """The stream of its key."""
+    gateways: tuple[GatewayView, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    """Of all streams that may be its own."""
+
+    def gateway(self, name: str | None) -> GatewayView | None:
+        return next((each for each in self.gateways if each.name == name), None)
 
 
 def observe(world: World, name: str) -> ObservedSource | None:
     """The source and its surroundings; None where there is no such source."""
-    entry = world.store.entry(SOURCE, name)
+    store, streams = world.store, world.gateways.streams
+    entry = store.entry(SOURCE, name)
     if entry is None:
         return None
     source = entry.model(Source)
-    collection = world.store.entry(COLLECTION, source.spec.collection_id)
-    return ObservedSource(source, collection.model(Collection) if collection else None)
+    collection = store.entry(COLLECTION, source.spec.collection_id)
+    found = (sighting for stream in streams_of(store, entry) for sighting in streams.sightings(stream))
+    return ObservedSource(
+        source=source,
+        collection=collection.model(Collection) if collection else None,
+        has_secret=store.entry(SECRET, secret_name(name)) is not None,
+        key_stream=key_stream(store, name),
+        gateways=streams.gateways,
+        sightings=tuple(sorted(found, key=lambda each: (each.state.stream, each.gateway.name))),
+    )

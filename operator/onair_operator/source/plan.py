@@ -1,20 +1,40 @@
-"""Gives sources to their collection. Pure."""
+"""Plans a source: its state, its key, its collection. Pure."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 
 from onair_crds.contract.owners import is_owned_by
-from onair_operator.cluster.actions import Action, Adopt
+from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, WriteStatus
 from onair_operator.settings import OperatorSettings
+from onair_operator.source.events import source_events
 from onair_operator.source.observe import ObservedSource
+from onair_operator.source.status import present_sighting, source_status
 
 
 def make_plan(observed: ObservedSource, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
-    """Makes the collection the source's owner, so that the source is deleted with it."""
+    """Writes what gateways say, makes a key where there is none, and has it deleted with its collection."""
+    if observed.source.deleting:
+        return []
+    return [*_create_key(observed), *_write_status(observed, now, settings), *_adopt(observed)]
+
+
+def _create_key(observed: ObservedSource) -> Iterator[Action]:
+    """The facade makes the keys of its sources itself, before it makes them."""
+    if observed.source.pushed and not observed.has_secret:
+        yield CreateStreamKey(observed.source)
+
+
+def _write_status(observed: ObservedSource, now: dt.datetime, settings: OperatorSettings) -> Iterator[Action]:
+    source = observed.source
+    status = source_status(observed, settings, now)
+    if status != source.status:
+        yield WriteStatus(source, status)
+        yield from source_events(source, status, present_sighting(observed))
+
+
+def _adopt(observed: ObservedSource) -> Iterator[Action]:
     source, collection = observed.source, observed.collection
-    if collection is None or collection.deleting or source.deleting:
-        return []
-    if is_owned_by(source.metadata, collection.uid):
-        return []
-    return [Adopt(source, collection)]
+    if collection and not collection.deleting and not is_owned_by(source.metadata, collection.uid):
+        yield Adopt(source, collection)

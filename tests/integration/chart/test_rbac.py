@@ -26,6 +26,7 @@ RIGHTS = [
     (OPERATOR, "create", "leases.coordination.k8s.io", NAMESPACE, True),
     (OPERATOR, "update", "leases.coordination.k8s.io/onair-operator", NAMESPACE, True),
     (OPERATOR, "get", "secrets/onair-operator-signing", NAMESPACE, True),
+    (OPERATOR, "get", "secrets/onair-ingest", NAMESPACE, True),
     # Where the show namespace's Role is deleted before its projects
     (OPERATOR, "patch", "projects.onair.dev", "default", True),
     (OPERATOR, "patch", "projects.onair.dev/status", "default", True),

@@ -1,33 +1,39 @@
-"""Sources become their collection's."""
+"""Sources become their collection's, get a key, and their state is written and told when it changes."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from tests.support.gateway_server import stream_state
+from tests.support.sources import KEY_STREAM, observed_source, sighting, source
 from tests.support.worlds import NOW, SETTINGS, collection
 
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
-from onair_operator.cluster.actions import Adopt
+from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, Event, WriteStatus
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.plan import make_plan
 
 DELETING = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
 
 
-def source(**metadata: Any) -> Source:
-    return Source.model_validate(
-        {
-            "metadata": {"name": "camera", "uid": "uid-camera", "resourceVersion": "1", **metadata},
-            "spec": {"collectionId": "sunday", "address": {"rtmpPush": {}}},
-        }
-    )
+def plan(observed: ObservedSource) -> list[Action]:
+    return make_plan(observed, NOW, SETTINGS)
+
+
+def events(observed: ObservedSource) -> list[tuple[str, str]]:
+    return [(each.reason, each.message) for each in plan(observed) if isinstance(each, Event)]
+
+
+def settled(observed: ObservedSource) -> ObservedSource:
+    """The source with the status that the plan writes."""
+    status = next(each.status for each in plan(observed) if isinstance(each, WriteStatus))
+    changed = observed.source.model_copy(update={"status": status})
+    return ObservedSource(**{**vars(observed), "source": changed})
 
 
 def test_a_source_is_given_to_its_collection() -> None:
     observed = ObservedSource(source(), collection())
-    assert make_plan(observed, NOW, SETTINGS) == [Adopt(observed.source, collection())]
+    assert Adopt(observed.source, collection()) in plan(observed)
 
 
 @pytest.mark.parametrize(
@@ -40,5 +46,40 @@ def test_a_source_is_given_to_its_collection() -> None:
     ],
     ids=["owned", "without a collection", "collection under deletion", "source under deletion"],
 )
-def test_a_source_is_left_alone(its_source: Source, its_collection: Collection | None) -> None:
-    assert make_plan(ObservedSource(its_source, its_collection), NOW, SETTINGS) == []
+def test_a_source_is_left_where_it_is(its_source: Source, its_collection: Collection | None) -> None:
+    assert not [each for each in plan(ObservedSource(its_source, its_collection)) if isinstance(each, Adopt)]
+
+
+def test_a_source_under_deletion_is_left_alone() -> None:
+    assert plan(observed_source(source=source(**DELETING), has_secret=False)) == []
+
+
+def test_a_pushed_source_without_a_key_gets_one() -> None:
+    without = observed_source(has_secret=False, key_stream=None)
+    assert CreateStreamKey(without.source) in plan(without)
+    pulled = observed_source(address={"rtmpPull": {"url": "rtmp://media.example/live/a"}}, has_secret=False)
+    assert not [each for each in plan(pulled) if isinstance(each, CreateStreamKey)]
+
+
+def test_a_world_that_does_not_change_gives_an_empty_plan() -> None:
+    for sightings in ([], [sighting(stream_state(KEY_STREAM))]):
+        assert plan(settled(observed_source(sightings=sightings))) == []
+
+
+def test_a_connection_is_told_with_what_arrives_and_its_end_with_the_cause() -> None:
+    flows = observed_source(sightings=[sighting(stream_state(KEY_STREAM))])
+    assert events(flows) == [("Connected", "RTMP publisher: H264 1280×720@30, AAC 48 kHz stereo")]
+    ended = ObservedSource(**{**vars(settled(flows)), "sightings": ()})
+    assert events(ended) == [("Disconnected", "the publisher closed the connection")]
+
+
+def test_media_that_change_are_told() -> None:
+    flows = settled(observed_source(sightings=[sighting(stream_state(KEY_STREAM, video=None, audio=None))]))
+    known = ObservedSource(**{**vars(flows), "sightings": (sighting(stream_state(KEY_STREAM)),)})
+    assert events(known) == [("MediaChanged", "H264 1280×720@30, AAC 48 kHz stereo")]
+
+
+def test_a_key_that_was_replaced_is_told_while_it_is_connected() -> None:
+    flows = settled(observed_source(sightings=[sighting(stream_state(KEY_STREAM))]))
+    replaced = ObservedSource(**{**vars(flows), "key_stream": "another"})
+    assert events(replaced) == [("KeyReplaced", "it stays connected by its former key until it disconnects")]

@@ -1,0 +1,90 @@
+"""Which objects a change of another one bears on: the look-ups that `RECONCILERS` consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
+from onair_crds.contract.owners import is_owned_by
+from onair_crds.kube.store import Change, Store
+from onair_operator.cluster.source_streams import streams_of
+from onair_operator.cluster.watched_kinds import (
+    BY_SECRET,
+    BY_STREAM,
+    DESTINATION,
+    POD,
+    PROJECT,
+    source_of_secret,
+)
+
+Lookup = Callable[[Store, Change], Iterable[str]]
+"""The names that a change bears on."""
+
+
+def itself(_: Store, change: Change) -> Iterable[str]:
+    return (change.entry.name,)
+
+
+def parent(field: str) -> Lookup:
+    return lambda _, change: (str(change.entry.spec[field]),)
+
+
+def children(kind: str, index: str) -> Lookup:
+    return lambda store, change: [each.name for each in store.select(kind, index, change.entry.name)]
+
+
+def when_gone(lookup: Lookup) -> Lookup:
+    return lambda store, change: lookup(store, change) if change.after is None else ()
+
+
+def without_project(store: Store, change: Change) -> Iterable[str]:
+    exists = store.entry(PROJECT, change.entry.spec["projectId"]) is not None
+    return () if exists else (change.entry.name,)
+
+
+def labelled(store: Store, change: Change) -> Iterable[str]:
+    labels = change.entry.labels
+    return (change.entry.name,) if DESTINATION_LABEL in labels or SOURCE_LABEL in labels else ()
+
+
+def project_of_pod(_: Store, change: Change) -> Iterable[str]:
+    project = change.entry.labels.get(PROJECT_LABEL)
+    return (project,) if project else ()
+
+
+def project_to_own_it(store: Store, change: Change) -> Iterable[str]:
+    """The project of a layout that is not its project's yet. Its content is nothing to the operator."""
+    layout = change.after
+    if layout is None or layout.deleting:
+        return ()
+    project = store.entry(PROJECT, layout.spec["projectId"])
+    return (project.name,) if project and not is_owned_by(layout.metadata, project.uid) else ()
+
+
+def projects_of_secret(store: Store, change: Change) -> Iterable[str]:
+    """Those whose destinations refer to the Secret, or had it made for them."""
+    destinations = store.select(DESTINATION, BY_SECRET, change.entry.name)
+    owner = store.entry(DESTINATION, change.entry.labels.get(DESTINATION_LABEL, ""))
+    return [each.spec["projectId"] for each in (*destinations, *([owner] if owner else []))]
+
+
+def projects_with_pods(store: Store, change: Change) -> Iterable[str]:
+    """Of a node that came or went; every other change is its kubelet's heartbeat."""
+    if change.before and change.gone is None:
+        return ()
+    return [project for pod in store.entries(POD) if (project := pod.labels.get(PROJECT_LABEL))]
+
+
+def source_of_key(_: Store, change: Change) -> Iterable[str]:
+    source = source_of_secret(change.entry.name)
+    return (source,) if source else ()
+
+
+def streams_of_source(store: Store, change: Change) -> Iterable[str]:
+    versions = [entry for entry in change if entry]
+    return {stream for entry in versions for stream in streams_of(store, entry)}
+
+
+def streams_of_key(_: Store, change: Change) -> Iterable[str]:
+    versions = [entry for entry in change if entry]
+    return {key[0] for entry in versions for index, key in entry.index_keys if index == BY_STREAM}

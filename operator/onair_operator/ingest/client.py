@@ -1,0 +1,228 @@
+"""One gateway over HTTP: follows its streams, ends publishers, and hands it what it is to pull.
+
+Tasks of its own do so: a gateway that does not respond holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Annotated
+from urllib.parse import quote
+
+import aiohttp
+import structlog
+from aiohttp.http_exceptions import HttpProcessingError
+from prometheus_client import Counter, Gauge
+from pydantic import Field, TypeAdapter
+
+from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, Heartbeat, Pulls, StreamState
+from onair_operator.ingest.streams import Streams
+from onair_operator.settings import GatewaySettings
+
+log = structlog.get_logger()
+
+UNREACHABLE_AFTER_S = 3.0
+"""Without a heartbeat, which comes every second."""
+CONNECT_TIMEOUT_S = 1.0
+REQUEST_TIMEOUT_S = 2.0
+RETRY_MIN_S, RETRY_MAX_S = 0.1, 1.0
+MAX_LINE = 64 * 1024
+"""Bytes; a longer one is no stream's."""
+MAX_STREAMS = 10_000
+"""Of one gateway."""
+
+REACHABLE = Gauge(
+    "onair_operator_ingest_gateway_reachable", "1 while a gateway tells its streams.", ["gateway"]
+)
+CUT_OFFS = Counter("onair_operator_ingest_cut_offs_total", "Publishers that were disconnected.")
+
+_LINE: TypeAdapter[StreamState | Heartbeat] = TypeAdapter(
+    Annotated[StreamState | Heartbeat, Field(discriminator="type")]
+)
+
+
+class GatewayUnreachable(Exception):
+    """The gateway did not respond, broke off, or said what no gateway says."""
+
+
+class GatewayClient:
+    """Follows one gateway from its construction to `close`."""
+
+    def __init__(
+        self, settings: GatewaySettings, token: str, streams: Streams, leads: Callable[[], bool]
+    ) -> None:
+        """
+        Args:
+            token: shown with every request.
+            leads: whether this process may act at the moment.
+        """
+        self._name, self._url = settings.name, settings.url.rstrip("/")
+        self._streams = streams
+        self._leads = leads
+        self._heard = time.monotonic()
+        """When it last said something, having told all of its streams."""
+        self._synced = asyncio.Event()
+        self.wanted_pulls: Pulls | None = None
+        self._acknowledged: Pulls | None = None
+        self._news = asyncio.Event()
+        """Of pulls."""
+        self._cutting: dict[str, asyncio.Task[None]] = {}
+        self._session = aiohttp.ClientSession(
+            read_bufsize=MAX_LINE, headers={"Authorization": f"Bearer {token}"}
+        )
+        REACHABLE.labels(self._name).set(0)
+        self._tasks = (
+            asyncio.create_task(self._follow(), name=f"follow {self._name}"),
+            asyncio.create_task(self._judge(), name=f"judge {self._name}"),
+            asyncio.create_task(self._push_pulls(), name=f"pulls of {self._name}"),
+        )
+
+    async def close(self) -> None:
+        tasks = (*self._tasks, *self._cutting.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._session.close()
+        REACHABLE.remove(self._name)
+
+    def want_pulls(self, pulls: Pulls) -> None:
+        """Hands over in the background what it is to pull, until it has acknowledged it."""
+        if pulls != self.wanted_pulls:
+            self.wanted_pulls = pulls
+            self._news.set()
+
+    def cut_off(self, stream: str) -> None:
+        """Disconnects a publisher, in the background, by one attempt: the next look sees what came of it."""
+        if stream not in self._cutting:
+            task = self._cutting[stream] = asyncio.create_task(self._cut_off(stream))
+            task.add_done_callback(lambda _: self._cutting.pop(stream, None))
+
+    async def _cut_off(self, stream: str) -> None:
+        if not self._leads():
+            return
+        try:
+            await self._request("DELETE", f"{STREAMS_PATH}/{quote(stream, safe='')}")
+        except GatewayUnreachable as error:
+            log.warning("ingest.not-cut-off", gateway=self._name, stream=stream, error=str(error))
+        else:
+            CUT_OFFS.inc()
+            log.info("ingest.cut-off", gateway=self._name, stream=stream)
+
+    async def _follow(self) -> None:
+        delay_s = RETRY_MIN_S
+        while True:
+            try:
+                async for told_all in self._lines():
+                    if told_all:
+                        delay_s = RETRY_MIN_S
+            except GatewayUnreachable as error:
+                log.debug("gateway.unreachable", gateway=self._name, error=str(error))
+            await asyncio.sleep(delay_s)
+            delay_s = min(delay_s * 1.5, RETRY_MAX_S)
+
+    async def _lines(self) -> AsyncIterator[bool]:
+        """Takes what the gateway tells; gives whether it has told all, after each line."""
+        first: dict[str, StreamState] | None = {}
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=UNREACHABLE_AFTER_S
+        )
+        try:
+            async with self._session.get(self._url + STREAMS_PATH, timeout=timeout) as response:
+                if response.status != 200:
+                    raise GatewayUnreachable(f"HTTP {response.status}")
+                async for line in response.content:
+                    state = _state(line)
+                    if first is None:
+                        self._take(state)
+                    elif state is None:
+                        self._take_all(first)
+                        first = None
+                    else:
+                        first[state.stream] = state
+                        if len(first) > MAX_STREAMS:
+                            raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
+                    yield first is None
+        except (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError) as error:
+            raise GatewayUnreachable(type(error).__name__) from error
+
+    def _take_all(self, states: dict[str, StreamState]) -> None:
+        if not self._synced.is_set():
+            log.info("gateway.reachable", gateway=self._name, streams=len(states))
+        self._heard = time.monotonic()
+        REACHABLE.labels(self._name).set(1)
+        self._synced.set()
+        # It may have been restarted, and pulls nothing then.
+        self._acknowledged = None
+        self._news.set()
+        self._streams.told_all(self._name, states.values())
+
+    def _take(self, state: StreamState | None) -> None:
+        """Takes one line after the first heartbeat; None is another one."""
+        self._heard = time.monotonic()
+        if not self._synced.is_set():
+            raise GatewayUnreachable("it was silent for too long")
+        if state is None:
+            return
+        if state.online and len(self._streams.online(self._name)) >= MAX_STREAMS:
+            raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
+        self._streams.told(self._name, state)
+
+    async def _judge(self) -> None:
+        """Takes it for unreachable whenever it has been silent for too long."""
+        while True:
+            remaining_s = self._heard + UNREACHABLE_AFTER_S - time.monotonic()
+            if remaining_s > 0:
+                await asyncio.sleep(remaining_s)
+                continue
+            log.warning("gateway.unreachable", gateway=self._name)
+            REACHABLE.labels(self._name).set(0)
+            self._synced.clear()
+            self._streams.unreachable(self._name)
+            await self._synced.wait()
+
+    async def _push_pulls(self) -> None:
+        delay_s = RETRY_MIN_S
+        while True:
+            self._news.clear()
+            wanted = self.wanted_pulls
+            again_s: float | None = None
+            if wanted is not None and wanted != self._acknowledged:
+                again_s, delay_s = delay_s, min(delay_s * 2, RETRY_MAX_S)
+                if self._leads() and self._synced.is_set():
+                    with suppress(GatewayUnreachable):
+                        await self._request("PUT", PULLS_PATH, wanted.wire())
+                        self._acknowledged, again_s, delay_s = wanted, None, RETRY_MIN_S
+                        log.info("ingest.pulls-pushed", gateway=self._name, pulls=len(wanted.pulls))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(again_s):
+                    await self._news.wait()
+
+    async def _request(self, method: str, path: str, body: str | None = None) -> None:
+        """
+        Raises:
+            GatewayUnreachable: no response, or one that is neither a success nor 404.
+        """
+        headers = {"Content-Type": "application/json"} if body else {}
+        timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
+        data = body.encode() if body else None
+        try:
+            async with self._session.request(
+                method, self._url + path, data=data, headers=headers, timeout=timeout
+            ) as response:
+                if response.status >= 300 and response.status != 404:
+                    raise GatewayUnreachable(f"HTTP {response.status}")
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise GatewayUnreachable(type(error).__name__) from error
+
+
+def _state(line: bytes) -> StreamState | None:
+    """What a line says of a stream; None for a heartbeat.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    message = _LINE.validate_json(line)
+    return message if isinstance(message, StreamState) else None

@@ -1,0 +1,56 @@
+"""All gateways of the installation: their clients, and the streams that they tell of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from onair_crds.contract.ingest_gateway import Pulls, gateway_token
+from onair_operator.ingest.client import GatewayClient
+from onair_operator.ingest.streams import News, Streams
+from onair_operator.settings import GatewaySettings
+
+
+class Gateways:
+    """Follows every gateway from `follow` to `close`; of none there are no streams."""
+
+    def __init__(
+        self,
+        gateways: Iterable[GatewaySettings] = (),
+        changed: Callable[[News], None] | None = None,
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """
+        Args:
+            changed: hears what each gateway tells, and that one can be reached no longer.
+            leads: whether this process may act at the moment.
+        """
+        self._settings = tuple(gateways)
+        self._leads = leads
+        self._clients: dict[str, GatewayClient] = {}
+        self.streams = Streams(self._settings, changed)
+
+    def follow(self, secret: bytes) -> None:
+        """Follows all gateways from now on; `secret` is the installation's."""
+        token = gateway_token(secret, "operator")
+        self._clients = {
+            each.name: GatewayClient(each, token, self.streams, self._leads) for each in self._settings
+        }
+
+    def cut_off(self, gateway: str, stream: str) -> None:
+        """Disconnects the publisher of a stream, in the background."""
+        if client := self._clients.get(gateway):
+            client.cut_off(stream)
+
+    def want_pulls(self, gateway: str, pulls: Pulls) -> None:
+        """Has a gateway pull this, and nothing else, from now on."""
+        if client := self._clients.get(gateway):
+            client.want_pulls(pulls)
+
+    def wanted_pulls(self, gateway: str) -> Pulls | None:
+        """What a gateway is to pull; None where it has not been told."""
+        client = self._clients.get(gateway)
+        return client.wanted_pulls if client else None
+
+    async def close(self) -> None:
+        await asyncio.gather(*(client.close() for client in self._clients.values()))

@@ -1,0 +1,88 @@
+"""The streams that gateways tell of: the newest word of each gateway, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from onair_crds.contract.ingest_gateway import StreamState
+from onair_operator.ingest.observed import Contact, GatewayView, Sighting
+from onair_operator.settings import GatewaySettings
+
+ENDED_KEPT = 1000
+"""Ended streams that are remembered of each gateway, for what they ended of."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What a gateway has told."""
+
+    gateway: str
+    streams: frozenset[str]
+    """Those that it has told something new of."""
+    contact: bool = False
+    """Whether it has told all, or can be reached no longer."""
+
+
+class Streams:
+    """What each gateway told, under the gateway's name."""
+
+    def __init__(
+        self, gateways: Iterable[GatewaySettings] = (), changed: Callable[[News], None] | None = None
+    ) -> None:
+        self._views = {each.name: GatewayView(each.name, each.region, Contact.AWAITED) for each in gateways}
+        self._online: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
+        self._ended: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
+        self._changed = changed or (lambda news: None)
+
+    @property
+    def gateways(self) -> tuple[GatewayView, ...]:
+        """In the order of the settings."""
+        return tuple(self._views.values())
+
+    def sightings(self, stream: str) -> tuple[Sighting, ...]:
+        """A stream at each gateway that has told of it."""
+        found = []
+        for name, view in self._views.items():
+            state = self._online[name].get(stream) or self._ended[name].get(stream)
+            if state:
+                found.append(Sighting(view, state))
+        return tuple(found)
+
+    def online(self, gateway: str) -> set[str]:
+        """Names of the streams that a gateway has."""
+        return set(self._online[gateway])
+
+    def told(self, gateway: str, state: StreamState) -> None:
+        """Takes a gateway's word on one stream."""
+        self._put(gateway, state)
+        self._changed(News(gateway, frozenset({state.stream})))
+
+    def told_all(self, gateway: str, states: Iterable[StreamState]) -> None:
+        """Takes a gateway's word on all of its streams: it can be reached, and others are not there."""
+        streams = self._online[gateway].keys() | self._ended[gateway].keys()
+        self._online[gateway], self._ended[gateway] = {}, {}
+        for state in states:
+            self._put(gateway, state)
+            streams.add(state.stream)
+        self._set(gateway, Contact.REACHABLE)
+        self._changed(News(gateway, frozenset(streams), contact=True))
+
+    def unreachable(self, gateway: str) -> None:
+        """Takes the streams of a gateway for unknown, until it tells all of them again."""
+        self._set(gateway, Contact.UNREACHABLE)
+        self._changed(News(gateway, frozenset(self._online[gateway]), contact=True))
+
+    def _put(self, gateway: str, state: StreamState) -> None:
+        online, ended = self._online[gateway], self._ended[gateway]
+        ended.pop(state.stream, None)
+        if state.online:
+            online[state.stream] = state
+            return
+        online.pop(state.stream, None)
+        ended[state.stream] = state
+        if len(ended) > ENDED_KEPT:
+            del ended[next(iter(ended))]
+
+    def _set(self, gateway: str, contact: Contact) -> None:
+        self._views[gateway] = GatewayView(gateway, self._views[gateway].region, contact)

@@ -1,0 +1,59 @@
+"""What arrives of a source, as its status says it. Pure."""
+
+from __future__ import annotations
+
+from onair_crds.contract.ingest_gateway import Audio, StreamState, Video
+from onair_crds.resources.source import SourceAudio, SourceMedia, SourceVideo
+
+SAME_FRAMERATE = 0.05
+"""A measured rate that differs by less is no news."""
+MAX_CODEC, MAX_SUMMARY = 64, 128
+
+
+def media_of(state: StreamState, before: SourceMedia | None) -> SourceMedia | None:
+    """What a stream carries; None while that is not known. A rate that only wavers stays as it was said."""
+    if state.video is None and state.audio is None:
+        return None
+    known = before.video if before else None
+    video = _video(state.video, known) if state.video else None
+    audio = _audio(state.audio) if state.audio else None
+    texts = [text for text in (_video_text(video), _audio_text(audio)) if text]
+    return SourceMedia(video=video, audio=audio, summary=", ".join(texts)[:MAX_SUMMARY])
+
+
+def _video(video: Video, before: SourceVideo | None) -> SourceVideo:
+    rate = video.framerate
+    said = before.framerate if before else None
+    if rate and said and abs(rate - said) <= said * SAME_FRAMERATE:
+        rate = said
+    return SourceVideo(
+        codec=video.codec[:MAX_CODEC],
+        width=video.width,
+        height=video.height,
+        framerate=_rounded(rate) if rate else None,
+    )
+
+
+def _rounded(rate: float) -> float:
+    """Whole where it is nearly so, as 29.97 and 59.94 are not."""
+    return float(round(rate)) if abs(rate - round(rate)) < 0.02 else round(rate, 2)
+
+
+def _audio(audio: Audio) -> SourceAudio:
+    return SourceAudio(codec=audio.codec[:MAX_CODEC], sample_rate=audio.sample_rate, channels=audio.channels)
+
+
+def _video_text(video: SourceVideo | None) -> str:
+    if video is None:
+        return ""
+    size = f" {video.width}×{video.height}" if video.width and video.height else ""
+    rate = f"@{video.framerate:g}" if video.framerate and size else ""
+    return f"{video.codec}{size}{rate}"
+
+
+def _audio_text(audio: SourceAudio | None) -> str:
+    if audio is None:
+        return ""
+    rate = f" {audio.sample_rate / 1000:g} kHz" if audio.sample_rate else ""
+    channels = {1: " mono", 2: " stereo"}.get(audio.channels or 0, "")
+    return f"{audio.codec}{rate}{channels}"

@@ -1,0 +1,153 @@
+"""The status of a source, from what gateways say of its streams. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from onair_crds.contract.ingest import Ingest, assigned_push, secret_name
+from onair_crds.contract.ingest_gateway import stream_of_pull
+from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.base import MAX_TEXT
+from onair_crds.resources.enums import ConnectState
+from onair_crds.resources.source import AssignedAddress, Source, SourceStatus
+from onair_operator.ingest.assignment import points_inside, puller_of
+from onair_operator.ingest.observed import Contact, Sighting
+from onair_operator.settings import OperatorSettings
+from onair_operator.source.admission import may_stay
+from onair_operator.source.media import media_of
+from onair_operator.source.observe import ObservedSource
+
+DISABLED = "the source is disabled"
+SILENT = "it is connected, and sends no media"
+NEVER = "never connected"
+NO_INGEST = "this installation has no ingest server"
+POINTS_INSIDE = "the url points inside this installation's network, from where nothing is pulled"
+WAITING = {True: "no publisher is connected", False: "it is not pulled yet"}
+UNREACHABLE = "the ingest server {} is unreachable"
+ENDED = {True: "the publisher closed the connection", False: "the server closed the connection"}
+"""By whether it is pushed."""
+CLOCK_TRUST = dt.timedelta(seconds=2)
+"""How old a change may be by a gateway's clock: triggers wait from it, and a wrong one must end no show."""
+CONNECTION = ("connect", "since", "last_error", "media", "gateway", "stream", "replaced_key")
+"""Fields of the status that say how the connection goes."""
+
+
+def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.datetime) -> SourceStatus:
+    """The next status; the present one as long as nothing is known, as after a restart of the operator."""
+    ingest = settings.ingest.addresses(settings.release_namespace)
+    source, before = observed.source, observed.source.status
+    present = present_sighting(observed)
+    connection = _connection(observed, present, now)
+    if source.pushed is None:
+        connection |= _pull(observed, connection, settings)
+    return SourceStatus(
+        observed_generation=source.generation,
+        conditions=before.conditions,
+        type=source.type,
+        address=_address(observed, ingest),
+        preview_participant_id=before.preview_participant_id,
+        **connection,
+    )
+
+
+def present_sighting(observed: ObservedSource) -> Sighting | None:
+    """The publisher that is the source: one that sends, else the one that was it, the newest key first."""
+    source, before = observed.source, observed.source.status
+    found = [each for each in observed.sightings if each.online and may_stay(source, each.state)]
+
+    def rank(each: Sighting) -> tuple[bool, bool, bool, str]:
+        former = each.state.stream not in (observed.key_stream, stream_of_pull(source.name))
+        return (not each.flowing, former, each.gateway.name != before.gateway, each.gateway.name)
+
+    return min(found, key=rank, default=None)
+
+
+def _connection(observed: ObservedSource, present: Sighting | None, now: dt.datetime) -> dict[str, object]:
+    """Fields of the status that say how the connection goes."""
+    before = observed.source.status
+    if present:
+        return _connected(observed, present, now)
+    gateway = observed.gateway(before.gateway)
+    if gateway and gateway.contact is Contact.AWAITED and observed.source.enabled:
+        return {name: getattr(before, name) for name in CONNECTION}
+    ended = _ended(observed)
+    # What an unreachable gateway has may still be there when it is back.
+    unknown = gateway is not None and gateway.contact is Contact.UNREACHABLE
+    return {
+        "connect": ConnectState.DISCONNECTED,
+        "since": _since(before, ConnectState.DISCONNECTED, ended.state.since if ended else None, now),
+        "last_error": _why_not(observed, ended)[:MAX_TEXT],
+        "gateway": before.gateway if unknown else None,
+        "stream": before.stream if unknown else None,
+        "replaced_key": before.replaced_key if unknown else None,
+    }
+
+
+def _pull(
+    observed: ObservedSource, connection: dict[str, object], settings: OperatorSettings
+) -> dict[str, object]:
+    """What a pulled source has besides: the gateway that pulls it, or why none may."""
+    source = observed.source
+    url = source.spec.address.rtmp_pull.url if source.spec.address.rtmp_pull else ""
+    if points_inside(url) and not settings.ingest.pull_inside:
+        return {"gateway": None, "last_error": POINTS_INSIDE}
+    return {"gateway": puller_of(source.name, source.status.gateway, observed.gateways)}
+
+
+def _connected(observed: ObservedSource, present: Sighting, now: dt.datetime) -> dict[str, object]:
+    source, state = observed.source, present.state
+    connect = ConnectState.CONNECTED if present.flowing else ConnectState.DISCONNECTED
+    replaced = source.pushed is not None and state.stream != observed.key_stream
+    return {
+        "connect": connect,
+        "since": _since(source.status, connect, state.since, now),
+        "last_error": None if present.flowing else state.error or SILENT,
+        "media": media_of(state, source.status.media) if present.flowing else None,
+        "gateway": present.gateway.name,
+        "stream": state.stream,
+        "replaced_key": replaced or None,
+    }
+
+
+def _since(before: SourceStatus, connect: ConnectState, told: str | None, now: dt.datetime) -> str | None:
+    """When it changed: as the gateway says, unless its clock is wrong; None where it never was Connected."""
+    if connect is (before.connect or ConnectState.DISCONNECTED):
+        return before.since
+    moment = parse_time(told) if told else now
+    return format_time(moment if now - CLOCK_TRUST <= moment <= now else now)
+
+
+def _ended(observed: ObservedSource) -> Sighting | None:
+    """What a gateway says of the end of the stream that was connected, or of a pull that does not succeed."""
+    before = observed.source.status
+    ended = [each for each in observed.sightings if not each.state.online]
+    return min(ended, key=lambda each: each.gateway.name != before.gateway, default=None)
+
+
+def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
+    source, before = observed.source, observed.source.status
+    if not source.enabled:
+        return DISABLED
+    if not observed.gateways:
+        return NO_INGEST
+    gateway = observed.gateway(before.gateway)
+    if before.gateway and (gateway is None or gateway.contact is Contact.UNREACHABLE):
+        return UNREACHABLE.format(before.gateway)
+    if ended and ended.state.error:
+        return ended.state.error
+    if before.stream and before.last_error != UNREACHABLE.format(before.gateway):
+        return ENDED[source.pushed is not None]
+    if before.since is None:
+        return NEVER
+    passing = (None, DISABLED, NO_INGEST, POINTS_INSIDE, UNREACHABLE.format(before.gateway))
+    return WAITING[source.pushed is not None] if before.last_error in passing else str(before.last_error)
+
+
+def _address(observed: ObservedSource, ingest: Ingest) -> AssignedAddress | None:
+    source: Source = observed.source
+    assigned = assigned_push(source.spec.address, None, ingest)
+    if assigned is None:
+        return None
+    return AssignedAddress(
+        base_url=assigned.base_url, secret_name=secret_name(source.name) if observed.has_secret else None
+    )

@@ -1,0 +1,28 @@
+"""Gathers one stream that gateways tell of, and the source that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onair_crds.resources.source import Source
+from onair_operator.cluster.source_streams import source_of
+from onair_operator.cluster.watched_kinds import SOURCE
+from onair_operator.cluster.world import World
+from onair_operator.ingest.observed import Sighting
+
+
+@dataclass(frozen=True)
+class ObservedStream:
+    stream: str
+    source: Source | None
+    """The source whose key, or whose pull, it is; None where there is none of that name either."""
+    sightings: tuple[Sighting, ...]
+
+
+def observe(world: World, stream: str) -> ObservedStream:
+    """The stream, wherever it is."""
+    name = source_of(world.store, stream)
+    entry = world.store.entry(SOURCE, name) if name else None
+    return ObservedStream(
+        stream, entry.model(Source) if entry else None, world.gateways.streams.sightings(stream)
+    )

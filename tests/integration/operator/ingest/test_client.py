@@ -1,0 +1,145 @@
+"""Gateways that end, hang, lie and come back: their streams are known again, and never claimed meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from tests.support.encoder_server import until
+from tests.support.gateway_server import SECRET, GatewayServer, stream_state
+
+from onair_crds.contract.ingest_gateway import Pull, Pulls
+from onair_operator.ingest.client import UNREACHABLE_AFTER_S
+from onair_operator.ingest.gateways import Gateways
+from onair_operator.ingest.observed import Contact
+
+PULLS = Pulls(pulls={"pull-relay": Pull(url="rtmp://media.example/live/secret")})
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[GatewayServer]:
+    async with GatewayServer().running() as server:
+        yield server
+
+
+@asynccontextmanager
+async def followed(server: GatewayServer, secret: bytes = SECRET) -> AsyncIterator[Gateways]:
+    gateways = Gateways([server.settings])
+    gateways.follow(secret)
+    try:
+        yield gateways
+    finally:
+        await gateways.close()
+
+
+def contact(gateways: Gateways) -> Contact:
+    return gateways.streams.gateways[0].contact
+
+
+def flows(gateways: Gateways, stream: str = "a") -> bool:
+    return any(each.flowing for each in gateways.streams.sightings(stream))
+
+
+async def test_streams_are_known_from_the_first_heartbeat_and_changes_at_once(server: GatewayServer) -> None:
+    server.tell(stream_state("a"))
+    async with followed(server) as gateways:
+        await until(lambda: flows(gateways))
+        began = time.monotonic()
+        server.tell(stream_state("a", flowing=False))
+        server.tell(stream_state("b"))
+        await until(lambda: flows(gateways, "b") and not flows(gateways))
+        assert time.monotonic() - began < 0.5
+
+
+async def test_a_gateway_that_restarts_within_the_patience_changes_nothing(server: GatewayServer) -> None:
+    server.tell(stream_state("a"))
+    async with followed(server) as gateways:
+        await until(lambda: flows(gateways))
+        await server.stop()
+        await server.start()
+        server.tell(stream_state("b"))
+        while not flows(gateways, "b"):
+            assert flows(gateways), "it was never in doubt"
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", ["gone", "hung", "lying"])
+async def test_a_gateway_that_is_silent_too_long_is_unreachable_until_it_is_back(
+    server: GatewayServer, how: str
+) -> None:
+    server.tell(stream_state("a"))
+    async with followed(server) as gateways:
+        await until(lambda: flows(gateways))
+        began = time.monotonic()
+        if how == "gone":
+            await server.stop()
+        elif how == "hung":
+            server.hung.set()
+        else:
+            server.lying = True
+            server.say(b"<html>")
+        await until(lambda: contact(gateways) is Contact.UNREACHABLE)
+        assert UNREACHABLE_AFTER_S - 1.1 < time.monotonic() - began < UNREACHABLE_AFTER_S + 1
+        assert not flows(gateways)
+        server.lying = False
+        server.hung.clear()
+        if how == "gone":
+            await server.start()
+        await until(lambda: flows(gateways))
+
+
+async def test_a_gateway_that_was_never_there_is_unreachable_after_the_patience() -> None:
+    async with followed(GatewayServer()) as gateways:
+        assert contact(gateways) is Contact.AWAITED
+        await until(lambda: contact(gateways) is Contact.UNREACHABLE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"x" * 200_000, b"{}", b'{"type": "stream"}', b"[" * 5000, b"\xff\xfe", b'"heartbeat"'],
+    ids=["endless", "empty", "half", "deep", "no text", "no object"],
+)
+async def test_what_no_gateway_says_costs_a_new_connection_and_no_state(
+    server: GatewayServer, line: bytes
+) -> None:
+    server.tell(stream_state("a"))
+    async with followed(server) as gateways:
+        await until(lambda: flows(gateways))
+        connections = server.connections
+        server.say(line)
+        await until(lambda: server.connections > connections)
+        await until(lambda: flows(gateways))
+        assert contact(gateways) is Contact.REACHABLE
+
+
+async def test_another_installations_gateway_says_nothing_to_us(server: GatewayServer) -> None:
+    async with followed(server, b"of another one") as gateways:
+        await until(lambda: contact(gateways) is Contact.UNREACHABLE)
+        gateways.cut_off(server.name, "a")
+        assert server.cut_off == []
+
+
+async def test_a_publisher_is_cut_off(server: GatewayServer) -> None:
+    server.tell(stream_state("a"))
+    async with followed(server) as gateways:
+        await until(lambda: flows(gateways))
+        gateways.cut_off(server.name, "a")
+        await until(lambda: not flows(gateways))
+        assert server.cut_off == ["a"]
+
+
+async def test_pulls_are_handed_over_until_they_are_taken_and_again_to_one_that_restarted(
+    server: GatewayServer,
+) -> None:
+    await server.stop()
+    async with followed(server) as gateways:
+        gateways.want_pulls(server.name, PULLS)
+        await server.start()
+        await until(lambda: server.pulls == [PULLS])
+        await server.stop()
+        server.pulls.clear()
+        await server.start()
+        await until(lambda: server.pulls == [PULLS])

@@ -1,0 +1,175 @@
+"""The status of a source follows what gateways say, and stays where they say nothing."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from tests.support.gateway_server import stream_state
+from tests.support.sources import KEY_STREAM, observed_source, sighting, source
+from tests.support.worlds import NOW, SETTINGS
+
+from onair_crds.resources.enums import ConnectState
+from onair_crds.resources.source import SourceStatus
+from onair_operator.ingest.observed import Contact
+from onair_operator.source.observe import ObservedSource
+from onair_operator.source.status import source_status
+
+CONNECTED = {
+    "connect": "Connected",
+    "since": "2026-05-01T11:00:00.000Z",
+    "gateway": "ingest-0",
+    "stream": KEY_STREAM,
+}
+
+
+def status(observed: ObservedSource, now: dt.datetime = NOW) -> SourceStatus:
+    return source_status(observed, SETTINGS, now)
+
+
+def test_a_stream_that_flows_connects_its_source() -> None:
+    since = "2026-05-01T11:59:59.500Z"
+    now = status(observed_source(sightings=[sighting(stream_state(KEY_STREAM, since=since))]))
+    assert (now.connect, now.since, now.last_error) == (ConnectState.CONNECTED, since, None)
+    assert (now.gateway, now.stream, now.replaced_key) == ("ingest-0", KEY_STREAM, None)
+    assert now.media
+    assert now.media.summary == "H264 1280×720@30, AAC 48 kHz stereo"
+
+
+def test_a_source_that_nobody_ever_pushed_says_so() -> None:
+    now = status(observed_source())
+    assert (now.connect, now.since, now.last_error) == (ConnectState.DISCONNECTED, None, "never connected")
+    assert (now.type, now.address and now.address.secret_name) == ("RtmpPush", "source-camera")
+    assert status(observed_source(gateways=())).last_error == "this installation has no ingest server"
+
+
+def test_a_publisher_that_sends_nothing_is_disconnected() -> None:
+    silent = stream_state(KEY_STREAM, flowing=False, since="2026-05-01T11:59:59.000Z")
+    now = status(observed_source(status=CONNECTED, sightings=[sighting(silent)]))
+    assert (now.connect, now.since) == (ConnectState.DISCONNECTED, "2026-05-01T11:59:59.000Z")
+    assert now.last_error == "it is connected, and sends no media"
+    assert (now.gateway, now.media) == ("ingest-0", None)
+
+
+@pytest.mark.parametrize(
+    ("sightings", "error"),
+    [
+        ([], "the publisher closed the connection"),
+        ([sighting(stream_state(KEY_STREAM, online=False, error="time-out"))], "time-out"),
+    ],
+    ids=["forgotten", "told"],
+)
+def test_a_publisher_that_is_gone_leaves_its_cause(sightings: list[Any], error: str) -> None:
+    observed = observed_source(status=CONNECTED, sightings=sightings)
+    now = status(observed)
+    assert (now.connect, now.last_error, now.gateway, now.stream) == ("Disconnected", error, None, None)
+    again = status(observed_source(status=now.manifest(), sightings=sightings), NOW + dt.timedelta(hours=1))
+    assert again == now, "nothing new is written later"
+
+
+def test_states_stay_until_a_gateway_is_known_to_be_unreachable() -> None:
+    silent = observed_source(status=CONNECTED, contact=Contact.AWAITED)
+    assert status(silent).manifest().items() >= CONNECTED.items()
+    lost = status(observed_source(status=CONNECTED, contact=Contact.UNREACHABLE))
+    assert (lost.connect, lost.last_error) == ("Disconnected", "the ingest server ingest-0 is unreachable")
+    back = status(observed_source(status=lost.manifest()))
+    assert (back.connect, back.last_error) == ("Disconnected", "no publisher is connected")
+
+
+def test_a_gateway_that_is_not_there_any_more_has_nothing() -> None:
+    now = status(observed_source(status={**CONNECTED, "gateway": "ingest-9"}))
+    assert (now.connect, now.last_error) == ("Disconnected", "the ingest server ingest-9 is unreachable")
+
+
+def test_what_an_unreachable_gateway_said_last_counts_for_nothing() -> None:
+    seen = sighting(stream_state(KEY_STREAM), contact=Contact.UNREACHABLE)
+    now = status(observed_source(status=CONNECTED, sightings=[seen], contact=Contact.UNREACHABLE))
+    assert now.connect is ConnectState.DISCONNECTED
+
+
+def test_of_two_gateways_that_claim_a_stream_the_one_that_had_it_counts() -> None:
+    both = [sighting(stream_state(KEY_STREAM), name) for name in ("ingest-0", "ingest-1")]
+    assert status(observed_source(sightings=both)).gateway == "ingest-0"
+    had = observed_source(status={**CONNECTED, "gateway": "ingest-1"}, sightings=both)
+    assert status(had).gateway == "ingest-1"
+    silent = sighting(stream_state(KEY_STREAM, flowing=False), "ingest-1")
+    assert (
+        status(observed_source(status=had.source.status.manifest(), sightings=[both[0], silent])).gateway
+        == "ingest-0"
+    )
+
+
+def test_a_replaced_key_stays_connected_until_the_new_one_sends() -> None:
+    old = sighting(stream_state("former"))
+    now = status(observed_source(status={**CONNECTED, "stream": "former"}, sightings=[old]))
+    assert (now.connect, now.stream, now.replaced_key) == ("Connected", "former", True)
+    both = status(observed_source(status=now.manifest(), sightings=[old, sighting(stream_state(KEY_STREAM))]))
+    assert (both.connect, both.stream, both.replaced_key) == ("Connected", KEY_STREAM, None)
+
+
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ({"rtmpPush": {"enabled": False}}, "the source is disabled"),
+        ({"srtPush": {}}, "the publisher closed the connection"),
+    ],
+    ids=["disabled", "of another protocol"],
+)
+def test_a_publisher_that_may_not_stay_is_not_the_source(address: Any, error: str) -> None:
+    now = status(
+        observed_source(status=CONNECTED, address=address, sightings=[sighting(stream_state(KEY_STREAM))])
+    )
+    assert (now.connect, now.last_error) == ("Disconnected", error)
+
+
+def test_a_disabled_source_is_disconnected_though_its_gateway_is_awaited() -> None:
+    observed = observed_source(
+        status=CONNECTED, address={"rtmpPush": {"enabled": False}}, contact=Contact.AWAITED
+    )
+    assert status(observed).connect is ConnectState.DISCONNECTED
+
+
+@pytest.mark.parametrize("told", ["2031-01-01T00:00:00Z", "1999-01-01T00:00:00Z"])
+def test_a_clock_that_is_wrong_moves_no_change(told: str) -> None:
+    now = status(
+        observed_source(
+            status={"connect": "Disconnected", "since": "2026-05-01T11:30:00.000Z"},
+            sightings=[sighting(stream_state(KEY_STREAM, since=told))],
+        )
+    )
+    assert now.since == "2026-05-01T12:00:00.000Z"
+
+
+def test_what_is_said_of_a_source_is_bounded_and_holds_no_key() -> None:
+    ended = sighting(stream_state(KEY_STREAM, online=False, error="x" * 1024))
+    now = status(observed_source(status=CONNECTED, sightings=[ended]))
+    assert now.last_error
+    assert len(now.last_error) <= 1024
+    assert source().name == "camera"
+
+
+RELAY = {"rtmpPull": {"url": "rtmp://media.example/live/secret"}}
+
+
+def test_a_pulled_source_names_the_gateway_that_pulls_it_and_why_it_does_not_succeed() -> None:
+    assigned = status(observed_source(address=RELAY))
+    assert assigned.gateway in ("ingest-0", "ingest-1")
+    assert (assigned.connect, assigned.type, assigned.address) == ("Disconnected", "RtmpPull", None)
+    refused = stream_state("pull-camera", protocol="pull", online=False, error="connection refused")
+    now = status(
+        observed_source(
+            address=RELAY, status=assigned.manifest(), sightings=[sighting(refused, assigned.gateway)]
+        )
+    )
+    assert now.last_error == "connection refused"
+    pulled = sighting(stream_state("pull-camera", protocol="pull"), assigned.gateway)
+    flows = status(observed_source(address=RELAY, status=now.manifest(), sightings=[pulled]))
+    assert (flows.connect, flows.stream, flows.replaced_key) == ("Connected", "pull-camera", None)
+
+
+def test_a_source_that_points_inside_is_not_pulled() -> None:
+    now = status(observed_source(address={"rtmpPull": {"url": "rtmp://10.0.0.1/live/a"}}))
+    assert (now.connect, now.gateway) == ("Disconnected", None)
+    assert now.last_error
+    assert "points inside" in now.last_error
