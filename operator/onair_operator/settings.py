@@ -75,6 +75,15 @@ class BroadcastSettings(OperatorPart):
     """Encoders lost in a row, without a frame between, before the run ends with the error Internal."""
 
 
+class TriggerSettings(OperatorPart):
+    """How long a source has to be in a new state until that starts or stops a broadcast."""
+
+    start_patience_s: float = 1.0
+    """Connected."""
+    stop_patience_s: float = 5.0
+    """Disconnected: a reconnect within it does not end a show."""
+
+
 class RtcProviderSettings(OperatorPart):
     """A provider of rooms that destinations may name by `app_id`."""
 
@@ -136,6 +145,7 @@ class OperatorSettings(ProgramSettings):
     """Regions that encoders run in, the default first. None: any node, without a region."""
     encoder: EncoderSettings = EncoderSettings()
     broadcast: BroadcastSettings = BroadcastSettings()
+    triggers: TriggerSettings = TriggerSettings()
     rtc: RtcSettings = RtcSettings()
     """Providers of rooms of real-time communication."""
     ingest: IngestSettings = IngestSettings()

@@ -6,11 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.resources.base import PrinterColumn, Resource, SpecModel, Status
+from onair_crds.resources.base import MAX_ID, PrinterColumn, Resource, SpecModel, Status
 from onair_crds.resources.base import rules as cel
 from onair_crds.resources.composition import Composition
 from onair_crds.resources.encoding import Encoding
-from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState, SourceTriggerAction
+from onair_crds.resources.enums import (
+    BroadcastError,
+    BroadcastPhase,
+    BroadcastState,
+    ConnectState,
+    SourceTriggerAction,
+)
 from onair_crds.resources.rendering import Rendering
 from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Timestamp
 
@@ -149,6 +155,12 @@ class BroadcastStatus(SpecModel):
     """Encoders lost in a row that were Running, each after less than 5 minutes."""
     stop_observed: bool | None = None
     """A wanted Stopped was seen since this run began, so Running without an id means a new one."""
+    started_by: Annotated[str, Field(max_length=MAX_ID)] | None = None
+    """Source whose start trigger began the run; absent where spec.broadcast did."""
+    running_observed: bool | None = None
+    """A wanted Running was seen since a trigger began the run, so that Stopped ends it."""
+    stopped_by: Annotated[str, Field(max_length=MAX_ID)] | None = None
+    """Source whose stop trigger ended the run."""
 
 
 class DestinationCounts(SpecModel):
@@ -160,6 +172,15 @@ class DestinationCounts(SpecModel):
     """connected/total, for `kubectl get`."""
 
 
+class TriggerState(SpecModel):
+    """The state of a source that counted last for its trigger; the next other one is an edge."""
+
+    source_id: Annotated[str, Field(max_length=MAX_ID)]
+    """Name of the Source."""
+    connect: ConnectState
+    """Connected for long enough to start, or Disconnected for long enough to stop."""
+
+
 class ProjectStatus(Status):
     broadcast: BroadcastStatus | None = None
     """The current or last run."""
@@ -169,6 +190,10 @@ class ProjectStatus(Status):
     """Fingerprints of the ids of earlier runs, which never run again."""
     destinations: DestinationCounts | None = None
     """How many destinations are connected."""
+    triggers: Annotated[list[TriggerState], Field(max_length=100)] | None = None
+    """States of the sources that start or stop the broadcast."""
+    trigger_start: Annotated[str, Field(max_length=MAX_ID)] | None = None
+    """Source whose start trigger begins another run once the present one has ended."""
     state: Annotated[str, Field(max_length=128)] | None = None
     """What is on air and what is in trouble, in a few words for `kubectl get`."""
     on_air_since: Timestamp | None = None

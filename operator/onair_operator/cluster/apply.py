@@ -20,7 +20,7 @@ from onair_operator.cluster import actions
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import WorkQueue
-from onair_operator.cluster.show_metrics import record_time_to_air
+from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
 from onair_operator.cluster.source_actions import SourceActions
 from onair_operator.cluster.watched_kinds import MADE_FOR, POD, SECRET, SOURCE, secrets_of
 from onair_operator.cluster.world import Refusal, World
@@ -236,6 +236,7 @@ def _note_transition(action: actions.WriteStatus) -> None:
         return
     former, current = before.status.broadcast, after.broadcast
     record_time_to_air(former, current)
+    record_triggers(former, current)
     if former is None or former.phase is not current.phase or former.epoch != current.epoch:
         log.info(
             "broadcast.phase",

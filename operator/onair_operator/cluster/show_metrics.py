@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import collections
 from collections.abc import Iterator
 
-from prometheus_client import REGISTRY, Histogram
+from prometheus_client import REGISTRY, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -21,6 +21,19 @@ TIME_TO_AIR = Histogram(
     "From the look at a project that found a run wanted to its first media.",
     buckets=(0.5, 1, 1.5, 2, 3, 5, 8, 15, 30, 60, 120, 300, 600),
 )
+
+TRIGGERED = Counter(
+    "onair_operator_triggered_total", "Broadcasts that a source has started or stopped.", ["action"]
+)
+
+
+def record_triggers(before: BroadcastStatus | None, after: BroadcastStatus) -> None:
+    """Counts a run that a source has just started or stopped."""
+    same = before if before and before.id == after.id else None
+    if after.started_by and same is None:
+        TRIGGERED.labels("start").inc()
+    if after.stopped_by and not (same and same.stopped_by):
+        TRIGGERED.labels("stop").inc()
 
 
 def record_time_to_air(before: BroadcastStatus | None, after: BroadcastStatus) -> None:
@@ -39,7 +52,7 @@ class ShowCollector(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         statuses = [entry.document.get("status") or {} for entry in self._projects()]
-        phases = Counter(map(_phase, statuses))
+        phases = collections.Counter(map(_phase, statuses))
         by_phase = GaugeMetricFamily("onair_operator_shows", "Projects by phase.", labels=["phase"])
         for phase in BroadcastPhase:
             by_phase.add_metric([phase.value], phases[phase.value])

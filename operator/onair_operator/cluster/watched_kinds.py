@@ -60,6 +60,8 @@ BY_GATEWAY = "gateway"
 """Sources by the gateway in their status."""
 PULLED = "pulled"
 """Sources that are pulled, under the empty key."""
+BY_TRIGGER = "trigger"
+"""Projects by the sources that start or stop them."""
 
 
 def _spec(field: str) -> Index:
@@ -115,6 +117,11 @@ def _pulled(document: Document) -> list[IndexKey]:
     return [()] if "rtmpPull" in (document["spec"].get("address") or {}) else []
 
 
+def _triggers(document: Document) -> set[IndexKey]:
+    sources = document["spec"].get("sources") or []
+    return {(each["sourceId"],) for each in sources if "Or" in (each.get("trigger") or {}).values()}
+
+
 def _references(part: Document) -> Iterator[str]:
     for field, value in part.items():
         if isinstance(value, dict):
@@ -126,7 +133,7 @@ def _references(part: Document) -> Iterator[str]:
 
 KINDS: Kinds = {
     COLLECTION: {},
-    PROJECT: {BY_COLLECTION: _spec("collectionId")},
+    PROJECT: {BY_COLLECTION: _spec("collectionId"), BY_TRIGGER: _triggers},
     SOURCE: {
         BY_COLLECTION: _spec("collectionId"),
         BY_STREAM: _status("stream"),

@@ -9,19 +9,18 @@ next record. A record that changes is written before anything is done about it.
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onair_crds.contract.program import LONGEST_DRAIN_S
-from onair_crds.contract.runs import was_used, with_used
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
-from onair_crds.resources.project import BroadcastStatus, BroadcastWanted, ProjectStatus
+from onair_crds.resources.project import BroadcastStatus, TriggerState
 from onair_operator.cluster.actions import Event
-from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given_up_s, until_retry_s
+from onair_operator.project.new_run import is_new_run, may_be_on_air, new_run, used_runs, wanted_on_air
 from onair_operator.project.observed import ObservedProject
+from onair_operator.project.triggers import Turn, next_turn
 from onair_operator.settings import OperatorSettings
 
 LOOK_AGAIN_S = 1.0
@@ -38,16 +37,32 @@ class Step:
     requeue_s: float | None = None
     used: list[str] | None = None
     """Fingerprints of the ids of earlier runs, where another one came to them."""
+    triggers: list[TriggerState] | None = None
+    """The states of sources that count from now on."""
+    trigger_start: str | None = None
+    """The source that starts another run once the present one has ended."""
 
 
 def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> Step:
     """The next record of the project's broadcast."""
+    turn = next_turn(observed, now, settings.triggers)
+    step = _next_step(observed, turn, now, settings)
+    begun = step.broadcast is not None and step.broadcast.phase.active
+    return replace(
+        step,
+        requeue_s=min((wait for wait in (step.requeue_s, turn.requeue_s) if wait is not None), default=None),
+        triggers=turn.states,
+        trigger_start=turn.start if may_be_on_air(observed) and not begun else None,
+    )
+
+
+def _next_step(observed: ObservedProject, turn: Turn, now: dt.datetime, settings: OperatorSettings) -> Step:
     current = observed.broadcast
     if current is None or not (current.phase.active or current.phase is BroadcastPhase.STOPPING):
-        return _idle(observed, current, now, settings)
+        return _idle(observed, turn, current, now, settings)
     if current.phase is BroadcastPhase.STOPPING:
         return _stopping(observed, current, now, settings)
-    return _active(observed, current, now, settings)
+    return _active(observed, turn, current, now, settings)
 
 
 def on_the_way(broadcast: BroadcastStatus | None) -> bool:
@@ -55,33 +70,19 @@ def on_the_way(broadcast: BroadcastStatus | None) -> bool:
     return broadcast is not None and (broadcast.phase.active or broadcast.phase is BroadcastPhase.STOPPING)
 
 
-def wanted_on_air(observed: ObservedProject) -> bool:
-    """Whether the resources as they stand ask for a show, and it could be one."""
-    project = observed.project
-    return (
-        project.spec.broadcast.state is BroadcastState.RUNNING
-        and not project.deleting
-        and observed.collection is not None
-        and not observed.collection.deleting
-    )
-
-
-def is_new_run(wanted: BroadcastWanted, status: ProjectStatus) -> bool:
-    """Whether Running means a run that has not been yet (`architecture.md`: a run is its id)."""
-    current = status.broadcast
-    if wanted.id is not None:
-        seen = {run.id for run in (current, status.previous) if run}
-        return wanted.id not in seen and not was_used(wanted.id, status.used or ())
-    return current is None or bool(current.stop_observed) or wanted.stopped == current.id
-
-
 def _idle(
-    observed: ObservedProject, current: BroadcastStatus | None, now: dt.datetime, settings: OperatorSettings
+    observed: ObservedProject,
+    turn: Turn,
+    current: BroadcastStatus | None,
+    now: dt.datetime,
+    settings: OperatorSettings,
 ) -> Step:
     project = observed.project
     previous = project.status.previous
     if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
-        return _begin(observed, current, now)
+        return _begin(observed, now)
+    if turn.start and may_be_on_air(observed):
+        return _begin(observed, now, turn.start)
     requeue_s = None
     if current and project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
@@ -94,39 +95,31 @@ def _idle(
     return Step(current, previous, requeue_s=requeue_s)
 
 
-def generated_id(project_uid: str, generation: int, last_id: str | None) -> str:
-    """An id for a run that was wanted without one: the same world gives the same id."""
-    seed = f"{project_uid}/{generation}/{last_id or ''}"
-    return "r" + hashlib.sha256(seed.encode()).hexdigest()[:19]
-
-
-def _begin(observed: ObservedProject, current: BroadcastStatus | None, now: dt.datetime) -> Step:
-    project = observed.project
-    broadcast_id = project.spec.broadcast.id or generated_id(
-        project.uid, project.generation, current.id if current else None
-    )
+def _begin(observed: ObservedProject, now: dt.datetime, started_by: str | None = None) -> Step:
+    project, current = observed.project, observed.broadcast
     previous = project.status.previous
-    used = project.status.used or []
-    for over in (project.spec.broadcast.stopped, current.id if current else None):
-        used = with_used(used, over) if over else used
     if current:
         previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED})
-    begun = BroadcastStatus(
-        id=broadcast_id,
-        epoch=1,
-        phase=BroadcastPhase.WAITING,
-        requested=format_time(now),
-        claimed=format_time(now),
-        pod=pod_name(project.name, broadcast_id, 1),
-    )
-    event = Event(project, "BroadcastRequested", f"broadcast {broadcast_id} is wanted")
-    return Step(begun, previous, (event,), used=used)
+    begun = new_run(observed, now, started_by)
+    because = f": source {started_by} has connected" if started_by else ""
+    event = Event(project, "BroadcastRequested", f"broadcast {begun.id} is wanted{because}")
+    return Step(begun, previous, (event,), used=used_runs(observed))
 
 
 def _active(
-    observed: ObservedProject, current: BroadcastStatus, now: dt.datetime, settings: OperatorSettings
+    observed: ObservedProject,
+    turn: Turn,
+    current: BroadcastStatus,
+    now: dt.datetime,
+    settings: OperatorSettings,
 ) -> Step:
     previous = observed.project.status.previous
+    if current.started_by and observed.project.spec.broadcast.state is BroadcastState.RUNNING:
+        current = current.model_copy(update={"running_observed": True})
+    if turn.stop:
+        current = current.model_copy(update={"stopped_by": turn.stop})
+        why = f"source {turn.stop} has disconnected"
+        return Step(*_stop(observed, current, now, None, why, previous=previous))
     if ending := _end_of(observed, current, now):
         return Step(*_stop(observed, current, now, *ending, previous=previous))
     pod = observed.claimed_pod(current)
@@ -149,9 +142,11 @@ def _end_of(
         return None, "its collection is gone"
     if observed.refusal and observed.refusal.final and observed.refusal.pod == current.pod:
         return None, "its namespace is being deleted"
-    if wanted.state is BroadcastState.STOPPED or wanted.stopped == current.id:
+    if wanted.stopped == current.id or (wanted.state is BroadcastState.STOPPED and _by_spec(current)):
         return None, "stop was asked for"
-    if wanted.id is not None and wanted.id != current.id:
+    if wanted.id not in (None, current.id) and (
+        current.started_by is None or is_new_run(wanted, project.status)
+    ):
         return None, f"another run, {wanted.id}, is wanted"
     encoder = observed.encoder_of(current)
     if encoder and encoder.status and encoder.status.broadcast == current.id and encoder.status.error:
@@ -160,6 +155,11 @@ def _end_of(
     if remaining_s is not None and remaining_s <= 0:
         return BroadcastError.DURATION_EXCEEDED, "maxDuration is reached"
     return None
+
+
+def _by_spec(current: BroadcastStatus) -> bool:
+    """Whether the spec has wanted this run, so that it also ends it: a source may have started it."""
+    return current.started_by is None or bool(current.running_observed)
 
 
 def _until_deadline_s(observed: ObservedProject, current: BroadcastStatus, now: dt.datetime) -> float | None:

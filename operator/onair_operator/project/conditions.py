@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
-from onair_operator.project.broadcast_state_machine import is_new_run, wanted_on_air
 from onair_operator.project.capacity import no_capacity
+from onair_operator.project.new_run import is_new_run, wanted_on_air
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import ON_AIR, READY, Verdict
@@ -34,6 +34,7 @@ def project_verdict(
         case _:
             return (
                 _ended(broadcast)
+                or _ended_by_source(observed, broadcast)
                 or _used_id(observed)
                 or Verdict(True, "Stopped", "the last broadcast has ended")
             )
@@ -118,7 +119,7 @@ def _composition_error(observed: ObservedProject, broadcast: BroadcastStatus) ->
 
 
 def _ended(broadcast: BroadcastStatus) -> Verdict | None:
-    """Why the last run ended by itself, if so."""
+    """Why the last run ended by itself, or by a source, if so."""
     match broadcast.error:
         case BroadcastError.DURATION_EXCEEDED:
             return Verdict(
@@ -135,6 +136,15 @@ def _ended(broadcast: BroadcastStatus) -> Verdict | None:
             )
         case _:
             return None
+
+
+def _ended_by_source(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
+    """That nothing but a source ended the last run, which the spec may want still."""
+    if broadcast.stopped_by and observed.project.spec.broadcast.id in (None, broadcast.id):
+        return Verdict(
+            True, "Stopped", f"source {broadcast.stopped_by} disconnected, and so ended the broadcast"
+        )
+    return None
 
 
 def _used_id(observed: ObservedProject) -> Verdict | None:

@@ -12,6 +12,7 @@ from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import Project
+from onair_crds.resources.source import Source
 from onair_operator.cluster.watched_kinds import (
     BY_DESTINATION,
     BY_PROJECT,
@@ -22,10 +23,12 @@ from onair_operator.cluster.watched_kinds import (
     POD,
     PROJECT,
     SECRET,
+    SOURCE,
 )
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
 from onair_operator.project.observed import NodeView, ObservedProject
+from onair_operator.project.triggers import acting
 from onair_operator.secret.observed import SecretView
 
 log = structlog.get_logger()
@@ -57,6 +60,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         dead_nodes=world.nodes.dead,
         refusal=world.refusals.get(name),
         rtc_providers=world.rtc_providers.known(),
+        trigger_sources=_trigger_sources(store, project),
     )
 
 
@@ -67,6 +71,12 @@ def _destination(entry: Entry) -> Destination | None:
     except ValidationError as error:
         log.warning("destination.invalid", destination=entry.name, error=str(error))
         return None
+
+
+def _trigger_sources(store: Store, project: Project) -> dict[str, Source]:
+    entries = (store.entry(SOURCE, name) for name, _ in acting(project.spec.sources))
+    sources = (entry.model(Source) for entry in entries if entry)
+    return {each.name: each for each in sources if each.spec.collection_id == project.spec.collection_id}
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

@@ -104,6 +104,8 @@ def _write_status(
         state=state_of(verdict, step.broadcast, counts),
         on_air_since=on_air_since(step.broadcast),
         used=step.used if step.used is not None else project.status.used,
+        triggers=step.triggers,
+        trigger_start=step.trigger_start,
     )
     if status != project.status:
         yield WriteStatus(project, status)

@@ -45,7 +45,7 @@ def known_runs(spec: JsonObject, status: JsonObject) -> list[Run]:
     previous, current = status.get("previous"), status.get("broadcast")
     runs = [Run(previous["id"], BroadcastPhase(previous["phase"]), previous)] if previous else []
     if current:
-        runs.append(Run(current["id"], _phase(wanted, current), current))
+        runs.append(Run(current["id"], _phase(wanted, current, status), current))
     running = wanted.get("state") == BroadcastState.RUNNING
     untaken = wanted.get("id") if running else wanted.get("stopped")
     if untaken and not _was_taken_up(untaken, status):
@@ -69,12 +69,18 @@ def _was_taken_up(run_id: str, status: JsonObject) -> bool:
     )
 
 
-def _phase(wanted: JsonObject, current: JsonObject) -> BroadcastPhase:
-    """The operator's phase, or STOPPING where a stop of this very run, or another run, was asked for."""
+def _phase(wanted: JsonObject, current: JsonObject, status: JsonObject) -> BroadcastPhase:
+    """The operator's phase, or STOPPING where a stop of this very run, or another run, was asked for.
+
+    A run that a source has started goes on beside an id that was used before it.
+    """
     phase = BroadcastPhase(current["phase"])
     named = wanted.get("id")
     if wanted.get("state") == BroadcastState.RUNNING:
-        over = wanted.get("stopped") == current["id"] or (named and named != current["id"])
+        another = named and named != current["id"]
+        if another and current.get("startedBy"):
+            another = not _was_taken_up(named, status)
+        over = wanted.get("stopped") == current["id"] or another
     else:
         over = current["id"] in (wanted.get("stopped"), named)
     return BroadcastPhase.STOPPING if phase.active and over else phase

@@ -140,6 +140,25 @@ CASES: list[tuple[str, Part, Part, tuple[str | None, str], tuple[str, Part], Par
         ("trigger", {"state": "Running", "id": "trigger"}),
         {"state": "Stopped", "stopped": "trigger"},
     ),
+    (
+        "a source trigger's run beside an id that was used before it",
+        wanted("Running", "other"),
+        {
+            "broadcast": {"id": "trigger", "phase": "Running", "startedBy": "camera"},
+            "used": [fingerprint("other")],
+        },
+        ("trigger", "Running"),
+        ("trigger", {"state": "Running", "id": "other"}),
+        {"state": "Stopped", "stopped": "trigger"},
+    ),
+    (
+        "another run in place of a source trigger's",
+        RUNNING_X,
+        {"broadcast": {"id": "trigger", "phase": "Running", "startedBy": "camera"}},
+        ("x", "Waiting"),
+        ("x", RUNNING_X["broadcast"]),
+        STOPPED_X["broadcast"],
+    ),
 ]
 
 

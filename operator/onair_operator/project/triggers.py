@@ -1,0 +1,105 @@
+"""The edges of a project's sources: which of them start or stop its broadcast, and when. Pure.
+
+A source's new state counts once it has lasted for a time, so a reconnect is no edge. The status remembers the
+state that counted last, and is written together with what an edge does: no edge counts twice, whoever leads.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from onair_crds.contract.times import parse_time
+from onair_crds.resources.enums import ConnectState, SourceTriggerAction
+from onair_crds.resources.project import ProjectSource, SourceTrigger, TriggerState
+from onair_crds.resources.source import Source
+from onair_operator.project.observed import ObservedProject
+from onair_operator.settings import TriggerSettings
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A source that has come to a state for good."""
+
+    source: str
+    connect: ConnectState
+    at: dt.datetime
+    """When it counted."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the triggers of a project do now."""
+
+    states: list[TriggerState] | None
+    """The states that count, from now on; None where no source triggers anything."""
+    stop: str | None = None
+    """The source that stops the present run."""
+    start: str | None = None
+    """The source that starts a run, or has, as soon as the present one has ended."""
+    requeue_s: float | None = None
+    """When the next state may count."""
+
+
+def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSettings) -> Turn:
+    """The states that count and what their edges do, those of one look in the order of their times."""
+    status = observed.project.status
+    known = {each.source_id: each.connect for each in status.triggers or []}
+    edges: list[Edge] = []
+    states: list[TriggerState] = []
+    waits: list[float] = []
+    triggers = dict(acting(observed.project.spec.sources))
+    for name in triggers:
+        connect, since = _present(observed.trigger_sources.get(name))
+        # One whose trigger has just been added is taken as it is.
+        counted = known.get(name, connect)
+        if connect is not counted:
+            at = since + patience(connect, settings) if since else now
+            if at <= now:
+                edges.append(Edge(name, connect, at))
+                counted = connect
+            else:
+                waits.append((at - now).total_seconds())
+        states.append(TriggerState(source_id=name, connect=counted))
+    current = observed.broadcast
+    active = current is not None and current.phase.active
+    stop, start = _outcome(sorted(edges, key=lambda each: each.at), triggers, active, status.trigger_start)
+    return Turn(states or None, stop, start, min(waits, default=None))
+
+
+def acting(sources: Iterable[ProjectSource]) -> Iterator[tuple[str, SourceTrigger]]:
+    """The sources whose trigger does something, by name."""
+    for each in sources:
+        if each.trigger and SourceTriggerAction.OR in (each.trigger.start, each.trigger.stop):
+            yield each.source_id, each.trigger
+
+
+def patience(connect: ConnectState, settings: TriggerSettings) -> dt.timedelta:
+    """How long a source has to be in a state until it counts."""
+    starts = connect is ConnectState.CONNECTED
+    return dt.timedelta(seconds=settings.start_patience_s if starts else settings.stop_patience_s)
+
+
+def _present(source: Source | None) -> tuple[ConnectState, dt.datetime | None]:
+    """A source's state and since when; one that is gone is disconnected for good."""
+    if source is None:
+        return ConnectState.DISCONNECTED, None
+    status = source.status
+    return status.connect or ConnectState.DISCONNECTED, parse_time(status.since) if status.since else None
+
+
+def _outcome(
+    edges: Iterable[Edge], triggers: dict[str, SourceTrigger], active: bool, start: str | None
+) -> tuple[str | None, str | None]:
+    """The sources that stop the present run, and that start another one."""
+    stop: str | None = None
+    for edge in edges:
+        trigger = triggers[edge.source]
+        if edge.connect is ConnectState.CONNECTED:
+            if trigger.start is SourceTriggerAction.OR and (stop or not active):
+                start = edge.source
+        elif trigger.stop is SourceTriggerAction.OR:
+            start = None
+            stop = edge.source if active else None
+    return stop, start

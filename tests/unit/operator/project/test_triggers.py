@@ -1,0 +1,320 @@
+"""Sources start and stop a broadcast by edges that last, each of which counts once, whoever leads."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.triggered_show import TriggeredShow, trigger
+from tests.support.worlds import NOW
+
+from onair_crds.shapes import Document
+
+BOTH = trigger("camera", start="Or", stop="Or")
+
+
+@pytest.fixture
+def show() -> TriggeredShow:
+    """One that a camera starts and stops, looked at before the camera connects."""
+    show = TriggeredShow(BOTH)
+    show.look()
+    return show
+
+
+def test_a_source_that_stays_connected_starts_the_broadcast_after_a_second(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.look()
+    assert not show.on_air
+    assert show.requeue_s == 1.0
+    show.after(1.0)
+    assert show.on_air
+    assert show.broadcast
+    assert show.broadcast.started_by == "camera"
+
+
+def test_a_source_that_stays_away_stops_it_after_five(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.after(1.0)
+    show.disconnect("camera")
+    show.after(4.9)
+    assert show.on_air
+    show.after(0.1)
+    assert not show.on_air
+    assert show.broadcast
+    assert show.broadcast.stopped_by == "camera"
+
+
+def test_a_source_that_flaps_neither_starts_nor_ends_a_show(show: TriggeredShow) -> None:
+    for _ in range(5):
+        show.connect("camera")
+        show.after(0.9)
+        show.disconnect("camera")
+        show.after(4.9)
+    assert show.runs == []
+    show.connect("camera")
+    show.after(1.0)
+    for _ in range(5):
+        show.disconnect("camera")
+        show.after(4.9)
+        show.connect("camera")
+        show.after(3.0)
+    assert show.on_air
+    assert len(show.runs) == 1
+
+
+def test_a_source_that_is_connected_already_when_its_trigger_is_added_is_no_edge() -> None:
+    show = TriggeredShow(trigger("camera"))
+    show.connect("camera")
+    show.after(0.2)
+    show.change(BOTH)
+    show.after(10)
+    assert show.runs == []
+    show.disconnect("camera")
+    show.after(6)
+    show.connect("camera")
+    show.after(2)
+    assert show.on_air
+
+
+def test_a_manual_stop_holds_until_the_next_start_edge(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.after(1.0)
+    show.want("Stopped", stopped=show.runs[0])
+    show.after(30)
+    assert not show.on_air
+    show.disconnect("camera")
+    show.after(2)
+    show.connect("camera")
+    show.after(60)
+    assert len(show.runs) == 1, "a reconnect is no edge"
+    show.disconnect("camera")
+    show.after(6)
+    show.connect("camera")
+    show.after(2)
+    assert show.on_air
+    assert len(show.runs) == 2
+
+
+@pytest.mark.parametrize("wanted", [{}, {"id": "mine"}], ids=["without an id", "by an id"])
+def test_a_manual_start_is_ended_by_a_stop_edge_and_stays_ended(
+    show: TriggeredShow, wanted: dict[str, str]
+) -> None:
+    show.connect("camera")
+    show.after(1.0)
+    show.want("Stopped", stopped=show.runs[0])
+    show.after(1)
+    show.want("Running", **wanted)
+    show.after(1)
+    assert show.on_air
+    show.disconnect("camera")
+    show.after(6)
+    show.after(60)
+    assert not show.on_air
+    ready = show.project.status.conditions[0]
+    assert (ready.status, ready.reason) == ("True", "Stopped")
+    assert "source camera disconnected" in ready.message
+    show.connect("camera")
+    show.after(2)
+    assert show.on_air, "though the spec still names a run that has been"
+    assert len(show.runs) == 3
+    show.after(60)
+    assert show.on_air
+
+
+def test_stopped_in_the_spec_does_not_end_what_a_source_began_unless_it_was_running_since(
+    show: TriggeredShow,
+) -> None:
+    show.connect("camera")
+    show.after(1.0)
+    show.after(30)
+    assert show.on_air
+    show.want("Running")
+    show.after(1)
+    assert len(show.runs) == 1, "it runs already"
+    show.want("Stopped")
+    show.after(1)
+    assert not show.on_air
+
+
+def test_another_run_that_somebody_wants_takes_its_place(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.after(1.0)
+    show.want("Running", id="mine")
+    show.after(1)
+    show.after(1)
+    assert show.on_air
+    assert show.runs[-1] == "mine"
+
+
+def test_any_one_of_several_sources_starts_and_any_one_stops() -> None:
+    show = TriggeredShow(BOTH, trigger("phone", start="Or", stop="Or"))
+    show.look()
+    show.connect("phone")
+    show.after(1)
+    assert show.on_air
+    show.connect("camera")
+    show.after(1)
+    assert len(show.runs) == 1
+    show.disconnect("phone")
+    show.after(5)
+    assert not show.on_air
+
+
+def test_an_edge_while_the_run_before_is_being_ended_begins_another_one(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.after(1)
+    show.change(BOTH, trigger("phone", start="Or"))
+    show.look()
+    show.disconnect("camera")
+    show.after(4.5)
+    show.connect("phone")
+    show.after(1)  # both edges in one look: the stop's time came first
+    show.after(1)
+    assert show.on_air
+    assert len(show.runs) == 2
+    assert show.broadcast
+    assert show.broadcast.started_by == "phone"
+
+
+def test_a_source_that_is_deleted_has_disconnected(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.after(1)
+    del show.sources["camera"]
+    show.after(0)
+    assert not show.on_air
+
+
+def test_a_show_that_is_being_deleted_is_not_started(show: TriggeredShow) -> None:
+    document = show.project.model_dump(mode="json", by_alias=True)
+    document["metadata"]["deletionTimestamp"] = "2026-05-01T12:00:00Z"
+    show.project = type(show.project).model_validate(document)
+    show.connect("camera")
+    show.after(2)
+    assert show.runs == []
+
+
+def test_a_look_at_a_show_that_does_not_change_writes_nothing(show: TriggeredShow) -> None:
+    show.connect("camera")
+    show.after(1)
+    writes = show.writes
+    for _ in range(20):
+        show.after(1)
+    assert show.writes == writes
+
+
+# Property tests: random sources, triggers and times in steps of a quarter of a second.
+
+ACTIONS = st.sampled_from(["Ignore", "Or"])
+NAMES = ["camera", "phone"]
+STEPS = st.lists(st.tuples(st.integers(1, 30), st.sampled_from(NAMES)), min_size=1, max_size=25)
+"""Quarters of a second until a source changes its state, and which."""
+TRIGGERS = st.tuples(ACTIONS, ACTIONS, ACTIONS, ACTIONS)
+STEP_S = 0.25
+
+
+def triggers_of(actions: tuple[str, str, str, str]) -> list[Document]:
+    return [trigger("camera", *actions[:2]), trigger("phone", *actions[2:])]
+
+
+def changes(steps: list[tuple[int, str]]) -> dict[int, list[str]]:
+    """The sources that change at each quarter."""
+    found: dict[int, list[str]] = {}
+    at = 0
+    for wait, name in steps:
+        at += wait
+        found.setdefault(at, []).append(name)
+    return found
+
+
+def played(
+    triggers: list[Document], steps: list[tuple[int, str]], looks: int = 1
+) -> tuple[list[str], list[bool]]:
+    """The starters of all runs, and whether the show was on air at each quarter."""
+    show = TriggeredShow(*triggers)
+    show.look()
+    connected = dict.fromkeys(NAMES, False)
+    by_time = changes(steps)
+    starters, on_air = [], []
+    for quarter in range(1, max(by_time) + 30):
+        show.now = NOW + dt.timedelta(seconds=quarter * STEP_S)
+        for name in by_time.get(quarter, []):
+            connected[name] = not connected[name]
+            (show.connect if connected[name] else show.disconnect)(name)
+        runs = len(show.runs)
+        for _ in range(looks):
+            show.look()
+        if len(show.runs) > runs and show.broadcast:
+            starters.append(str(show.broadcast.started_by))
+        on_air.append(show.on_air)
+    return starters, on_air
+
+
+def expected(triggers: list[Document], steps: list[tuple[int, str]]) -> tuple[list[str], list[bool]]:
+    """The same, from the rule: a state counts once it has lasted, and edges act on the broadcast at once."""
+    connected = dict.fromkeys(NAMES, False)
+    counted, since = dict(connected), dict.fromkeys(NAMES, 0)
+    actions = {each["sourceId"]: each["trigger"] for each in triggers}
+    by_time = changes(steps)
+    starters, history, on_air = [], [], False
+    for quarter in range(1, max(by_time) + 30):
+        for name in by_time.get(quarter, []):
+            connected[name], since[name] = not connected[name], quarter
+        for name in NAMES:
+            lasts = (quarter - since[name]) * STEP_S >= (1 if connected[name] else 5)
+            if connected[name] is counted[name] or not lasts:
+                continue
+            counted[name] = connected[name]
+            if connected[name] and actions[name]["start"] == "Or" and not on_air:
+                on_air = True
+                starters.append(name)
+            elif not connected[name] and actions[name]["stop"] == "Or":
+                on_air = False
+        history.append(on_air)
+    return starters, history
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(TRIGGERS, STEPS)
+def test_every_edge_counts_once_and_nothing_else_does(
+    actions: tuple[str, str, str, str], steps: list[tuple[int, str]]
+) -> None:
+    triggers = triggers_of(actions)
+    assert played(triggers, steps) == expected(triggers, steps)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(TRIGGERS, STEPS)
+def test_looks_of_a_new_leader_repeat_no_edge(
+    actions: tuple[str, str, str, str], steps: list[tuple[int, str]]
+) -> None:
+    triggers = triggers_of(actions)
+    assert played(triggers, steps, looks=3) == played(triggers, steps)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(STEPS, st.integers(0, 40))
+def test_a_leader_that_was_away_comes_to_the_states_that_last(
+    steps: list[tuple[int, str]], away: int
+) -> None:
+    """What lasted when it is back counts, once; what came and went meanwhile does not."""
+    show = TriggeredShow(BOTH)
+    show.look()
+    connected = False
+    for wait, name in steps:
+        show.now += dt.timedelta(seconds=wait * STEP_S)
+        if name == "camera":
+            connected = not connected
+            (show.connect if connected else show.disconnect)(name)
+    show.after(away * STEP_S + 5)
+    assert show.on_air is connected
+    assert len(show.runs) == int(connected)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(STEPS)
+def test_a_project_of_only_ignore_never_moves(steps: list[tuple[int, str]]) -> None:
+    starters, on_air = played([trigger("camera"), trigger("phone")], steps)
+    assert starters == []
+    assert not any(on_air)
