@@ -16,7 +16,7 @@ from tests.support.media.packets import AUDIO_HEADER, VIDEO_HEADER, picture
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.hls import object_store, spool
+from onair_encoder.publish.hls import object_store, prefix_lock, spool
 from onair_encoder.publish.hls.storage_error import Changed
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.session_error import SessionError
@@ -160,6 +160,7 @@ class HlsInMemory:
         """What follows is of a process that begins with what is on disk."""
         self._monkeypatch.setattr(spool, "SPOOL", self.disk)
         self._monkeypatch.setattr(spool, "_leftovers", {})
+        self._monkeypatch.setattr(prefix_lock, "_LOCKS", {})
 
     def wanted(self, id_: str = "archive", **storage: Any) -> ProgramDestination:
         place = {"region": "r", "bucket": "shows", "access_key": "AK", "secret_key": "s3cret"}

@@ -175,7 +175,8 @@ class Agent:
     async def leave(self) -> None:
         """The pod is being deleted: goes on until the operator says how it ends, or for 3 s at most.
 
-        Either another encoder takes the place, or the run is over and the streams are ended properly.
+        Either another encoder takes the place, or the run is over and the streams are ended properly. Where
+        nobody says so recordings are closed all the same: another encoder would continue them.
         """
         if self._phase in ("starting", "running") and not self.contact.lost:
             with contextlib.suppress(TimeoutError):
@@ -184,6 +185,10 @@ class Agent:
         if self._ending:
             self._delivery.hurry()
             await asyncio.wait({self._ending}, timeout=END_S)
+        elif self._phase in ON_THE_WAY:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(END_S):
+                    await self._delivery.close_recordings()
 
     # -- the observed state -----------------------------------------------------------------------
 

@@ -82,6 +82,15 @@ class Delivery:
         for publisher in self._open:
             publisher.destination.hurry = True
 
+    async def close_recordings(self) -> None:
+        """Closes recordings in the time that streams have for it, and everything else at once."""
+        self.hurry()
+        recordings = [each for each in self._publishers.values() if each.records]
+        for publisher in self._publishers.values():
+            if publisher not in recordings:
+                publisher.abort()
+        await asyncio.gather(*map(self._finish, recordings), *self._ending, return_exceptions=True)
+
     def abort(self) -> None:
         for publisher in self._publishers.values():
             publisher.abort()

@@ -31,6 +31,8 @@ class Output(ABC):
 
     finish_s = 3.0
     """How long a proper end may take."""
+    records = False
+    """It is closed properly where nobody says whether another encoder follows, who would go on with it."""
 
     def __init__(self, destination: Destination) -> None:
         self.destination = destination

@@ -128,6 +128,11 @@ class Publisher:
             for waker in wakers:
                 waker.cancel()
 
+    @property
+    def records(self) -> bool:
+        """Whether it is closed properly though another encoder may follow."""
+        return self._output.records
+
     def retry_now(self) -> None:
         """Ends a pause: something has changed that may fix what is wrong."""
         self._retry.set()

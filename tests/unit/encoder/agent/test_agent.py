@@ -14,6 +14,7 @@ from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.publish import operator_contact
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.publisher import Publisher
 
 Started = Callable[[], Agent]
 
@@ -149,6 +150,26 @@ async def test_what_still_ends_as_the_pod_is_deleted_has_no_more_time_than_strea
     await agent.leave()
     assert hurried.is_set()
     assert agent.status().phase == "finished"
+
+
+async def test_where_nobody_says_how_it_ends_recordings_are_closed_and_the_rest_at_once(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+
+    async def finish(publisher: Publisher) -> None:
+        happened.append(f"finish {publisher.destination.wanted.id}, hurry {publisher.destination.hurry}")
+
+    monkeypatch.setattr(agent_module, "WORD_S", 0.05)
+    monkeypatch.setattr(Publisher, "finish", finish)
+    monkeypatch.setattr(Publisher, "abort", lambda it: happened.append(f"abort {it.destination.wanted.id}"))
+    agent = started()
+    push = ProgramDestination(id="push", type="RTMP", url="rtmp://127.0.0.1:1/live")
+    await agent.take(small_program(destinations=[push, hls("live", vod=False), hls("recording", vod=True)]))
+    async with asyncio.timeout(2):
+        await agent.leave()
+    assert happened == ["abort push", "abort live", "finish recording, hurry True"]
+    monkeypatch.undo()
 
 
 def hls(id_: str, *, vod: bool) -> ProgramDestination:

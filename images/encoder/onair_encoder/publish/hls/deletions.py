@@ -20,15 +20,21 @@ class Deletions:
         self._destination = destination
         self._store = store
         self._presentation = presentation
+        self._withdrawn: list[str] = []
         self._task: asyncio.Task[None] | None = None
         self._refused = False
         """The last deletion failed: as long as that is so, one at a time is tried, and nothing is logged."""
+
+    def withdraw(self, names: list[str]) -> None:
+        """Deletes what no playlist ever named."""
+        self._withdrawn += names
+        self.begin()
 
     def begin(self) -> None:
         """Deletes what is obsolete now, unless that of the last time is still under way."""
         if self._task and not self._task.done():
             return
-        names = self._presentation.obsolete()
+        names = [*self._withdrawn, *self._presentation.obsolete()]
         if names:
             self._task = asyncio.create_task(self._delete(names[:1] if self._refused else names))
 
@@ -36,7 +42,9 @@ class Deletions:
         results = await asyncio.gather(*map(self._store.delete, names), return_exceptions=True)
         errors = [error for error in results if error]
         for name, error in zip(names, results, strict=True):
-            if error is None:
+            if error is None and name in self._withdrawn:
+                self._withdrawn.remove(name)
+            elif error is None:
                 self._presentation.deleted(name)
         if errors and not self._refused:
             # Media is delivered all the same

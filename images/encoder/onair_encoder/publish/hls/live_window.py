@@ -26,6 +26,8 @@ class LiveWindow(Presentation):
         """Segments of an earlier run, which the new playlist no longer names."""
         self._ours = False
         """The playlist in the bucket is this one."""
+        self._resumed_at: int | None = None
+        """The number of the first segment of this encoder."""
 
     @property
     def _window(self) -> int | None:
@@ -49,6 +51,16 @@ class LiveWindow(Presentation):
         else:
             self._old = kept
             self._seam = self.playlist.follow(text)
+        self._resumed_at = self.playlist.next_sequence
+
+    def overtake(self, text: str) -> None:
+        if self._resumed_at is None:
+            return
+        known = {name for name, _ in self._old.of(self.prefix)}
+        for name in filter(None, map(SegmentName.of, named_segments(text))):
+            late = name.prefix == self.prefix and name.number >= self._resumed_at
+            if late and name not in known and (name.epoch or 0) < self._writer.epoch:
+                self._old.append(name)
 
     def _kept(self, text: str) -> SegmentRuns:
         """Segments that are in the bucket by what a playlist says, whether it still names them or not."""

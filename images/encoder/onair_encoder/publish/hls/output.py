@@ -39,6 +39,7 @@ class HlsOutput(Output):
         super().__init__(destination)
         if destination.wanted.storage and destination.wanted.storage.vod:
             self.finish_s = self.drain_s + FINISHED_S
+            self.records = True
         self._storing: _Storing | None = None
 
     def keeps_session(self, before: ProgramDestination, after: ProgramDestination) -> bool:

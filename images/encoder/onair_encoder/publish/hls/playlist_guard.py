@@ -22,6 +22,8 @@ class PlaylistGuard:
         """Whether the bucket heeds conditions; None until that was tried."""
         self._readable = True
         """The credentials allow it."""
+        self.others: str | None = None
+        """The playlist of the encoder that has taken over; None where it is not known."""
 
     async def read(self) -> str:
         """The stored playlist; empty where there is none.
@@ -35,8 +37,11 @@ class PlaylistGuard:
         except NotReadable:
             self._readable = False
             raise
+        self.others = None
         if other := self._presentation.displaced_by(found.text):
+            self.others = found.text
             raise self._displaced(other)
+        self._presentation.overtake(found.text)
         self._etag = found.etag
         return found.text
 

@@ -118,6 +118,10 @@ class Presentation(ABC):
             return f"encoder {last.epoch} of this broadcast"
         return None
 
+    def overtake(self, text: str) -> None:
+        """Replaces a playlist that an encoder of no higher epoch has stored since this one resumed."""
+        return
+
     def add(self, cut: Cut, name: str) -> None:
         """Lists a segment that is stored under this name."""
         discontinuity = cut.discontinuity or self._seam

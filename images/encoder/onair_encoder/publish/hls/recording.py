@@ -29,6 +29,7 @@ class Recording(Presentation):
         # A playlist of its own: the next run's does not replace it
         self.copies = (INDEX,)
         self.tail = SegmentName(self.prefix, 0, writer.epoch, writer.process).tail
+        self._withdrawn = False
         self._tails: list[str] = []
         """That are of no more use once a playlist is stored."""
         self._stored_at, self._stored_bytes = 0.0, 0
@@ -84,12 +85,22 @@ class Recording(Presentation):
         super().playlist_stored(now, size)
         self._stored_at, self._stored_bytes = now, size
 
+    def withdraw(self) -> None:
+        super().withdraw()
+        self._withdrawn = True
+
     def tail_stored(self) -> None:
+        self._withdrawn = False
         if self.tail not in self._tails:
             self._tails.append(self.tail)
 
     def obsolete(self) -> list[str]:
-        return [each for each in self._tails if each != self.tail or self.playlist.ended]
+        return [each for each in self._tails if each != self.tail or self._of_no_more_use]
+
+    @property
+    def _of_no_more_use(self) -> bool:
+        """Its tail."""
+        return self.playlist.ended or self._withdrawn
 
     def deleted(self, name: str) -> None:
         self._tails.remove(name)

@@ -12,6 +12,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
+from onair_encoder.publish.hls.playlist import named_segments
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
@@ -55,6 +56,8 @@ class Upload:
             SessionError: another destination writes there, or it is not known what is stored.
         """
         if self._resumed:
+            if self._displaced:
+                await self._look_again()
             return
         await self._lock.acquire()
         try:
@@ -66,6 +69,16 @@ class Upload:
             await _to_its_end(asyncio.to_thread(self._presentation.resume, text, tail))
             self._spool_writer.spool.skip_listed(self._presentation.playlist.names())
         self._resumed = True
+
+    async def _look_again(self) -> None:
+        """Goes on where no other encoder's playlist is there any more.
+
+        Raises:
+            SessionError: one is, or it is not known.
+        """
+        with contextlib.suppress(NotReadable):
+            await self._guard.read()
+        self._displaced = False
 
     async def _read_tail(self, text: str) -> str:
         """What was stored after this playlist was; empty where that is nothing, or is not known.
@@ -116,6 +129,7 @@ class Upload:
                 playlist.ended = False
                 if error.displaced:
                     self._displaced = True
+                    await self.deletions.finish()
                     return
                 log("hls.not-ended", id=self._destination.wanted.id, error=str(error))
                 await asyncio.sleep(RETRY_S)
@@ -191,12 +205,28 @@ class Upload:
             await self._store_tail()
             return
         text = presentation.text().encode()
-        await self._guard.store(text)
+        try:
+            await self._guard.store(text)
+        except SessionError as error:
+            if error.displaced:
+                self._withdraw()
+            raise
         for name in presentation.copies:
             await self._store.put_playlist(name, text)
         presentation.playlist_stored(time.monotonic(), len(text))
         self._spool_writer.spool.listed()
         self.deletions.begin()
+
+    def _withdraw(self) -> None:
+        """Another encoder has taken over: what neither its playlist nor any other names is deleted."""
+        self._displaced = True
+        if self._guard.others is None:
+            return
+        listed = set(named_segments(self._guard.others))
+        unlisted = [name for name in self._presentation.unlisted if name not in listed]
+        self._presentation.withdraw()
+        self._spool_writer.spool.listed()
+        self.deletions.withdraw(unlisted)
 
     async def _store_tail(self) -> None:
         """Notes what the stored playlist does not name yet, for whoever goes on should this encoder end now.

@@ -7,6 +7,7 @@ from tests.support.delivery.bucket import names
 from tests.support.delivery.hls_in_memory import HlsInMemory
 
 from onair_encoder.publish.hls import recording
+from onair_encoder.publish.hls.segment_runs import SegmentRuns
 from onair_encoder.publish.hls.storage_error import NotReadable
 from onair_encoder.publish.session_error import SessionError
 
@@ -106,3 +107,47 @@ async def test_an_agent_that_is_closed_while_it_drains_leaves_all_to_the_next_on
     await second.finish()
     assert len(names(bucket.text(RUN))) == 6, "with the one that was being cut, and the next one's"
     assert not [each for each in hls.disk.rglob("*") if each.is_file()]
+
+
+@pytest.mark.parametrize("vod", [True, False])
+async def test_a_displaced_encoder_leaves_no_segment_behind_that_nobody_lists(
+    hls: HlsInMemory, monkeypatch: pytest.MonkeyPatch, vod: bool
+) -> None:
+    bucket, index = hls.bucket, RUN if vod else "index.m3u8"
+    first = await hls.publisher(hls.wanted(vod=vod), epoch=1)
+    hls.programme.segments(1)
+    await bucket.until(lambda: index in bucket.objects, "a playlist")
+    monkeypatch.setattr(recording, "PLAYLIST_BYTES_PER_S", 0.01)
+    hls.programme.segments(3)
+    await bucket.until(lambda: len(bucket.segments) == 4, "three more segments")
+    await bucket.until(lambda: first.destination.counters.queued_bytes == 0, "all is noted or listed")
+    hls.another_pod()
+    second = await hls.publisher(hls.wanted(vod=vod), epoch=2)
+    hls.programme.segments(1)
+    await bucket.until(lambda: ".2." in bucket.text(index), "another has taken over")
+    monkeypatch.setattr(recording, "PLAYLIST_BYTES_PER_S", 10**9)
+    for _ in range(2):
+        hls.programme.segments(1)
+    await bucket.until(lambda: "encoder 2" in (first.destination.state.last_error or ""), "stood down")
+    stored = puts_of_first(hls)
+    first.destination.run.contact.heard()
+    await bucket.until(
+        lambda: (first.destination.state.last_error or "").endswith("retried every 30 s"), "in touch"
+    )
+    first.retry_now()
+    await bucket.until(lambda: first.destination.state.attempts > 1, "tried again")
+    await first.finish()
+    await second.finish()
+    await bucket.until(lambda: bucket.segments == known_of(bucket.text(index)), "nothing is left")
+    assert not bucket.tail
+    assert puts_of_first(hls) == stored, "it looks before it stores"
+
+
+def known_of(text: str) -> set[str]:
+    """The segments that a playlist names, and those that it says are to be deleted one day."""
+    kept = SegmentRuns.kept(text)
+    return {*names(text), *kept.oldest(len(kept))}
+
+
+def puts_of_first(hls: HlsInMemory) -> int:
+    return len([key for method, key in hls.bucket.requests if method == "PUT" and ".1." in key])

@@ -30,6 +30,9 @@ class Parsing:
     def displaced_by(self, _: str) -> None:
         return None
 
+    def overtake(self, _: str) -> None:
+        return
+
     def tail_of(self, _: str) -> str:
         return ""
 
