@@ -77,8 +77,8 @@ def _phase(wanted: JsonObject, current: JsonObject, status: JsonObject) -> Broad
     phase = BroadcastPhase(current["phase"])
     named = wanted.get("id")
     if wanted.get("state") == BroadcastState.RUNNING:
-        another = named and named != current["id"]
-        if another and current.get("startedBy"):
+        another = bool(named) and named != current["id"]
+        if named and another and current.get("startedBy"):
             another = not _was_taken_up(named, status)
         over = wanted.get("stopped") == current["id"] or another
     else:
