@@ -16,7 +16,7 @@ from tests.support.control_plane import free_port
 
 from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PRIVATE_KEY, PROGRAM_PATH, STATUS_PATH
 from onair_crds.contract.program import EncoderStatus, Program
-from onair_operator.encoder import client as client_module
+from onair_operator.encoder import connection
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 
 ADDRESS, SILENT_ADDRESS = "127.0.0.1", "127.0.0.2"
@@ -94,7 +94,7 @@ class EncoderServer:
         await runner.setup()
         await web.TCPSite(runner, ADDRESS, port, ssl_context=context).start()
         silent = await asyncio.start_server(_say_nothing, SILENT_ADDRESS, port)
-        monkeypatch.setattr(client_module, "control_url", lambda ip, path: f"https://{ip}:{port}{path}")
+        monkeypatch.setattr(connection, "control_url", lambda ip, path: f"https://{ip}:{port}{path}")
         yield server
         silent.close()
         await runner.cleanup()

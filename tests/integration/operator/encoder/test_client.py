@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,8 +16,10 @@ from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PROGRAM_PATH, STA
 from onair_crds.contract.program import Contact, EncoderStatus
 from onair_operator.encoder import contact
 from onair_operator.encoder.client import EncoderClient
+from onair_operator.encoder.connection import EncoderConnection
 from onair_operator.encoder.identity import OperatorKey, pod_identity
-from onair_operator.encoder.program_push import EncoderUnreachable, digest
+from onair_operator.encoder.program_push import digest
+from onair_operator.encoder.unreachable import EncoderUnreachable
 
 KEY = OperatorKey.generate()
 
@@ -120,8 +124,40 @@ async def test_one_that_is_replaced_while_it_cannot_be_reached_hears_that_before
 
 
 async def test_another_encoders_certificate_is_refused(encoder: EncoderServer) -> None:
-    other = Followed(pod_identity(KEY, dt.datetime.now(dt.UTC))[CERTIFICATE])
+    other = EncoderConnection(
+        pod(ip="127.0.0.1"), pod_identity(KEY, dt.datetime.now(dt.UTC))[CERTIFICATE], KEY
+    )
     with pytest.raises(EncoderUnreachable):
-        await other.client._put(PROGRAM)
+        await other.put_program(PROGRAM)
     assert encoder.programs == []
-    await other.client.close()
+    await other.close()
+
+
+async def closed(encoder: EncoderServer, *, replaced: bool) -> weakref.ref[EncoderClient]:
+    """A client after all that one may live through."""
+    client = EncoderClient(pod(ip="127.0.0.1"), encoder.certificate, KEY, lambda: None)
+    client.want(PROGRAM)
+    if encoder.failing:
+        await until(lambda: encoder.failed > 3)
+    else:
+        encoder.statuses.put_nowait(status())
+        await until(lambda: client.connected and bool(client.view.pushed))
+    if replaced:
+        client.replace()
+        await until(lambda: bool(encoder.failing) or client.view.yielded)
+    await client.close()
+    return weakref.ref(client)
+
+
+@pytest.mark.parametrize("failing", [set(), {CONTACT_PATH, PROGRAM_PATH, STATUS_PATH}])
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_closed_client_is_freed_without_a_collection_of_garbage(
+    encoder: EncoderServer, failing: set[str], replaced: bool
+) -> None:
+    encoder.failing = failing
+    gc.disable()
+    try:
+        client = await closed(encoder, replaced=replaced)
+        await until(lambda: client() is None)
+    finally:
+        gc.enable()

@@ -22,8 +22,7 @@ from tests.support.worlds import pod
 from onair_crds.contract.pod import CERTIFICATE
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.agent.agent import Agent
-from onair_operator.encoder import client as client_module
-from onair_operator.encoder import contact
+from onair_operator.encoder import connection, contact
 from onair_operator.encoder.client import EncoderClient
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 
@@ -52,12 +51,12 @@ async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
     for room, name, value in (
         (contact, "INTERVAL_S", 0.1),
         (contact, "REPLACED_RETRY_S", 0.1),
-        (client_module, "SILENCE_TIMEOUT_S", 0.5),
-        (client_module, "PUSH_TIMEOUT_S", 0.5),
-        (client_module, "CONNECT_TIMEOUT_S", 0.5),
+        (connection, "SILENCE_TIMEOUT_S", 0.5),
+        (connection, "PUSH_TIMEOUT_S", 0.5),
+        (connection, "CONNECT_TIMEOUT_S", 0.5),
     ):
         monkeypatch.setattr(room, name, value)
-    monkeypatch.setattr(client_module, "control_url", lambda ip, path: f"https://{ip}{path}")
+    monkeypatch.setattr(connection, "control_url", lambda ip, path: f"https://{ip}{path}")
     server = ExclusiveServer()
     async with AsyncExitStack() as stack:
         agents = Agents(tmp_path, server, monkeypatch)

@@ -27,7 +27,7 @@ from onair_operator.cluster.actions import Action
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
 from onair_operator.cluster.watched_kinds import NODE
 from onair_operator.cluster.world import World
-from onair_operator.encoder import client as client_module
+from onair_operator.encoder import connection
 from onair_operator.node import observe as node_module
 from onair_operator.node import plan as node_plan
 from onair_operator.reconcile import PLANNERS
@@ -93,7 +93,7 @@ async def kubelets(
     cluster: OperatedNamespace, server: ExclusiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Kubelets]:
     """A show with one destination; the operator runs."""
-    monkeypatch.setattr(client_module, "SILENCE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(connection, "SILENCE_TIMEOUT_S", 0.5)
     monkeypatch.setattr(node_module, "SILENT_AFTER_S", 0.5)
     monkeypatch.setattr(node_plan, "STALE_AFTER_S", 3.0)
     async with AsyncExitStack() as stack:
