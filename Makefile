@@ -34,6 +34,8 @@ help: ## Show this list
 	  'ONAIR_API_PORT' 'port of the HTTP API on this machine (8080)' \
 	  'ONAIR_RTMP_PORT' 'port of the test receiver for RTMP (1935)' \
 	  'ONAIR_HLS_PORT' 'port of the test receiver for HLS (8888)' \
+	  'ONAIR_INGEST_RTMP_PORT' 'port that sources are pushed to by RTMP (1936)' \
+	  'ONAIR_INGEST_SRT_PORT' 'port that sources are pushed to by SRT (8890)' \
 	  'ONAIR_RTSP_PORT' 'port of the test receiver for RTSP (8554)' \
 	  'ONAIR_MEDIAMTX_API_PORT' "port of the test receiver's own API (9997)" \
 	  'ONAIR_REGISTRY_PORT' 'port of the local registry (5001)'

@@ -25,6 +25,7 @@ from onair_api.http import openapi, pages, responses, routes
 from onair_api.http.compression import Compression
 from onair_api.http.cors import Cors
 from onair_api.http.request_log import RequestLog
+from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
 from onair_api.live.authentication.service import Authentication
@@ -108,6 +109,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         layouts=Layouts(cluster, writer, limits),
         layers=Layers(cluster, writer, limits, events.details),
         events=events,
+        ingest_hook=IngestHook(
+            cluster, settings.release_namespace, settings.listen.host, settings.ingest.hook_port
+        ),
         http_streams=events.http,
         websocket_streams=events.websocket,
     )
@@ -118,6 +122,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services.events.start()
         services.cluster.start()
+        await services.ingest_hook.start()
         tasks = [
             asyncio.create_task(part)
             for part in (_ensure_key(services), services.sweeper.run(), services.callers.rate_limits.run())
@@ -128,6 +133,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await services.ingest_hook.stop()
             await services.events.stop()
             await services.cluster.stop()
             log.info("api.stopped")

@@ -12,6 +12,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.event.service import Events
 from onair_api.event.stream.http_stream import HttpStreams
 from onair_api.event.stream.websocket import WebSocketStreams
+from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
 from onair_api.live.authentication.service import Authentication
@@ -45,6 +46,7 @@ class Services:
     layouts: Layouts
     layers: Layers
     events: Events
+    ingest_hook: IngestHook
     http_streams: HttpStreams
     websocket_streams: WebSocketStreams
 

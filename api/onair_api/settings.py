@@ -74,6 +74,9 @@ class IngestSettings(Part):
     srt_base_url: Annotated[str, Field(pattern=r"^(srt://\S+)?$")] = ""
     """Where SRT sources are pushed to. Empty: the service within the cluster."""
 
+    hook_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """Port that gateways of ingest ask at who may publish; 0 takes a free one. Absent: nobody may."""
+
     def addresses(self, namespace: str) -> Ingest:
         """The configured addresses, else those of the service in the release's namespace."""
         default = cluster_ingest(namespace)

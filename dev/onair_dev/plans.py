@@ -14,11 +14,12 @@ from onair_dev.tools import cluster_tools, servers
 IMAGES = {
     "encoder": (75.0, ()),
     "api": (30.0, ()),
+    "ingest": (15.0, ("image api",)),
     "operator": (20.0, ("image api",)),
     "mediamtx": (30.0, ()),
     "redis": (8.0, ()),
 }
-"""Seconds, and the images to build before: the images of the two Python programs share their first layers."""
+"""Seconds, and the images to build before: the images of these Python programs share their first layers."""
 
 
 @dataclass(frozen=True)

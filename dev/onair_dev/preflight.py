@@ -28,6 +28,7 @@ from onair_dev.settings import (
     NODE_PORTS,
     PORT_VARIABLES,
     ROOT,
+    UDP_NODE_PORTS,
 )
 
 OLDEST_PYTHON = (3, 11)
@@ -221,8 +222,10 @@ def check_ports() -> None:
     """Checks that the ports that the cluster will publish are free, unless the cluster exists already."""
     if has_cluster():
         return
-    for inside, port in NODE_PORTS.items():
-        with socket.socket() as listener:
+    published = [(socket.SOCK_STREAM, *each) for each in NODE_PORTS.items()]
+    published += [(socket.SOCK_DGRAM, *each) for each in UDP_NODE_PORTS.items()]
+    for kind, inside, port in published:
+        with socket.socket(type=kind) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 listener.bind(("127.0.0.1", port))

@@ -27,8 +27,11 @@ NODE_PORTS = {
     30888: int(os.environ.get("ONAIR_HLS_PORT", "8888")),
     30997: int(os.environ.get("ONAIR_MEDIAMTX_API_PORT", "9997")),
     30554: int(os.environ.get("ONAIR_RTSP_PORT", "8554")),
+    30936: int(os.environ.get("ONAIR_INGEST_RTMP_PORT", "1936")),
 }
 """Maps the NodePort of a service (dev/values.yaml) to its port on 127.0.0.1."""
+UDP_NODE_PORTS = {30890: int(os.environ.get("ONAIR_INGEST_SRT_PORT", "8890"))}
+"""The same for UDP."""
 
 PORT_VARIABLES = {
     30080: "ONAIR_API_PORT",
@@ -36,6 +39,8 @@ PORT_VARIABLES = {
     30888: "ONAIR_HLS_PORT",
     30997: "ONAIR_MEDIAMTX_API_PORT",
     30554: "ONAIR_RTSP_PORT",
+    30936: "ONAIR_INGEST_RTMP_PORT",
+    30890: "ONAIR_INGEST_SRT_PORT",
 }
 
 NODES = [

@@ -83,6 +83,10 @@ class Cluster:
         """Returns when the kinds (all, if none is named) were listed once."""
         await asyncio.gather(*(r.synced.wait() for r in self._reflectors if not kinds or r.kind in kinds))
 
+    def has_listed(self, *kinds: str) -> bool:
+        """Whether these kinds were listed once."""
+        return all(r.synced.is_set() for r in self._reflectors if r.kind in kinds)
+
     @property
     def alive(self) -> bool:
         """False when a reflector died, which only an error in this program does: restart it."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from onair_crds.contract.ingest import STREAM_KEY
+from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.contract.labels import (
     API_KEY_TYPE,
     CREDENTIALS_TYPE,
@@ -30,6 +34,8 @@ GUEST_CODE = "GuestCode"
 
 PARENT = "parent"
 """The index of every kind: what an object belongs to."""
+STREAM = "stream"
+"""The index of credentials by the hash of a stream key."""
 
 
 @dataclass(frozen=True)
@@ -95,5 +101,16 @@ def _by_parent(watched: Watched) -> Callable[[Document], tuple[IndexKey]]:
     return lambda document: (watched.parent(document),)
 
 
-KINDS: Kinds = {each.kind: {PARENT: _by_parent(each)} for each in WATCHED}
-"""The store's kinds and their index."""
+def _stream(secret: Document) -> tuple[IndexKey, ...]:
+    encoded = (secret.get("data") or {}).get(STREAM_KEY)
+    try:
+        return ((stream_of_key(base64.b64decode(encoded).decode()),),) if encoded else ()
+    except (TypeError, ValueError, binascii.Error):
+        return ()
+
+
+KINDS: Kinds = {
+    each.kind: {PARENT: _by_parent(each), **({STREAM: _stream} if each.kind == CREDENTIALS else {})}
+    for each in WATCHED
+}
+"""The store's kinds and their indices."""

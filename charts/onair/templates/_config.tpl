@@ -45,6 +45,7 @@ rtc:
 ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
+  gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}
@@ -90,6 +91,7 @@ tokens:
 ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
+  hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{- with include "onair.redisUrl" . }}
 redis:
   url: {{ . | quote }}

@@ -31,7 +31,11 @@ topologySpreadConstraints:
       matchLabels: {{- include "onair.selector" $ | nindent 8 }}
     matchLabelKeys: [pod-template-hash]
 {{- end }}
-{{- with $values.nodeSelector }}
+{{- $region := dict }}
+{{- with .region }}
+{{- $region = dict "topology.kubernetes.io/region" . }}
+{{- end }}
+{{- with merge $region $values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
 tolerations:

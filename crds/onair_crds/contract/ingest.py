@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from onair_crds.resources.source import SourceAddress
 
+SECRET_PREFIX = "source-"  # noqa: S105 - the beginning of a name
 STREAM_KEY = "streamKey"
 """Key within a source's Secret. One key serves both protocols, so a source keeps it when it changes them."""
 
@@ -43,7 +44,12 @@ def cluster_ingest(namespace: str) -> Ingest:
 
 def secret_name(source_id: str) -> str:
     """The Secret, of type `onair.dev/credentials`, that holds a source's stream key."""
-    return f"source-{source_id}"
+    return f"{SECRET_PREFIX}{source_id}"
+
+
+def source_of_secret(name: str) -> str | None:
+    """The source whose stream key a Secret of this name holds; None where it is another's."""
+    return name.removeprefix(SECRET_PREFIX) if name.startswith(SECRET_PREFIX) else None
 
 
 def participant_id(source_id: str) -> str:

@@ -12,7 +12,7 @@ from onair_dev.cluster.nodes import ENV, kubectl, pods_ready
 from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
-from onair_dev.settings import LOGS, NAMESPACE, RELEASE, ROOT, url
+from onair_dev.settings import LOGS, NAMESPACE, NODE_PORTS, RELEASE, ROOT, UDP_NODE_PORTS, url
 from onair_dev.tools.cluster_tools import program
 
 CHART = ROOT / "charts/onair"
@@ -22,8 +22,9 @@ RESPONSE_TIMEOUT_S = 30
 
 
 def settings_for(images: list[Image]) -> list[str]:
-    """Returns the options of helm that set our images."""
-    options = []
+    """Returns the options of helm that set our images, and where this machine reaches ingest."""
+    options = ["--set-string", f"ingest.rtmp.baseUrl=rtmp://localhost:{NODE_PORTS[30936]}/live"]
+    options += ["--set-string", f"ingest.srt.baseUrl=srt://localhost:{UDP_NODE_PORTS[30890]}"]
     for image in images:
         repository, _, tag = registry.reference_for_pods(image).rpartition(":")
         options += ["--set-string", f"images.{image.name}.repository={repository}"]

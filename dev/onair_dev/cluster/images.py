@@ -20,7 +20,7 @@ from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
 from onair_dev.tools.mediamtx import ensure_program
 
-NAMES = ("encoder", "api", "operator", "mediamtx", "redis")
+NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "redis")
 KEPT_TAGS = 3
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 INPUTS = {
@@ -29,6 +29,7 @@ INPUTS = {
     "registry": ["images/registry"],
     "encoder": ["images/encoder", "requirements/encoder.txt", "crds/onair_crds"],
     "api": ["images/api", "requirements/api.txt", "crds/onair_crds", "crds/manifests", "api/onair_api"],
+    "ingest": ["images/ingest", "requirements/ingest.txt", "crds/onair_crds"],
     "operator": [
         "images/operator",
         "requirements/operator.txt",

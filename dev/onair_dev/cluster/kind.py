@@ -15,7 +15,17 @@ from onair_dev.cluster.nodes import ENV, containers, kubectl, node_names, nodes_
 from onair_dev.commands import Cancelled, output_of, run_logged, succeeds
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
-from onair_dev.settings import BUILD, CACHE, CLUSTER, KIND_NODE, KUBECONFIG, NODE_BUILT, NODE_PORTS, NODES
+from onair_dev.settings import (
+    BUILD,
+    CACHE,
+    CLUSTER,
+    KIND_NODE,
+    KUBECONFIG,
+    NODE_BUILT,
+    NODE_PORTS,
+    NODES,
+    UDP_NODE_PORTS,
+)
 from onair_dev.tools.cluster_tools import program
 
 STAMP = CACHE / f"{CLUSTER}.cluster"
@@ -28,8 +38,9 @@ CERTS_D = "/etc/containerd/certs.d"
 def config() -> str:
     """Returns kind's configuration as JSON, which is also YAML."""
     ports = [
-        {"containerPort": inside, "hostPort": outside, "listenAddress": "127.0.0.1"}
-        for inside, outside in NODE_PORTS.items()
+        {"containerPort": inside, "hostPort": outside, "listenAddress": "127.0.0.1", "protocol": protocol}
+        for protocol, mapped in (("TCP", NODE_PORTS), ("UDP", UDP_NODE_PORTS))
+        for inside, outside in mapped.items()
     ]
     nodes: list[dict[str, object]] = [{"role": role, "labels": labels} for role, labels in NODES]
     nodes[0]["extraPortMappings"] = ports

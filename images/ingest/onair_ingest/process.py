@@ -45,7 +45,7 @@ async def _serve(
         silent_after_s=settings.silent_after_s,
     )
     facade = Facade(session, secret, settings.name, settings.hook)
-    hook = Hook(Admission(facade, streams, identities, mediamtx), mediamtx)
+    hook = Hook(Admission(facade, streams, identities, mediamtx))
     REGISTRY.register(StreamMetrics(streams))
     probes = ProbeServer(lambda: streams.settled and streams.server_responds)
     await probes.start(settings.metrics_port)

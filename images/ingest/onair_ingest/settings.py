@@ -30,10 +30,10 @@ class HookSettings(Part):
     port: Annotated[int, Field(ge=0, le=65_535)] = 9996
     facade_url: str = "http://onair-api-ingest:8449"
     """The facade's port for gateways."""
-    timeout_s: Annotated[float, Field(gt=0)] = 4.0
-    """How long the facade may take; MediaMTX itself waits for 10 s."""
-    concurrency: Annotated[int, Field(ge=1)] = 16
-    """Questions to the facade at a time; ten times as many may wait, more are refused."""
+    timeout_s: Annotated[float, Field(gt=0)] = 0.5
+    """How long the facade may take: MediaMTX stands still meanwhile."""
+    pause_s: Annotated[float, Field(ge=0)] = 2.0
+    """How long nobody is admitted after the facade has taken longer."""
     unknown_key_s: Annotated[float, Field(ge=0)] = 2.0
     """How long the facade is not asked again about a key that it did not know."""
 

@@ -13,7 +13,7 @@ from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, helm, named, render,
 from onair_crds.shapes import Document
 
 GOLDEN = Path(__file__).parent / "golden"
-WORKLOADS = {"Deployment"}
+WORKLOADS = {"Deployment", "StatefulSet"}
 CASES: dict[str, list[str | Path]] = {
     "default": [],
     "local": ["-f", ROOT / "dev/values.yaml"],
@@ -85,7 +85,7 @@ def test_services_and_budgets_select_the_pods_of_their_deployment() -> None:
     pods = [o["spec"]["template"]["metadata"]["labels"] for o in objects if o["kind"] in WORKLOADS]
     selectors = [o["spec"]["selector"] for o in objects if o["kind"] == "Service"]
     selectors += [o["spec"]["selector"]["matchLabels"] for o in objects if o["kind"] == "PodDisruptionBudget"]
-    assert len(selectors) == 6
+    assert len(selectors) == 9
     for selector in selectors:
         assert sum(selector.items() <= labels.items() for labels in pods) == 1, selector
 

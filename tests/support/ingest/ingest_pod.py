@@ -83,9 +83,12 @@ class IngestPod:
     def rtmps(self) -> str:
         return f"rtmps://127.0.0.1:{self.rtmps_port}/live"
 
-    def srt(self, stream_id: str, **options: str) -> str:
-        more = "".join(f"&{name}={value}" for name, value in options.items())
-        return f"srt://127.0.0.1:{self.srt_port}?streamid={stream_id}{more}"
+    @property
+    def srt_server(self) -> str:
+        return f"srt://127.0.0.1:{self.srt_port}"
+
+    def srt(self, stream_id: str) -> str:
+        return f"{self.srt_server}?streamid={stream_id}"
 
     @property
     def log(self) -> str:
@@ -102,6 +105,15 @@ class IngestPod:
         text = httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
         found = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith(f"{name} ")]
         return float(found[0]) if found else 0.0
+
+    def gateway_cpu_s(self) -> float:
+        """CPU time that the gateway has used."""
+        text = httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
+        (line,) = [each for each in text.splitlines() if each.startswith("process_cpu_seconds_total ")]
+        return float(line.split()[1])
+
+    def is_ready(self) -> bool:
+        return httpx.get(f"http://127.0.0.1:{self.probe_port}/readyz").is_success
 
     def server_api(self, method: str, path: str) -> httpx.Response:
         """MediaMTX' own API, past the gateway."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
@@ -17,7 +18,9 @@ class ScriptedFacade:
         self.keys: set[str] = set()
         self.refusals: dict[str, Refusal] = {}
         self.asked: list[PublishRequest] = []
-        self.delay_s = 0.0
+        self._away = False
+        self._goes_on = threading.Event()
+        self._goes_on.set()
         facade, authorization = self, f"Bearer {gateway_token(secret, 'facade')}"
 
         class Handler(BaseHTTPRequestHandler):
@@ -30,7 +33,10 @@ class ScriptedFacade:
                     return
                 request = PublishRequest.model_validate_json(body)
                 facade.asked.append(request)
-                time.sleep(facade.delay_s)
+                facade._goes_on.wait()
+                if facade._away:
+                    self._respond(503, "")
+                    return
                 key = request.stream_key.get_secret_value()
                 unknown = Refusal(reason="UnknownKey", message="no source has this stream key")
                 refusal = facade.refusals.get(key) or (None if key in facade.keys else unknown)
@@ -51,6 +57,24 @@ class ScriptedFacade:
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """It answers nobody's question meanwhile."""
+        self._away = True
+        try:
+            yield
+        finally:
+            self._away = False
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It takes every question and answers none meanwhile."""
+        self._goes_on.clear()
+        try:
+            yield
+        finally:
+            self._goes_on.set()
 
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()

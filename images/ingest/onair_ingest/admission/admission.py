@@ -1,24 +1,25 @@
-"""Decides who may publish: one publisher for a stream, and nobody but whom the facade admits."""
+"""Decides who may publish: one publisher for a stream, and nobody but whom the facade admits.
+
+MediaMTX asks one question at a time; until it is answered it lists no path, admits nobody and ends no stream.
+So a decision rests on the last look, and asks nothing of MediaMTX that would wait for its own question.
+A publisher that is admitted takes the place of whoever holds its path (`overridePublisher`).
+"""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass
 from typing import Literal
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_ingest.admission.facade import Facade, FacadeUnavailable, PublishProtocol
-from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
-from onair_ingest.mediamtx.records import PathSource
+from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
 from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.judgement import Judged
 from onair_ingest.streams.streams import Streams
 
 PREPARING_S = 5.0
 """How long a publisher that was admitted may take to bring its first media."""
-RELEASE_S = 3.0
-"""How long MediaMTX may take to close a connection."""
-RELEASE_POLL_S = 0.02
 
 Reason = Literal["NoKey", "UnknownKey", "Disabled", "InUse", "WrongProtocol", "Unavailable"]
 
@@ -31,10 +32,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Publisher:
-    """Somebody who wants to publish. The key is a secret."""
+    """Somebody who wants to publish. Path and key are secrets."""
 
-    connection: PathSource
+    connection: str
     protocol: PublishProtocol
+    path: str
     key: str
 
 
@@ -42,7 +44,7 @@ class Publisher:
 class _Place:
     """A stream's place, taken by a connection that has not brought media yet."""
 
-    connection: PathSource
+    publisher: Publisher
     taken_at_s: float
 
 
@@ -61,20 +63,26 @@ class Admission:
             Refused: they may not.
         """
         stream = stream_of_key(publisher.key)
-        place = _Place(publisher.connection, time.monotonic())
+        place = _Place(publisher, time.monotonic())
         try:
-            await self._free(stream)
+            silent = await self._silent_holder(stream)
         except MediaMtxUnavailable as error:
             raise Refused("Unavailable", "the ingest server does not respond") from error
         if stream in self._places:  # two at once: the first one wins
             raise Refused("InUse", "another encoder has just connected with this key")
+        self._refuse_taken_path(stream, publisher.path)
         self._places[stream] = place
         try:
             await self._ask(publisher)
+            if silent and silent.look.path.name != publisher.path:
+                await self._mediamtx.kick(silent.look.source)
+        except MediaMtxUnavailable as error:
+            del self._places[stream]
+            raise Refused("Unavailable", "the ingest server does not respond") from error
         except BaseException:
             del self._places[stream]
             raise
-        self._identities.admitted(publisher.connection.id, stream)
+        self._identities.admitted(publisher.connection, stream)
 
     async def _ask(self, publisher: Publisher) -> None:
         try:
@@ -84,38 +92,38 @@ class Admission:
         if refusal:
             raise Refused(refusal.reason, refusal.message)
 
-    async def _free(self, stream: str) -> None:
-        """Makes a stream's place free, if nobody holds it, or one who is silent.
+    async def _silent_holder(self, stream: str) -> Judged | None:
+        """Who is connected and silent; None where nobody is.
 
         Raises:
-            Refused: somebody holds it.
+            Refused: somebody publishes, or has just connected.
         """
-        await self._free_place(stream)
-        if self._streams.get(stream) is None:
-            return
-        await self._streams.look()  # who reconnects may be faster than the last look is old
-        deadline_s = time.monotonic() + RELEASE_S
-        while held := self._streams.get(stream):
-            if held.state.flowing:
-                raise Refused("InUse", "another encoder publishes with this key")
-            if time.monotonic() > deadline_s:
-                raise Refused("InUse", "a silent encoder with this key could not be disconnected")
-            await self._streams.disconnect(stream)
-            await asyncio.sleep(RELEASE_POLL_S)
+        holder = self._streams.get(stream)
+        if place := self._places.get(stream):
+            await self._end_place(stream, place, holder)
+        if holder is None or holder.look.source.type not in CONNECTIONS:
+            return None
+        # Who reconnects may be faster than the last look is old.
+        if holder.state.flowing and await self._mediamtx.connection(holder.look.source):
+            raise Refused("InUse", "another encoder publishes with this key")
+        return holder
 
-    async def _free_place(self, stream: str) -> None:
-        place = self._places.get(stream)
-        if place is None:
-            return
-        held = self._streams.get(stream)
-        closed = (
-            held is not None and held.look.source.id == place.connection.id
-        ) or await self._mediamtx.connection(place.connection) is None
-        if not closed:
-            if time.monotonic() - place.taken_at_s < PREPARING_S:
+    async def _end_place(self, stream: str, place: _Place, holder: Judged | None) -> None:
+        """Ends the claim of a connection that brings media by now, or is closed, or never brought any."""
+        publisher = place.publisher
+        if holder is None or holder.look.source.id != publisher.connection:
+            connection = await self._mediamtx.source_of(publisher.protocol, publisher.connection)
+            if connection and time.monotonic() - place.taken_at_s < PREPARING_S:
                 raise Refused("InUse", "another encoder has just connected with this key")
-            await self._mediamtx.kick(place.connection)
-        if held is None:
-            self._identities.forget(place.connection.id)
+            if connection:
+                await self._mediamtx.kick(connection)
+            self._identities.forget(publisher.connection)
         if self._places.get(stream) is place:
             del self._places[stream]
+
+    def _refuse_taken_path(self, stream: str, path: str) -> None:
+        """A path need not hold the key: two sources must not use the same one."""
+        paths = {judged.look.path.name: judged.look.stream for judged in self._streams.all()}
+        paths |= {place.publisher.path: each for each, place in self._places.items()}
+        if paths.get(path, stream) != stream:
+            raise Refused("InUse", "an encoder with another key publishes at this path")

@@ -1,4 +1,8 @@
-"""Asks the facade who may publish: a bounded number of requests, and none twice about an unknown key."""
+"""Asks the facade who may publish: within a short time, and not twice about an unknown key.
+
+MediaMTX stands still while it waits for an answer. A facade that is too slow is therefore left alone for a
+while, in which nobody is admitted; encoders try again by themselves.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,6 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_ingest.settings import HookSettings
 
-WAITING_PER_QUESTION = 10
 MAX_UNKNOWN_KEYS = 4096
 MAX_RESPONSE = 16_384
 UNKNOWN_KEY = "UnknownKey"
@@ -29,7 +32,7 @@ PublishProtocol = Literal["rtmp", "rtmps", "srt"]
 
 
 class FacadeUnavailable(Exception):
-    """The facade did not respond, or too many questions wait."""
+    """The facade did not respond."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,7 @@ class Facade:
         self._headers = {"Authorization": f"Bearer {gateway_token(secret, 'facade')}"}
         self._gateway = gateway
         self._settings = settings
-        self._asking = asyncio.Semaphore(settings.concurrency)
-        self._waiting = 0
+        self._left_alone_until_s = 0.0
         self._unknown: OrderedDict[str, _Unknown] = OrderedDict()
 
     async def ask(self, key: str, protocol: PublishProtocol) -> Refusal | None:
@@ -60,16 +62,14 @@ class Facade:
         known = self._unknown.get(stream)
         if known and known.until_s > time.monotonic():
             return known.refusal
-        if self._waiting >= self._settings.concurrency * (1 + WAITING_PER_QUESTION):
-            raise FacadeUnavailable("too many publishers ask at the same time")
-        self._waiting += 1
+        if time.monotonic() < self._left_alone_until_s:
+            raise FacadeUnavailable("the facade has just been too slow")
         try:
-            async with asyncio.timeout(self._settings.timeout_s), self._asking:
+            async with asyncio.timeout(self._settings.timeout_s):
                 refusal = await self._request(key, protocol)
         except TimeoutError as error:
+            self._left_alone_until_s = time.monotonic() + self._settings.pause_s
             raise FacadeUnavailable("the facade does not respond in time") from error
-        finally:
-            self._waiting -= 1
         if refusal and refusal.reason == UNKNOWN_KEY:
             self._unknown[stream] = _Unknown(refusal, time.monotonic() + self._settings.unknown_key_s)
             self._unknown.move_to_end(stream)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_ingest.admission.admission import Admission, Publisher, Refused
-from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
+from onair_ingest.admission.facade import PublishProtocol
 from onair_ingest.mediamtx.records import Record
 from onair_ingest.metrics import ADMITTED, REFUSED
 from onair_ingest.streams.key import PULLS, key_of
@@ -37,9 +37,8 @@ class Question(Record):
 
 
 class Hook:
-    def __init__(self, admission: Admission, mediamtx: MediaMtx) -> None:
+    def __init__(self, admission: Admission) -> None:
         self._admission = admission
-        self._mediamtx = mediamtx
         self.reader_password = secrets.token_urlsafe(24)
         """Admits readers: this process reads with it, and nobody else knows it."""
 
@@ -69,38 +68,26 @@ class Hook:
             password=question.password,
             token=question.token,
         )
-        protocol = question.protocol
         try:
-            protocol = await self._publish(question, key)
+            await self._publish(question, key)
         except Refused as refused:
-            REFUSED.labels(protocol, refused.reason).inc()
+            REFUSED.labels(question.protocol, refused.reason).inc()
             log.warning(
                 "publisher.refused",
-                protocol=protocol,
+                protocol=question.protocol,
                 reason=refused.reason,
                 message=str(refused),
                 stream=stream_of_key(key) if key else None,
             )
             return web.Response(status=503 if refused.reason == "Unavailable" else 403)
-        ADMITTED.labels(protocol).inc()
-        log.info("publisher.admitted", protocol=protocol, stream=stream_of_key(key) if key else None)
+        ADMITTED.labels(question.protocol).inc()
+        log.info("publisher.admitted", protocol=question.protocol, stream=stream_of_key(key) if key else None)
         return web.Response(status=204)
 
-    async def _publish(self, question: Question, key: str | None) -> str:
+    async def _publish(self, question: Question, key: str | None) -> None:
         if question.protocol not in PUBLISHING:
             raise Refused("WrongProtocol", f"nobody publishes by {question.protocol}")
         if key is None or question.id is None or question.path.startswith(PULLS):
             raise Refused("NoKey", "the publisher shows no stream key")
-        try:
-            connection = await self._mediamtx.source_of(question.protocol, question.id)
-        except MediaMtxUnavailable as error:
-            raise Refused("Unavailable", "the ingest server does not respond") from error
-        match connection.type:
-            case "srtConn":
-                publisher = Publisher(connection, "srt", key)
-            case "rtmpsConn":
-                publisher = Publisher(connection, "rtmps", key)
-            case _:
-                publisher = Publisher(connection, "rtmp", key)
-        await self._admission.admit(publisher)
-        return publisher.protocol
+        protocol: PublishProtocol = "srt" if question.protocol == "srt" else "rtmp"
+        await self._admission.admit(Publisher(question.id, protocol, question.path, key))

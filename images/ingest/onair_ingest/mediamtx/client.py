@@ -54,17 +54,17 @@ class MediaMtx:
         text = await self._call("GET", f"/v3/{CONNECTIONS[source.type]}/get/{source.id}")
         return _parsed(Connection, text) if text else None
 
-    async def source_of(self, protocol: str, connection: str) -> PathSource:
+    async def source_of(self, protocol: str, connection: str) -> PathSource | None:
         """A connection by what MediaMTX' hook says of it, which knows RTMP and RTMPS by one name.
 
         Raises:
             MediaMtxUnavailable
         """
-        if protocol == "srt":
-            return PathSource(type="srtConn", id=connection)
-        encrypted = PathSource(type="rtmpsConn", id=connection)
-        found = await self.connection(encrypted)
-        return encrypted if found else PathSource(type="rtmpConn", id=connection)
+        types = ("srtConn",) if protocol == "srt" else ("rtmpConn", "rtmpsConn")
+        for source in (PathSource(type=each, id=connection) for each in types):
+            if await self.connection(source):
+                return source
+        return None
 
     async def kick(self, source: PathSource) -> None:
         """Closes a publisher's connection, if it is still there.

@@ -1,0 +1,34 @@
+{{/* Names of the ingest StatefulSets and their regions, the default region first: {"sets": [{name, region}]}. */}}
+{{- define "onair.ingestSets" -}}
+{{- $sets := list }}
+{{- range .Values.regions }}
+{{- $sets = append $sets (dict "name" (printf "onair-ingest-%s" .name) "region" .name) }}
+{{- end }}
+{{- dict "sets" ($sets | default (list (dict "name" "onair-ingest" "region" ""))) | toJson }}
+{{- end }}
+
+{{/* The gateways of all replicas, for the operator: {"gateways": [{name, region, url}]}. */}}
+{{- define "onair.ingestGateways" -}}
+{{- $gateways := list }}
+{{- if .Values.ingest.enabled }}
+{{- $replicas := .Values.ingest.replicas | int }}
+{{- $namespace := .Release.Namespace }}
+{{- range (include "onair.ingestSets" . | fromJson).sets }}
+{{- $set := . }}
+{{- range $number := until $replicas }}
+{{- $pod := printf "%s-%d" $set.name $number }}
+{{- $url := printf "http://%s.onair-ingest-gateways.%s.svc:8448" $pod $namespace }}
+{{- $gateways = append $gateways (dict "name" $pod "region" $set.region "url" $url) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- dict "gateways" $gateways | toJson }}
+{{- end }}
+
+{{/* The gateway's settings, see onair_ingest/settings.py. */}}
+{{- define "onair.ingestConfig" -}}
+silentAfterS: {{ .Values.ingest.silentAfterSeconds }}
+hook:
+  facadeUrl: http://onair-api-ingest.{{ .Release.Namespace }}.svc:8449
+logLevel: {{ .Values.ingest.logLevel }}
+{{- end }}

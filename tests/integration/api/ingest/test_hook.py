@@ -1,0 +1,133 @@
+"""Who may publish, as the facade tells gateways."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import httpx
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.ingest.gateway_client import GatewayClient, hook_url
+
+from onair_crds.contract.ingest_gateway import HOOK_PATH
+from onair_crds.shapes import JsonObject
+
+SignIn = Callable[..., User]
+
+
+def source_of(user: User, **address: JsonObject) -> JsonObject:
+    collection = user.collection()
+    body = {"address": address or {"rtmpPush": {"enabled": True}}}
+    return user.ok("POST", f"/collection/{collection}/source", body)["source"]  # type: ignore[no-any-return]
+
+
+def path_of(source: JsonObject) -> str:
+    return f"/collection/{source['collectionId']}/source/{source['sourceId']}"
+
+
+def key_of(source: JsonObject) -> str:
+    address = source["address"]
+    if push := address.get("rtmpPush"):
+        return str(push["key"])
+    return str(address["srtPush"]["streamId"]).removeprefix("publish:")
+
+
+def test_the_key_of_an_rtmp_source_admits_by_rtmp_and_rtmps_and_not_by_srt(
+    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+) -> None:
+    key = key_of(source_of(sign_in(facade=hook_facade)))
+    assert [gateway.ask(key, each) for each in ("rtmp", "rtmps", "srt")] == [
+        "Admitted",
+        "Admitted",
+        "WrongProtocol",
+    ]
+
+
+def test_the_key_of_an_srt_source_admits_by_srt_alone(
+    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+) -> None:
+    key = key_of(source_of(sign_in(facade=hook_facade), srtPush={"enabled": True}))
+    assert [gateway.ask(key, each) for each in ("srt", "rtmp")] == ["Admitted", "WrongProtocol"]
+
+
+def test_a_disabled_source_is_refused_until_it_is_enabled(
+    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+) -> None:
+    user = sign_in(facade=hook_facade)
+    source = source_of(user)
+    user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": False}}})
+    assert gateway.ask(key_of(source)) == "Disabled"
+    user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": True}}})
+    assert gateway.ask(key_of(source)) == "Admitted"
+
+
+def test_a_deleted_source_has_no_key_any_more(
+    gateway: GatewayClient, hook_facade: Facade, sign_in: SignIn
+) -> None:
+    user = sign_in(facade=hook_facade)
+    source = source_of(user)
+    user.ok("DELETE", path_of(source))
+    assert gateway.ask(key_of(source)) == "UnknownKey"
+
+
+def test_a_source_that_another_gateway_receives_is_in_use(
+    gateway: GatewayClient, hook_facade: Facade, cluster: Cluster, sign_in: SignIn
+) -> None:
+    source = source_of(sign_in(facade=hook_facade))
+    key, name = key_of(source), source["sourceId"]
+
+    def tell(connect: str, holder: str) -> None:
+        hook_facade.view.update("Source", _with_status(hook_facade, name, connect, holder))
+
+    tell("Connected", "onair-ingest-1")
+    assert gateway.ask(key) == "InUse"
+    tell("Connected", "onair-ingest-0")
+    assert gateway.ask(key) == "Admitted"
+    tell("Disconnected", "onair-ingest-1")
+    assert gateway.ask(key) == "Admitted"
+
+
+def _with_status(facade: Facade, name: str, connect: str, gateway: str) -> JsonObject:
+    entry = facade.view.get("Source", name)
+    assert entry
+    metadata = {**entry.metadata, "resourceVersion": str(entry.version + 1)}
+    return {**entry.document, "metadata": metadata, "status": {"connect": connect, "gateway": gateway}}
+
+
+def test_a_key_whose_secret_is_replaced_is_unknown_and_the_new_one_admits(
+    gateway: GatewayClient, hook_facade: Facade, cluster: Cluster, sign_in: SignIn
+) -> None:
+    source = source_of(sign_in(facade=hook_facade))
+    name = f"source-{source['sourceId']}"
+    assert cluster.admin.delete(f"/api/v1/namespaces/{cluster.shows}/secrets/{name}").is_success
+    cluster.add_secret(cluster.shows, name, "onair.dev/credentials", {"streamKey": "rolled-key"})
+    wait_for(lambda: gateway.ask("rolled-key") == "Admitted", "the new key admits")
+    assert gateway.ask(key_of(source)) == "UnknownKey"
+
+
+def test_only_gateways_are_answered_and_only_at_their_own_port(
+    hook_facade: Facade, gateway: GatewayClient
+) -> None:
+    body = {"streamKey": "k", "protocol": "rtmp", "gateway": "g"}
+    url = hook_url(hook_facade) + HOOK_PATH
+    for headers in ({}, {"Authorization": "Bearer wrong"}):
+        assert httpx.post(url, json=body, headers=headers).status_code == 401
+    assert gateway.http.post(HOOK_PATH, content=b"{").status_code == 400
+    assert gateway.http.post(HOOK_PATH, content=b"x" * 100_000).status_code == 413
+    public = hook_facade.http.post(HOOK_PATH, json=body, headers=dict(gateway.http.headers))
+    assert public.status_code == 404
+
+
+def test_a_thousand_wrong_keys_take_no_others_time(
+    hook_facade: Facade, cluster: Cluster, gateway: GatewayClient, sign_in: SignIn
+) -> None:
+    """Each is one look into a table: a hundred a second are a small part of one core."""
+    for number in range(20):
+        cluster.add_secret(
+            cluster.shows, f"source-load-{number}", "onair.dev/credentials", {"streamKey": f"load-{number}"}
+        )
+    began_s = time.process_time()
+    for number in range(1000):
+        assert gateway.ask(f"wrong-{number}") == "UnknownKey"
+    assert time.process_time() - began_s < 10  # of client and facade together; a hundred a second: < 1 s
+    assert sign_in(facade=hook_facade).ok("GET", "/collection") == {"collections": []}

@@ -1,0 +1,63 @@
+"""What the chart renders of ingest."""
+
+from __future__ import annotations
+
+from tests.support.helm import ROOT, named, render
+
+from onair_crds.shapes import Document
+
+
+def container(pod: Document, name: str) -> Document:
+    (found,) = (each for each in pod["spec"]["containers"] if each["name"] == name)
+    return found
+
+
+def port_names(document: Document) -> list[str]:
+    return [each["name"] for each in document["ports"]]
+
+
+def test_each_region_has_an_ingest_of_its_own_that_the_operator_follows() -> None:
+    objects = render("-f", ROOT / "dev/values.yaml", "--set", "ingest.replicas=2")
+    for region in ("us-east-1", "eu-central-1"):
+        pods = named(objects, "StatefulSet", f"onair-ingest-{region}")["spec"]
+        assert pods["replicas"] == 2
+        assert pods["template"]["spec"]["nodeSelector"] == {"topology.kubernetes.io/region": region}
+    config = named(objects, "ConfigMap", "onair-operator")["data"]["config.yaml"]
+    for name in ("us-east-1-0", "us-east-1-1", "eu-central-1-0", "eu-central-1-1"):
+        assert f"http://onair-ingest-{name}.onair-ingest-gateways.onair-system.svc:8448" in config
+
+
+def test_rtmps_is_served_where_there_is_a_certificate() -> None:
+    without = named(render(), "StatefulSet", "onair-ingest")["spec"]["template"]
+    assert port_names(container(without, "mediamtx")) == ["rtmp", "srt"]
+    objects = render("--set", "ingest.rtmp.tlsSecret=ingest-tls")
+    server = container(named(objects, "StatefulSet", "onair-ingest")["spec"]["template"], "mediamtx")
+    assert port_names(server) == ["rtmp", "rtmps", "srt"]
+    assert {"name": "MTX_RTMPENCRYPTION", "value": "optional"} in server["env"]
+    service = named(objects, "Service", "onair-ingest")["spec"]
+    assert [each["port"] for each in service["ports"]] == [1935, 1936, 8890]
+
+
+def test_the_passphrase_of_srt_comes_from_a_secret() -> None:
+    objects = render("--set", "ingest.srt.passphraseSecret.name=srt")
+    server = container(named(objects, "StatefulSet", "onair-ingest")["spec"]["template"], "mediamtx")
+    (variable,) = server["env"]
+    assert variable == {
+        "name": "MTX_PATHDEFAULTS_SRTPUBLISHPASSPHRASE",
+        "valueFrom": {"secretKeyRef": {"name": "srt", "key": "passphrase"}},
+    }
+
+
+def test_without_ingest_nothing_of_it_is_there() -> None:
+    objects = render("--set", "ingest.enabled=false")
+    assert not [o for o in objects if "ingest" in o["metadata"]["name"]]
+    operator = named(objects, "ConfigMap", "onair-operator")["data"]["config.yaml"]
+    assert "gateways: []" in operator
+    facade = named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"]
+    assert "hookPort: null" in facade
+
+
+def test_nothing_but_media_of_the_server_is_reachable() -> None:
+    config = named(render(), "ConfigMap", "onair-ingest")["data"]["mediamtx.yml"]
+    listening = [line.strip() for line in config.splitlines() if "Address: :" in line]
+    assert listening == ["rtmpAddress: :1935", "rtmpsAddress: :1936", "srtAddress: :8890"]

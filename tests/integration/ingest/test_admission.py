@@ -1,0 +1,155 @@
+"""One publisher for a stream, and nobody but whom the facade admits."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.follower import Follower
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.scripted_facade import ScriptedFacade
+
+from onair_crds.contract.ingest_gateway import Refusal
+
+pytestmark = pytest.mark.media
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "{rtmp}/{key}",
+        "{rtmp}/camera-{unique}?token={key}",
+        "{rtmp}/camera-{unique}?user=me&pass={key}",
+        "{rtmp}/camera-{unique}?user={key}",
+        "{srt}?streamid=publish:{key}",
+        "{srt}?streamid=publish:live/{key}",
+        "{srt}?streamid=publish:camera-{unique}:me:{key}",
+        "{srt}?streamid=#!::m=publish,r={key}",
+        "{srt}?streamid=#!::r=camera-{unique},m=publish,u=me,s={key}",
+    ],
+)
+def test_a_key_is_found_where_encoders_can_put_it(
+    pod: IngestPod, follower: Follower, key: str, address: str
+) -> None:
+    url = address.format(rtmp=pod.rtmp, srt=pod.srt_server, key=key, unique=secrets.token_hex(4))
+    with Encoder(url):
+        assert follower.flowing(key).state.protocol == ("srt" if url.startswith("srt") else "rtmp")
+
+
+@pytest.mark.parametrize("reason", ["Disabled", "WrongProtocol", "InUse"])
+def test_whom_the_facade_refuses_is_refused_with_its_reason(
+    pod: IngestPod, scripted_facade: ScriptedFacade, reason: str
+) -> None:
+    key = secrets.token_hex(16)
+    scripted_facade.refusals[key] = Refusal.model_validate({"reason": reason, "message": "the source s1"})
+    name = f'onair_ingest_refused_total{{protocol="srt",reason="{reason}"}}'
+    before = pod.metric(name)
+    with Encoder(pod.srt(f"publish:{key}")) as encoder:
+        assert encoder.ends() != 0
+    assert pod.metric(name) == before + 1
+    assert key not in pod.log
+
+
+def test_a_second_encoder_is_refused_and_the_first_goes_on(
+    pod: IngestPod, follower: Follower, key: str
+) -> None:
+    with Encoder(f"{pod.rtmp}/{key}") as first:
+        follower.flowing(key)
+        for url in (f"{pod.rtmp}/{key}", pod.srt(f"publish:{key}")):
+            with Encoder(url) as second:
+                assert second.ends() != 0
+        assert first.process.poll() is None
+        assert all(told.state.flowing for told in follower.of(key))
+
+
+def test_a_silent_encoder_gives_way_to_the_next_one(pod: IngestPod, follower: Follower, key: str) -> None:
+    with Encoder(f"{pod.rtmp}/{key}") as first:
+        follower.flowing(key)
+        first.process.send_signal(signal.SIGSTOP)
+        silent = follower.wait(key, lambda state: not state.flowing, "the first is silent").state
+        assert (silent.online, silent.error) == (True, "connected, but no media arrives")
+        told = len(follower.of(key))
+        with Encoder(f"{pod.rtmp}/{key}"):
+            follower.flowing(key, after=told)
+            first.process.send_signal(signal.SIGCONT)
+            assert first.ends() != 0
+            follower.wait_heartbeats(2)
+            assert follower.of(key)[-1].state.flowing
+
+
+def test_of_two_that_come_at_once_one_is_admitted(pod: IngestPod, follower: Follower, key: str) -> None:
+    with Encoder(f"{pod.rtmp}/{key}") as one, Encoder(f"rtmp://127.0.0.1:{pod.rtmp_port}/{key}") as two:
+        follower.flowing(key)
+        deadline_s = time.monotonic() + 10
+        while one.process.poll() is None and two.process.poll() is None:
+            assert time.monotonic() < deadline_s, "both publish"
+            time.sleep(0.05)
+        assert (one.process.poll() is None) != (two.process.poll() is None)
+        assert follower.of(key)[-1].state.flowing
+
+
+def test_nobody_reads_from_outside(pod: IngestPod, follower: Follower, key: str) -> None:
+    with Encoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        with Encoder("-", video=[], audio=["-i", f"{pod.rtmp}/{key}"], options=("-t", "1")) as reader:
+            assert reader.ends() != 0
+
+
+def test_a_facade_that_is_away_lets_nobody_in_and_those_connected_go_on(
+    pod: IngestPod, follower: Follower, key: str, scripted_facade: ScriptedFacade
+) -> None:
+    other = secrets.token_hex(16)
+    scripted_facade.keys.add(other)
+    with Encoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        with scripted_facade.away(), Encoder(f"{pod.rtmp}/{other}") as second:
+            assert second.ends() != 0
+        assert pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="Unavailable"}') > 0
+        assert all(told.state.flowing for told in follower.of(key))
+
+
+def test_a_facade_that_hangs_costs_those_connected_nothing(
+    own_pod: IngestPod, key: str, scripted_facade: ScriptedFacade
+) -> None:
+    other = secrets.token_hex(16)
+    with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
+        follower.flowing(key)
+        with scripted_facade.hanging():
+            for _ in range(3):
+                with Encoder(f"{own_pod.rtmp}/{other}") as second:
+                    assert second.ends() != 0
+            follower.wait_heartbeats(2)
+        assert own_pod.is_ready()
+        assert all(told.state.flowing for told in follower.of(key))
+
+
+def test_a_hundred_wrong_keys_a_second_cost_a_publisher_nothing(
+    pod: IngestPod, follower: Follower, key: str
+) -> None:
+    with Encoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        with (
+            httpx.Client(base_url=f"http://127.0.0.1:{pod.hook_port}") as http,
+            ThreadPoolExecutor(8) as many,
+        ):
+
+            def ask(number: int) -> int:
+                question = {
+                    "action": "publish",
+                    "protocol": "rtmp",
+                    "path": f"live/wrong-{number}",
+                    "id": f"00000000-0000-0000-0000-{number:012d}",
+                }
+                return http.post("/publish", json=question).status_code
+
+            began_s, used_s = time.monotonic(), pod.gateway_cpu_s()
+            assert set(many.map(ask, range(500))) == {403}
+            took_s, cost_s = time.monotonic() - began_s, pod.gateway_cpu_s() - used_s
+        assert took_s < 5, "fewer than a hundred a second"
+        assert cost_s < 2.5, "a hundred a second take more than half a core"
+        assert all(told.state.flowing for told in follower.of(key))

@@ -1,0 +1,77 @@
+"""Parts of an ingest pod that end, hang or are slow."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+from tests.support.child_process import wait_until
+from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.ingest_pod import IngestPod
+
+from onair_crds.contract.times import parse_time
+
+pytestmark = pytest.mark.media
+
+
+def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_is_back(
+    own_pod: IngestPod, key: str
+) -> None:
+    with Encoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
+        first = follower.flowing(key).state
+        told = len(follower.of(key))
+        own_pod.kill(own_pod.gateway)
+        own_pod.start_gateway()
+        again = follower.wait(key, lambda _: True, "told again", after=told).state
+        assert again.flowing
+        assert abs((parse_time(again.since) - parse_time(first.since)).total_seconds()) < 1
+        assert encoder.process.poll() is None
+        with Encoder(f"{own_pod.rtmp}/{key}") as second:
+            assert second.ends() != 0, "the one that was there before has its place still"
+        assert encoder.process.poll() is None
+
+
+def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_then(
+    own_pod: IngestPod, key: str
+) -> None:
+    with Encoder(f"{own_pod.rtmp}/{key}") as encoder, own_pod.follow() as follower:
+        follower.flowing(key)
+        own_pod.gateway.process.send_signal(signal.SIGSTOP)
+        encoder.process.kill()
+        encoder.process.wait()
+        own_pod.gateway.process.send_signal(signal.SIGCONT)
+        continued_at_s = time.monotonic()
+        assert follower.ended(key).at_s - continued_at_s < 1
+
+
+def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod: IngestPod, key: str) -> None:
+    with own_pod.follow() as follower:
+        with Encoder(f"{own_pod.rtmp}/{key}") as encoder:
+            follower.flowing(key)
+            killed_at_s = own_pod.kill(own_pod.server)
+            ended = follower.ended(key)
+            assert ended.at_s - killed_at_s < 1
+            assert ended.state.error == "the ingest server ended"
+            assert encoder.ends() != 0
+        told = len(follower.of(key))
+        own_pod.start_server()
+        with Encoder(f"{own_pod.rtmp}/{key}"):
+            follower.flowing(key, after=told)
+
+
+def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
+    own_pod: IngestPod, key: str
+) -> None:
+    with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
+        follower.flowing(key)
+        own_pod.server.process.send_signal(signal.SIGSTOP)
+        stopped_at_s = time.monotonic()
+        silent = follower.wait(key, lambda state: not state.flowing, "the stream is silent")
+        assert silent.at_s - stopped_at_s < 3
+        assert silent.state.error == "the ingest server does not respond"
+        wait_until(lambda: not own_pod.is_ready(), "the gateway is not ready", 5)
+        told = len(follower.of(key))
+        own_pod.server.process.send_signal(signal.SIGCONT)
+        follower.flowing(key, after=told)
+        wait_until(own_pod.is_ready, "the gateway is ready again", 5)

@@ -1,0 +1,88 @@
+"""What real encoders send is told as it is."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support.ingest.encoder import Encoder, picture, tone
+from tests.support.ingest.follower import Follower
+from tests.support.ingest.ingest_pod import IngestPod
+
+pytestmark = pytest.mark.media
+
+
+@pytest.mark.parametrize("protocol", ["rtmp", "srt"])
+@pytest.mark.parametrize(
+    ("video", "audio", "options", "size", "sound"),
+    [
+        pytest.param(picture(), tone(), ("-bf", "0"), (320, 180), (48_000, 2), id="no B-frames"),
+        pytest.param(picture(), tone(44_100), (), (320, 180), (44_100, 2), id="44.1 kHz"),
+        pytest.param(picture(), tone(48_000, 1), (), (320, 180), (48_000, 1), id="mono"),
+        pytest.param(picture(), [], (), (320, 180), None, id="no audio"),
+        pytest.param([], tone(), (), None, (48_000, 2), id="no video"),
+        pytest.param(
+            picture("1920x1080", 60),
+            tone(),
+            ("-preset", "ultrafast"),
+            (1920, 1080),
+            (48_000, 2),
+            id="1080p60",
+        ),
+        pytest.param(picture(), tone(), ("-g", "300"), (320, 180), (48_000, 2), id="key frames 10 s apart"),
+    ],
+)
+def test_what_encoders_send_is_told(
+    pod: IngestPod,
+    follower: Follower,
+    key: str,
+    protocol: str,
+    video: list[str],
+    audio: list[str],
+    options: tuple[str, ...],
+    size: tuple[int, int] | None,
+    sound: tuple[int, int] | None,
+) -> None:
+    url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
+    with Encoder(url, video=video, audio=audio, options=options):
+        state = follower.flowing(key).state
+    assert (state.video and (state.video.codec, state.video.width, state.video.height)) == (
+        size and ("H264", *size)
+    )
+    assert (state.audio and (state.audio.codec, state.audio.sample_rate, state.audio.channels)) == (
+        sound and ("AAC", *sound)
+    )
+
+
+@pytest.mark.parametrize("protocol", ["rtmp", "srt"])
+def test_a_size_that_changes_in_mid_stream_is_told_without_a_break(
+    pod: IngestPod, follower: Follower, key: str, protocol: str, tmp_path: Path
+) -> None:
+    clips = tmp_path / "clips.ts"
+    clips.write_bytes(b"".join(clip(tmp_path, size, 4) for size in ("320x180", "180x320")))
+    url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
+    with Encoder(url, video=["-i", str(clips)], audio=[], options=("-c", "copy", "-g", "0")):
+        changed = follower.wait(
+            key, lambda state: bool(state.video and state.video.width == 180), "the new size is told"
+        )
+    assert changed.state.flowing
+    assert all(told.state.flowing for told in follower.of(key)[: follower.of(key).index(changed)])
+
+
+def test_timestamps_that_jump_end_no_stream(pod: IngestPod, follower: Follower, key: str) -> None:
+    jump = "setts=ts='if(gt(N\\,90)\\,TS+3600/TB\\,TS)'"
+    sound = "setts=ts='if(gt(N\\,140)\\,TS+3600/TB\\,TS)'"
+    with Encoder(f"{pod.rtmp}/{key}", options=("-bsf:v", jump, "-bsf:a", sound)) as encoder:
+        follower.flowing(key)
+        follower.wait_heartbeats(6)
+        assert encoder.process.poll() is None
+    assert all(told.state.flowing for told in follower.of(key) if told.state.online)
+
+
+def clip(folder: Path, size: str, seconds: int) -> bytes:
+    path = folder / f"{size}.ts"
+    command = ["ffmpeg", "-loglevel", "error", "-y", *picture(size), "-t", str(seconds), "-c:v", "libx264"]
+    command += ["-preset", "ultrafast", "-g", "30", "-pix_fmt", "yuv420p", "-f", "mpegts", str(path)]
+    subprocess.run(command, check=True)
+    return path.read_bytes()
