@@ -13,16 +13,16 @@ PAGES = frozenset({"url", "rendererUrl"})
 
 def destination_without_address(record: JsonObject) -> JsonObject:
     """A copy of a destination's record that names no server; an error names one, too."""
-    shown = {name: value for name, value in record.items() if name != "lastError"}
-    return {**shown, "address": _without(record["address"], SERVERS)}
+    return {**_without_error(record), "address": _without(record["address"], SERVERS)}
 
 
 def project_without_addresses(record: JsonObject) -> JsonObject:
-    """A copy of a project's record that names no page, and no server of a destination."""
+    """A copy of a project's record that names no page, and no server of a destination or a source."""
     return {
         **record,
         "composition": _without(record["composition"], PAGES),
         "destinations": [destination_without_address(each) for each in record["destinations"]],
+        "sources": [_without_error(each) for each in record["sources"]],
     }
 
 
@@ -32,10 +32,22 @@ def payload_without_addresses(payload: JsonObject) -> JsonObject:
     ((sub_type, record),) = change.items()
     if kind == "project" and "message" in record:
         return {kind: {sub_type: {name: value for name, value in record.items() if name != "message"}}}
-    hide = {"destination": destination_without_address, "project": project_without_addresses}.get(kind)
+    hide = HIDE.get(kind)
     if hide is None or kind not in record:
         return payload
     return {kind: {sub_type: {**record, kind: hide(record[kind])}}}
+
+
+def _without_error(record: JsonObject) -> JsonObject:
+    return {name: value for name, value in record.items() if name != "lastError"}
+
+
+HIDE = {
+    "destination": destination_without_address,
+    "project": project_without_addresses,
+    "source": _without_error,
+}
+"""By kind of a record: what hides its addresses."""
 
 
 def _without(select_one: JsonObject, names: frozenset[str]) -> JsonObject:

@@ -100,13 +100,23 @@ class Credentials:
 
     async def discard(self, name: str) -> None:
         """Deletes a Secret that no resource came to name. The operator sweeps what stays behind."""
+        try:
+            await self.delete(name)
+        except ApiError as error:
+            log.warning("credentials.left_behind", secret=name, error=type(error).__name__)
+
+    async def delete(self, name: str) -> None:
+        """Deletes a Secret, if it is there.
+
+        Raises:
+            ApiError: the API server did not respond.
+        """
         cluster = self._cluster
         try:
             await cluster.client.delete(cluster.api(CREDENTIALS), cluster.namespace(CREDENTIALS), name)
         except ApiError as error:
             if not error.not_found:
-                log.warning("credentials.left_behind", secret=name, error=type(error).__name__)
-                return
+                raise
         if known := cluster.view.get(CREDENTIALS, name):
             cluster.view.remove(CREDENTIALS, name, known.uid)
 

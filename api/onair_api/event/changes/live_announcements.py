@@ -10,7 +10,8 @@ from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, ST
 from onair_api.event.changes.broadcast_states import broadcast_states
 from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.collection.service import COLLECTION_MESSAGE
-from onair_api.live.destination.record import DESTINATION_MESSAGE, connect_state, public_destination
+from onair_api.live.connection import connect_state
+from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.encode import encode_message
@@ -142,12 +143,8 @@ def _states(
     record = {**_ids(after, target), "connect": connect.wire}
     if after.kind == DESTINATION:
         return [Announcement("destination", STATE, record, target)]
-    projects = _projects_of(records, after, target)
-    if not projects:
-        return [Announcement("source", STATE, record, target)]
-    return [
-        Announcement(
-            "source", STATE, {**record, "projectId": project}, Target(target.collection_id, project), project
-        )
-        for project in projects
-    ]
+    of_projects = (
+        Announcement("source", STATE, {**record, "projectId": each}, Target(target.collection_id, each), each)
+        for each in _projects_of(records, after, target)
+    )
+    return [Announcement("source", STATE, record, target), *of_projects]

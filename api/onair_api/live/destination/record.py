@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from onair_api.live.connection import connection
 from onair_api.live.destination import passphrase
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import Message, WireField, message_of
 from onair_api.writes.credentials import Credentials
 from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import DestinationSpec
-from onair_crds.resources.enums import ConnectState
 from onair_crds.shapes import JsonObject
 
 DESTINATION_MESSAGE = message_of(DestinationSpec).only("metadata", "address", "enabled", "timeout")
@@ -43,24 +43,9 @@ def public_destination(entry: Entry, collection_id: str) -> JsonObject:
             "projectId": entry.spec.get("projectId"),
             "destinationId": entry.name,
             **written,
-            **_delivery(entry.status),
+            **connection(entry.status),
         }
     return record
-
-
-DELIVERY = ("connect", "since", "lastError")
-"""Fields of the record that say how the delivery goes; no request sets them."""
-
-
-def _delivery(status: JsonObject) -> JsonObject:
-    told = {name: status[name] for name in DELIVERY[1:] if status.get(name)}
-    return {"connect": connect_state(status).wire, **told}
-
-
-def connect_state(status: JsonObject) -> ConnectState:
-    """Whether media flows to a destination, or from a source; what never was connected is disconnected."""
-    value = status.get("connect")
-    return next((state for state in ConnectState if state.value == value), ConnectState.DISCONNECTED)
 
 
 async def destination_record(

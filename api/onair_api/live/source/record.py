@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
+from onair_api.live.connection import connection
 from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
@@ -13,6 +14,13 @@ from onair_crds.resources.source import SourceAddress, SourceSpec
 from onair_crds.shapes import JsonObject
 
 SOURCE_MESSAGE = message_of(SourceSpec).only("metadata", "address", "preview")
+
+
+def _arrives(status: JsonObject) -> JsonObject:
+    """Fields of the record that say what arrives, and whether it comes by a key that has been replaced."""
+    media = {name: value for name, value in (status.get("media") or {}).items() if name in ("video", "audio")}
+    found: JsonObject = {"media": media} if media else {}
+    return found | ({"replacedKey": True} if status.get("replacedKey") else {})
 
 
 class SourceRecords:
@@ -53,7 +61,13 @@ class SourceRecords:
                     address[member]["baseUrl"] = assigned.base_url
         if webrtc := written.get("preview", {}).get("webrtc"):
             webrtc["participantId"] = participant_id(entry.name)
-        return {"collectionId": entry.spec.get("collectionId"), "sourceId": entry.name, **written}
+        return {
+            "collectionId": entry.spec.get("collectionId"),
+            "sourceId": entry.name,
+            **written,
+            **connection(entry.status),
+            **_arrives(entry.status),
+        }
 
     def _assigned(self, entry: Entry, stream_key: str | None) -> AssignedPush | None:
         try:

@@ -5,20 +5,39 @@ from __future__ import annotations
 from onair_api.live.source.record import SOURCE_MESSAGE
 from onair_api.wire.schema import (
     BOOLEAN,
+    INTEGER,
     STRING,
+    TIME,
     Schemas,
     array,
+    enumeration,
     listing,
     record,
     reference,
     request_schemas,
     resource_schema,
 )
+from onair_crds.resources.enums import ConnectState
+
+CONNECT = {**enumeration(ConnectState), "description": "CONNECTED while media bytes arrive."}
+NUMBER = {"type": "number"}
+VIDEO = record({"codec": STRING, "width": INTEGER, "height": INTEGER, "framerate": NUMBER}, ("codec",))
+AUDIO = record({"codec": STRING, "sampleRate": INTEGER, "channels": INTEGER}, ("codec",))
 
 
 def source_schemas() -> Schemas:
     schemas = request_schemas("Source", SOURCE_MESSAGE, ("address",))
-    schemas["Source"] = resource_schema(SOURCE_MESSAGE, ("collectionId", "sourceId"), schemas)
+    ids = ("collectionId", "sourceId")
+    schemas["Source"] = resource_schema(SOURCE_MESSAGE, ids, schemas, {"connect": CONNECT})
+    schemas["Source"]["properties"] |= {
+        "since": {**TIME, "description": "When connect last changed; absent while it never was CONNECTED."},
+        "lastError": {**STRING, "description": "Why it is not connected."},
+        "media": {**record({"video": VIDEO, "audio": AUDIO}, ()), "description": "What arrives."},
+        "replacedKey": {
+            **BOOLEAN,
+            "description": "True while it is connected by a stream key that has been replaced.",
+        },
+    }
     _add_assigned_fields(schemas)
     source = {"source": reference("Source")}
     return schemas | {

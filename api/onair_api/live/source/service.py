@@ -10,9 +10,10 @@ from onair_api.auth.callers import Caller
 from onair_api.auth.identity import SCOPE_CREATE
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import PROJECT, SOURCE
-from onair_api.errors import FailedPrecondition, NotFound, PermissionDenied
+from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, PermissionDenied, Violation
 from onair_api.live.broadcast.service import on_air
 from onair_api.live.source.record import SOURCE_MESSAGE, SourceRecords
+from onair_api.live.source.replaced_key import without_key
 from onair_api.live.source.stream_keys import StreamKeys, is_pushed
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
@@ -76,17 +77,23 @@ class Sources:
         return {"source": await self._record(caller, await self._owned(caller, ids))}
 
     async def update(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """Also has the stream key replaced, where the mask names it."""
         source = await self._owned(caller, ids)
         note = caller.note(message, self._limits.request_metadata_bytes)
+        message, replaced = without_key(message)
 
         async def change(entry: Entry) -> JsonObject:
             limit = self._limits.metadata_bytes
             spec = updated_spec(SourceSpec, SOURCE_MESSAGE, entry.spec, message, limit)
+            if replaced and replaced not in spec["address"]:
+                raise InvalidArgument(Violation("updateMask", f"the source is not of the kind {replaced}"))
             if is_pushed(spec):
                 await self._keys.assign(entry.name)
             return spec
 
         before, after = await self._writer.update(source, change, note)
+        if replaced:
+            await self._keys.replace(after.name)
         changed = not same(_input(before), _input(after))
         return {
             "source": await self._record(caller, after),

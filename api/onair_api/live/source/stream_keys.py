@@ -51,6 +51,18 @@ class StreamKeys:
             return False
         return True
 
+    async def replace(self, source_id: str) -> None:
+        """Gives a source another key; what is connected by the former one stays until it disconnects.
+
+        Raises:
+            ApiError: the API server did not respond.
+        """
+        name = secret_name(source_id)
+        await self._credentials.delete(name)
+        if not await self.assign(source_id):
+            # The operator was faster.
+            await self._credentials.value({"name": name, "key": STREAM_KEY})
+
     async def discard(self, source_ids: Iterable[str]) -> None:
         """Deletes the keys of sources that are gone."""
         for source_id in source_ids:

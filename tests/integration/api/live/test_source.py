@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
-from tests.support.tokens import assert_error, claims_of, fields_of, forged, private_key
+from tests.support.tokens import assert_error, claims_of, fields_of, forged, invite, private_key, seen_by
 
 from onair_crds.contract.ingest import assigned_push, cluster_ingest
 from onair_crds.resources.source import SourceAddress
@@ -182,11 +182,69 @@ def test_writing_back_what_was_read_changes_nothing(show: Show, cluster: Cluster
 
 
 @pytest.mark.parametrize(
-    "mask", ["address.rtmpPush.color", "sourceId", "preview.hls", "address.rtmpPush.key"]
+    "mask",
+    ["address.rtmpPush.color", "sourceId", "preview.hls", "address.srtPush.streamId", "address.rtmpPush.url"],
 )
 def test_a_mask_names_fields_that_can_be_changed(show: Show, mask: str) -> None:
     source = create(show.user, show.collection)
     assert fields_of(show.user.call("PATCH", path_of(source), {"updateMask": mask})) == {"updateMask"}
+
+
+@pytest.mark.parametrize("mask", ["address.rtmpPush.key", "metadata, ADDRESS.rtmp_push.key"])
+def test_a_mask_that_names_the_key_has_it_replaced(show: Show, cluster: Cluster, mask: str) -> None:
+    source = create(show.user, show.collection, metadata="before")
+    body = {"updateMask": mask, "metadata": "after", "address": {"rtmpPush": {}}}
+    changed = show.user.ok("PATCH", path_of(source), body)["source"]
+    before, push = source["address"]["rtmpPush"], changed["address"]["rtmpPush"]
+    assert push["key"] != before["key"]
+    assert push == {**before, "key": push["key"], "url": f"{push['baseUrl']}/{push['key']}"}
+    assert changed["metadata"] == ("after" if "metadata" in mask else "before")
+    assert show.user.ok("GET", path_of(source))["source"] == changed
+    (secret,) = key_secrets(cluster, source)
+    assert base64.b64decode(secret["data"]["streamKey"]).decode() == push["key"]
+
+
+def test_nobody_chooses_a_key(show: Show) -> None:
+    source = create(show.user, show.collection)
+    body = {"updateMask": "address.rtmpPush.key", "address": {"rtmpPush": {"key": "mine"}}}
+    assert fields_of(show.user.call("PATCH", path_of(source), body)) == {"address.rtmpPush.key"}
+    assert show.user.ok("GET", path_of(source))["source"] == source
+
+
+def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, cluster: Cluster) -> None:
+    source = create(show.user, show.collection)
+    assert source["connect"] == "CONNECT_STATE_DISCONNECTED"
+    video = {"codec": "H264", "width": 1280, "height": 720, "framerate": 29.97}
+    media = {"video": video, "audio": {"codec": "AAC", "sampleRate": 48000, "channels": 2}}
+    status = {"connect": "Connected", "since": "2026-01-02T03:04:05Z", "replacedKey": True}
+    arrives = {**status, "media": {**media, "summary": "both"}, "stream": "a1", "gateway": "onair-ingest-0"}
+
+    def written(status: JsonObject | None) -> None:
+        cluster.patch("sources", source["sourceId"], {"status": status}, "status")
+
+    def read() -> JsonObject:
+        found: JsonObject = show.user.ok("GET", path_of(source))["source"]
+        return {name: value for name, value in found.items() if name not in source or name == "connect"}
+
+    written(arrives)
+    shown = {**status, "connect": "CONNECT_STATE_CONNECTED", "media": media}
+    wait_for(lambda: read() == shown, "the connection is seen")
+    lost = {
+        "connect": "Disconnected",
+        "lastError": "203.0.113.9:1935 refused",
+        "media": None,
+        "replacedKey": None,
+    }
+    written(lost)
+    ended = {
+        "connect": "CONNECT_STATE_DISCONNECTED",
+        "since": status["since"],
+        "lastError": "203.0.113.9:1935 refused",
+    }
+    wait_for(lambda: read() == ended, "the end is seen")
+    show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    (listed,) = seen_by(invite(show, "VIEWER"), show).get()["project"]["sources"]
+    assert (listed["connect"], "lastError" in listed) == (ended["connect"], False), "an error names a server"
 
 
 def test_a_source_of_kubectls_is_shown_without_a_key(show: Show, cluster: Cluster) -> None:

@@ -42,14 +42,29 @@ def test_the_kind_stays_and_the_address_goes(
     shown_destination = {"destinationId": "d", "address": left_of_address, "enabled": True}
     error = f"a.example:1935/{SECRET} refused the connection"
     destination = {**shown_destination, "address": address, "lastError": error}
-    project = {"projectId": "p", "composition": composition, "destinations": [destination]}
-    shown = {**project, "composition": left, "destinations": [shown_destination]}
+    shown_source = {"sourceId": "s", "address": {"rtmpPull": {}}, "connect": "x"}
+    source = {**shown_source, "lastError": error}
+    project = {
+        "projectId": "p",
+        "composition": composition,
+        "destinations": [destination],
+        "sources": [source],
+    }
+    shown = {
+        **project,
+        "composition": left,
+        "destinations": [shown_destination],
+        "sources": [shown_source],
+    }
     assert project_without_addresses(project) == shown
     assert payload_without_addresses({"project": {"update": {"projectId": "p", "project": project}}}) == {
         "project": {"update": {"projectId": "p", "project": shown}}
     }
     assert payload_without_addresses({"destination": {"create": {"destination": destination}}}) == {
         "destination": {"create": {"destination": shown_destination}}
+    }
+    assert payload_without_addresses({"source": {"update": {"source": source}}}) == {
+        "source": {"update": {"source": shown_source}}
     }
 
 
@@ -65,7 +80,7 @@ def test_why_a_broadcast_is_as_it_is_is_told_in_a_word() -> None:
         {"destination": {"state": {"destinationId": "d", "connect": "x"}}},
         {"project": {"delete": {"projectId": "p"}}},
         {"layer": {"batch": {"layers": []}}},
-        {"source": {"create": {"source": {"address": {}}}}},
+        {"source": {"state": {"sourceId": "s", "connect": "x"}}},
     ],
 )
 def test_what_has_no_address_is_sent_as_it_is(payload: JsonObject) -> None:

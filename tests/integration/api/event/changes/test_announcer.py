@@ -177,8 +177,9 @@ def test_sources_by_kubectl(host: User, watchers: Watchers, cluster: Cluster) ->
     added = watchers.payload("SOURCE", "ADD")
     assert added == {**ids, "projectId": show.id, "source": created["source"]}
     cluster.patch("sources", name, {"status": {"connect": "Connected"}}, "status")
-    state = watchers.payload("SOURCE", "STATE")
-    assert state == {**ids, "projectId": show.id, "connect": "CONNECT_STATE_CONNECTED"}
+    connected = {**ids, "connect": "CONNECT_STATE_CONNECTED"}
+    assert watchers.payload("SOURCE", "STATE") == connected
+    assert watchers.payload("SOURCE", "STATE") == {**connected, "projectId": show.id}
     cluster.patch("sources", name, {"spec": {"metadata": 1}})
     update = watchers.payload("SOURCE", "UPDATE")
     assert (update["updateMask"], update["source"]["metadata"]) == (["metadata"], 1)
