@@ -14,11 +14,11 @@ from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY,
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
-from onair_operator.settings import IngestSettings
+from onair_operator.settings import GatewaySettings, IngestSettings
 
 
 @asynccontextmanager
-async def operated(cluster: OperatedNamespace, *servers: GatewayServer) -> AsyncIterator[None]:
+async def operated(cluster: OperatedNamespace, *gateways: GatewaySettings) -> AsyncIterator[None]:
     """An operator that follows these gateways, which know its secret."""
     secret = {
         "apiVersion": "v1",
@@ -28,7 +28,7 @@ async def operated(cluster: OperatedNamespace, *servers: GatewayServer) -> Async
     }
     with suppress(ApiError):  # it is there since the operator before
         await cluster.client.create(SECRETS, cluster.namespace, secret)
-    async with cluster.operator(ingest=IngestSettings(gateways=[each.settings for each in servers])):
+    async with cluster.operator(ingest=IngestSettings(gateways=list(gateways))):
         yield
 
 

@@ -35,6 +35,9 @@ broadcast:
   pageTimeoutS: {{ .Values.broadcast.pageTimeoutSeconds }}
   containerTimeoutS: {{ .Values.broadcast.containerTimeoutSeconds }}
   maxLosses: {{ .Values.broadcast.maxLosses | int }}
+triggers:
+  startPatienceS: {{ .Values.triggers.startPatienceSeconds }}
+  stopPatienceS: {{ .Values.triggers.stopPatienceSeconds }}
 {{- $providers := list }}
 {{- range $index, $provider := .Values.rtc.providers }}
 {{- $credentials := printf "/etc/onair-rtc/%d" $index }}

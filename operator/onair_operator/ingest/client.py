@@ -203,7 +203,7 @@ class GatewayClient:
     async def _request(self, method: str, path: str, body: str | None = None) -> None:
         """
         Raises:
-            GatewayUnreachable: no response, or one that is neither a success nor 404.
+            GatewayUnreachable: no response, or no success; what is to be deleted may be gone.
         """
         headers = {"Content-Type": "application/json"} if body else {}
         timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
@@ -212,7 +212,7 @@ class GatewayClient:
             async with self._session.request(
                 method, self._url + path, data=data, headers=headers, timeout=timeout
             ) as response:
-                if response.status >= 300 and response.status != 404:
+                if response.status >= 300 and not (method == "DELETE" and response.status == 404):
                     raise GatewayUnreachable(f"HTTP {response.status}")
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise GatewayUnreachable(type(error).__name__) from error

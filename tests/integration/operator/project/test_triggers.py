@@ -56,7 +56,7 @@ async def ended(cluster: OperatedNamespace) -> Document:
 async def test_a_camera_starts_a_show_and_its_end_stops_it(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         stream = await show(cluster)
         began = time.monotonic()
         server.tell(stream_state(stream))
@@ -75,7 +75,7 @@ async def test_a_camera_starts_a_show_and_its_end_stops_it(
 async def test_a_reconnect_does_not_end_a_show_and_a_stop_by_hand_holds(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         stream = await show(cluster)
         server.tell(stream_state(stream))
         run = (await cluster.phase("Waiting"))["broadcast"]["id"]
@@ -102,25 +102,25 @@ async def _pass(seconds: float) -> None:
 async def test_another_leader_in_the_middle_of_an_edge_neither_misses_nor_repeats_it(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         stream = await show(cluster)
         server.tell(stream_state(stream))
         await status_with(cluster, connect="Connected")
         assert not await broadcast(cluster), "it has not lasted yet"
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         first = (await cluster.phase("Waiting"))["broadcast"]["id"]
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         await triggers_are(cluster, "Connected")
         await asyncio.wait_for(_pass(1.5), 10)
         assert (await broadcast(cluster))["id"] == first
     server.tell(stream_state(stream, online=False, flowing=False))
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         stopped = await ended(cluster)
         assert (stopped["id"], stopped["stoppedBy"]) == (first, "camera")
 
 
 async def test_two_operators_act_once_on_an_edge(cluster: OperatedNamespace, server: GatewayServer) -> None:
-    async with operated(cluster, server), operated(cluster, server):
+    async with operated(cluster, server.settings), operated(cluster, server.settings):
         stream = await show(cluster)
         server.tell(stream_state(stream))
         run = (await cluster.phase("Waiting"))["broadcast"]

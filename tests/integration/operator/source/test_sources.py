@@ -22,7 +22,7 @@ async def server() -> AsyncIterator[GatewayServer]:
 async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         await cluster.collection()
         stream = await camera(cluster)
         never = await status_with(cluster, connect="Disconnected", lastError="never connected")
@@ -51,7 +51,7 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
 async def test_a_source_that_is_disabled_is_cut_off_within_a_second(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         await cluster.collection()
         stream = await camera(cluster)
         server.tell(stream_state(stream))
@@ -66,7 +66,7 @@ async def test_a_source_that_is_disabled_is_cut_off_within_a_second(
 async def test_a_source_that_is_deleted_is_cut_off_within_a_second(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         await cluster.collection()
         stream = await camera(cluster)
         server.tell(stream_state(stream))
@@ -80,7 +80,7 @@ async def test_a_source_that_is_deleted_is_cut_off_within_a_second(
 async def test_a_key_that_was_replaced_lives_until_it_disconnects(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         await cluster.collection()
         former = await camera(cluster)
         server.tell(stream_state(former))
@@ -100,7 +100,7 @@ async def test_a_key_that_was_replaced_lives_until_it_disconnects(
 async def test_a_publisher_that_no_source_has_is_cut_off(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         server.tell(stream_state("nobodys"))
         await cut_off(server, "nobodys")
 
@@ -108,13 +108,13 @@ async def test_a_publisher_that_no_source_has_is_cut_off(
 async def test_states_survive_another_leader_and_tell_the_truth_of_a_gateway_that_is_lost(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         await cluster.collection()
         stream = await camera(cluster)
         server.tell(stream_state(stream))
         connected = await status_with(cluster, connect="Connected")
     server.hung.set()
-    async with operated(cluster, server):
+    async with operated(cluster, server.settings):
         began = time.monotonic()
         lost = f"the ingest server {server.name} is unreachable"
         await status_with(cluster, connect="Disconnected", lastError=lost)
@@ -126,7 +126,10 @@ async def test_states_survive_another_leader_and_tell_the_truth_of_a_gateway_tha
 async def test_a_publisher_moves_to_another_gateway(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with GatewayServer("ingest-1").running() as other, operated(cluster, server, other):
+    async with (
+        GatewayServer("ingest-1").running() as other,
+        operated(cluster, server.settings, other.settings),
+    ):
         await cluster.collection()
         stream = await camera(cluster)
         server.tell(stream_state(stream))
@@ -139,7 +142,10 @@ async def test_a_publisher_moves_to_another_gateway(
 async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_source(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with GatewayServer("ingest-1").running() as other, operated(cluster, server, other):
+    async with (
+        GatewayServer("ingest-1").running() as other,
+        operated(cluster, server.settings, other.settings),
+    ):
         await cluster.collection()
         relay = {"rtmpPull": {"url": "rtmp://media.example/live/secret"}}
         await cluster.create("Source", "camera", {"collectionId": "sunday", "address": relay})
