@@ -96,7 +96,7 @@ class Applier:
                 self._world.fleet.drop(action.pod_uid)
             case actions.PushProgram():
                 if client := self._world.fleet.client(action.pod_uid):
-                    client.want(action.program)
+                    client.push.want(action.program)
             case actions.Adopt():
                 child = action.child
                 await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import structlog
 
-from onair_crds.contract.program import EncoderStatus, Program
+from onair_crds.contract.program import EncoderStatus
 from onair_operator.encoder.connection import EncoderConnection
 from onair_operator.encoder.contact import ContactKeeper
 from onair_operator.encoder.identity import OperatorKey
@@ -44,10 +44,10 @@ class EncoderClient:
         self._status: EncoderStatus | None = None
         self._changed = changed
         self._connection = connection = EncoderConnection(pod, certificate_pem, key)
-        self._push = ProgramPush(pod.name, connection.put_program, changed, leads)
+        self.push = ProgramPush(pod.name, connection.put_program, changed, leads)
         self._contact = ContactKeeper(connection.put_contact, changed, leads)
         self._keeping, self._following = self._begin()
-        self._pushing = asyncio.create_task(self._push.run(), name=f"push to {pod.name}")
+        self._pushing = asyncio.create_task(self.push.run(), name=f"push to {pod.name}")
         self._tasks = [self._pushing, self._keeping, self._following]
 
     def _begin(self) -> tuple[asyncio.Task[None], asyncio.Task[None]]:
@@ -62,9 +62,9 @@ class EncoderClient:
             self.pod.uid,
             self.connected,
             self._status,
-            self._push.settled,
+            self.push.settled,
             self.pod.ip,
-            self._push.refused,
+            self.push.refused,
             replaced=self._contact.replaced,
             yielded=self._contact.yielded,
             silent_s=0.0 if self.connected else time.monotonic() - self.silent_since,
@@ -86,7 +86,7 @@ class EncoderClient:
         """
         if self._contact.replaced:
             return
-        self._push.forget()
+        self.push.forget()
         self._pushing.cancel()
         self._contact.replace()
         if not self.connected:
@@ -101,10 +101,6 @@ class EncoderClient:
             self.replace()
             await asyncio.wait({self._keeping}, timeout=PARTING_S)
         await self.close()
-
-    def want(self, program: Program) -> None:
-        """Hands the programme over in the background, until the encoder has acknowledged it."""
-        self._push.want(program)
 
     async def _follow(self) -> None:
         delay_s = RETRY_MIN_S
@@ -128,7 +124,7 @@ class EncoderClient:
     def _take(self, status: EncoderStatus) -> None:
         before = self._status
         self._status = status
-        lost = self._push.reported(status.revision, reconnected=not self.connected)
+        lost = self.push.reported(status.revision, reconnected=not self.connected)
         if not self.connected or lost or before is None or reported(before) != reported(status):
             self.connected = True
             self._changed()

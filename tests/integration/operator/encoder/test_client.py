@@ -68,7 +68,7 @@ async def test_programmes_are_handed_over_in_the_background(
 ) -> None:
     stop = PROGRAM.model_copy(update={"stop": True})
     for program in (PROGRAM, stop):
-        followed.client.want(program)
+        followed.client.push.want(program)
         await until(lambda program=program: followed.client.view.pushed == digest(program))  # type: ignore[misc]
     assert [program.stop for program in encoder.programs] == [False, True]
 
@@ -76,7 +76,7 @@ async def test_programmes_are_handed_over_in_the_background(
 async def test_an_encoder_that_lost_its_programme_gets_it_again(
     encoder: EncoderServer, followed: Followed
 ) -> None:
-    followed.client.want(PROGRAM)
+    followed.client.push.want(PROGRAM)
     await until(lambda: followed.client.view.pushed is not None)
     encoder.status = status()
     encoder.statuses.put_nowait(encoder.status)
@@ -88,7 +88,7 @@ async def test_a_programme_of_an_epoch_that_is_over_is_told_as_refused(
 ) -> None:
     encoder.response = (409, "epoch 2 is known")
     encoder.status = status(epoch=2)
-    followed.client.want(PROGRAM)
+    followed.client.push.want(PROGRAM)
     await until(lambda: followed.client.view.refused == "HTTP 409: epoch 2 is known")
     assert followed.client.view.pushed is None
     assert followed.changes == 1
@@ -98,7 +98,7 @@ async def test_a_revision_that_is_over_is_taken_on_and_not_told(
     encoder: EncoderServer, followed: Followed
 ) -> None:
     encoder.status = status(revision=2**45)  # of a predecessor whose clock is a thousand years ahead
-    followed.client.want(PROGRAM)
+    followed.client.push.want(PROGRAM)
     await until(lambda: followed.client.view.pushed == digest(PROGRAM))
     assert [program.revision for program in encoder.programs] == [2**45 + 1]
     assert followed.client.view.refused is None
@@ -109,7 +109,7 @@ async def test_one_that_is_replaced_while_it_cannot_be_reached_hears_that_before
 ) -> None:
     monkeypatch.setattr(contact, "REPLACED_RETRY_S", 0.05)
     encoder.failing = {CONTACT_PATH, STATUS_PATH, PROGRAM_PATH}
-    followed.client.want(PROGRAM)
+    followed.client.push.want(PROGRAM)
     await until(lambda: encoder.failed > 3)
     encoder.requests.clear()
     followed.client.replace()
@@ -136,7 +136,7 @@ async def test_another_encoders_certificate_is_refused(encoder: EncoderServer) -
 async def closed(encoder: EncoderServer, *, replaced: bool) -> weakref.ref[EncoderClient]:
     """A client after all that one may live through."""
     client = EncoderClient(pod(ip="127.0.0.1"), encoder.certificate, KEY, lambda: None)
-    client.want(PROGRAM)
+    client.push.want(PROGRAM)
     if encoder.failing:
         await until(lambda: encoder.failed > 3)
     else:

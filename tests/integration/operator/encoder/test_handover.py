@@ -62,7 +62,7 @@ async def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
         agents = Agents(tmp_path, server, monkeypatch)
         stack.push_async_callback(agents.close)
         run = Run(server, *[await start(stack, agents, epoch) for epoch in (1, 2)])
-        run.first.client.want(small_program(epoch=1, destinations=[MAIN]))
+        run.first.client.push.want(small_program(epoch=1, destinations=[MAIN]))
         await until(lambda: server.on_air == [1])
         yield run
 
@@ -97,7 +97,7 @@ async def until_out_of_touch(encoder: Encoder) -> None:
 
 
 async def second_publishes(run: Run) -> None:
-    run.second.client.want(small_program(epoch=2, destinations=[MAIN]))
+    run.second.client.push.want(small_program(epoch=2, destinations=[MAIN]))
     await until(lambda: 2 in run.server.taken)
 
 
