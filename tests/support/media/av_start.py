@@ -12,8 +12,8 @@ from tests.support.pod_pair import PodPair, programme
 
 from onair_crds.contract.program import ProgramVideo
 
-RECORDING_S = 11.0
-"""Twenty clicks and their flashes, two a second."""
+RECORDING_S = 6.5
+"""Twenty clicks and their flashes, four a second."""
 
 
 def av_offsets_of_a_start(
@@ -26,12 +26,13 @@ def av_offsets_of_a_start(
     folder.mkdir(exist_ok=True)
     with PodPair(folder) as pair:
         pair.wait_agent()
-        pair.put(programme(page, far_end, "start", video=video))
+        pair.put(programme(f"{page}?clicks=4", far_end, "start", video=video))
         pair.wait_phase("running")
         pair.wait_connected("start")
         for number in count():
             place = folder / f"recording-{number}"
             place.mkdir()
-            offset = probe.analyse(probe.record(far_end.read_url("start"), RECORDING_S, place)).av_offset_ms
+            recording = probe.record(far_end.rtmp_url("start"), RECORDING_S, place)
+            offset = probe.analyse(recording).av_offset_ms
             assert offset is not None, "clicks and flashes do not fit"
             yield offset

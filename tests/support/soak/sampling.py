@@ -75,7 +75,7 @@ async def offsets(
     async def measure() -> None:
         while True:
             next_at = time.monotonic() + every_s
-            recording = await asyncio.to_thread(probe.record, far_end.read_url(key), RECORDING_S, folder)
+            recording = await asyncio.to_thread(probe.record, far_end.rtmp_url(key), RECORDING_S, folder)
             offset = (await asyncio.to_thread(probe.analyse, recording)).av_distance_ms
             assert offset is not None, "clicks and flashes are missing"
             measured.append(Offset(round(time.monotonic() - began, 1), round(offset, 1)))
