@@ -121,7 +121,7 @@ class Agent:
         self._delivery.want(program.destinations, run)
         self.switch.want(program)
         framerate = program.video.framerate
-        self.switch.audio_delay_ms = lambda: self.encode_progress.capture_wait_ms(framerate)
+        self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(framerate)
         await self._want_pipeline(ffmpeg_command(program))
 
     async def _want_pipeline(self, command: list[str] | None) -> None:

@@ -13,6 +13,8 @@ from onair_encoder.agent.agent import Agent
 from onair_encoder.media.flv import Packet
 
 DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
+DROPPED = "Captures that came so late that the frame before had been encoded again in their place."
+DUPLICATED = "Frames that were encoded again, as the next capture came late."
 OF_DESTINATION = ["destination", "kind"]
 
 
@@ -49,8 +51,8 @@ class AgentMetrics(Collector):
         agent, encode = self._agent, self._agent.encode_progress.now
         for name, text, count in (
             ("onair_encoder_frames", "Encoded frames that came to the fan-out.", agent.fan_out.frames),
-            ("onair_encoder_dropped_frames", "Frames dropped as encoding was late.", encode.dropped),
-            ("onair_encoder_duplicated_frames", "Frames encoded twice.", encode.duplicated),
+            ("onair_encoder_dropped_frames", DROPPED, encode.dropped),
+            ("onair_encoder_duplicated_frames", DUPLICATED, encode.duplicated),
             ("onair_encoder_program_bytes", "Encoded bytes of media.", agent.fan_out.bytes),
             ("onair_encoder_streams", "Times that ffmpeg has connected.", agent.input.streams),
             ("onair_encoder_slates", "Times that the slate went on air.", agent.switch.slates),

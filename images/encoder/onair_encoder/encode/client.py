@@ -59,12 +59,17 @@ class ProgressClient:
                 log("supervisor.unreachable", error=str(error))
             await asyncio.sleep(FOLLOW_RETRY_S)
 
-    def capture_wait_ms(self, framerate: float) -> int:
-        """How long the page's frames wait for their captures, in the present ffmpeg."""
+    def audio_delay_ms(self, framerate: float) -> int:
+        """How much later than its timestamps audio is due, in the present ffmpeg.
+
+        As long as the page's frames wait for their captures; and the first frame, which has the timestamp
+        of the audio that was captured with it, the number of an earlier one.
+        """
         captured_at = self.now.captured_at
         if captured_at is None:
             return round(TICK_US / 2000)
-        return round(wait_ms(captured_at - time.time() + time.monotonic(), exact_framerate(framerate)))
+        waits_ms = wait_ms(captured_at - time.time() + time.monotonic(), exact_framerate(framerate))
+        return round(waits_ms + self.now.first_late_s * 1000)
 
     def _take(self, progress: EncodeProgress) -> None:
         before, self.now = self.now.failures, progress

@@ -22,19 +22,24 @@ THREAD_PIXELS_PER_S = {"standard": 1280 * 720 * 30, "high": 1280 * 720 * 15}
 MAX_THREADS = 8
 
 
-def codec_options(program: Program, keyframe_interval_frames: int) -> list[str]:
+def codec_options(program: Program, keyframe_interval_frames: int, *filters: str) -> list[str]:
     """Options of filter and codecs: RGB in, BT.709 in limited range and constant bitrate out.
 
     `nal-hrd=cbr` pads with filler, as x264 with zerolatency otherwise sends
-    half the bitrate for a still page.
+    half the bitrate for a still page. Its `fps` is what the stream declares.
+
+    Args:
+        filters: of the video, before its colours are converted.
     """
     video, audio = program.video, program.audio
     gop = str(keyframe_interval_frames)
     return [
-        *("-vf", TO_BT709, "-c:v", "libx264", "-preset", PRESETS[video.quality], "-tune", "zerolatency"),
+        *("-vf", ",".join((*filters, TO_BT709)), "-c:v", "libx264", "-preset", PRESETS[video.quality]),
+        *("-tune", "zerolatency"),
         *("-profile:v", video.profile, "-r", str(encoded_rate(video.framerate)), *COLOUR_TAGS),
         *("-b:v", str(video.bitrate_bps), "-maxrate", str(video.bitrate_bps)),
-        *("-bufsize", str(video.bitrate_bps), "-x264-params", "nal-hrd=cbr"),
+        *("-bufsize", str(video.bitrate_bps)),
+        *("-x264-params", f"nal-hrd=cbr:fps={exact_framerate(video.framerate)}"),
         *("-threads:v", str(encoder_threads(video))),
         *("-g", gop, "-keyint_min", gop, "-sc_threshold", "0", "-bf", "0"),
         *("-c:a", "aac", "-b:a", str(audio.bitrate_bps), "-ar", str(audio.sample_rate_hz)),
@@ -52,7 +57,7 @@ def exact_framerate(framerate: float) -> Fraction:
 
 
 def encoded_rate(framerate: float) -> Fraction:
-    """Frames per second as they are captured and encoded: a hair off where they keep to Chromium's paints."""
+    """Frames per second as they are captured and encoded, a hair off: whole microseconds apart."""
     return paced_rate(exact_framerate(framerate))
 
 

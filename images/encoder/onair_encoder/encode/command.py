@@ -14,18 +14,25 @@ While a browser starts the first timestamps of the audio are off by up to 100 ms
 and with `async=1` samples would be counted from there for ever.
 """
 
-PAINT_DELAY_S = 0.021
-"""How much later a page's video is on the screen than its audio is in the sink.
+IN_STEP = "setpts='if(lt(N,5*FR)*lt(PTS*TB-N/FR,ld(0)-0.0005),print(st(0,PTS*TB-N/FR),32));PTS-ld(0)/TB'"
+"""Numbers frames by when captures are due, and not by when the first of them was taken.
 
-One frame of Chromium's pipeline, which is none, one or two behind, and 4 ms; see decision 39.
+Captures are due at equal distances, and taken late where the processor is busy; also the first, whose time
+is 0. The one of the first five seconds that is least late says how late that was; each new least is logged,
+as the audio has to wait for as long.
 """
 
+PAINT_DELAY_S = 0.012
+"""How much later a page's video is on the screen than its audio is timestamped.
+
+2 ms, and the mean of the frames that Chromium is behind; see decision 52.
+"""
 
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.
 
-By default that is 2.1: where frames were late at the start, and others were encoded twice for them,
-all that followed were numbered up to two frames late, for ever.
+By default that is 2.1: where frames were late, and others were encoded twice for them, all that followed were
+numbered up to two frames late, for ever. A capture in time is on its number, so that the rest is room.
 """
 
 
@@ -46,7 +53,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-isync", "0", "-itsoffset", f"{PAINT_DELAY_S:.3f}"),
         *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
-        *codec_options(program, video.keyframe_interval_frames),
+        *codec_options(program, video.keyframe_interval_frames, IN_STEP),
         *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),

@@ -7,17 +7,24 @@ from fractions import Fraction
 PAINTS_PER_S = 60
 TICK_US = 16_666
 """Without a GPU Chromium begins its frames at multiples of this on the monotonic clock."""
-ON_SCREEN_US = 4_700
+ON_SCREEN_US = 3_500
 """From there to the screen, if none of its stages is a frame behind; measured."""
 
 
-def paced_rate(framerate: Fraction) -> Fraction:
-    """The rate at which each capture is equally long after a paint, if there is one within 40 ppm.
+def keeps_to_paints(framerate: Fraction) -> bool:
+    """Whether captures can be whole paints apart, so that what each shows is equally old."""
+    return (PAINTS_PER_S / framerate).denominator == 1
 
-    Captures and frames of such a rate are whole microseconds apart, as ffmpeg counts: neither drifts.
+
+def paced_rate(framerate: Fraction) -> Fraction:
+    """The rate of captures and of frames, within 40 ppm of what is asked for.
+
+    Both are whole microseconds apart, as ffmpeg counts, so that one does not drift against the other; and
+    whole paints, where that is as near.
     """
-    ticks = PAINTS_PER_S / framerate
-    return Fraction(1_000_000, TICK_US * ticks) if ticks.denominator == 1 else framerate
+    if keeps_to_paints(framerate):
+        return 1_000_000 / (TICK_US * PAINTS_PER_S / framerate)
+    return Fraction(1_000_000, round(1_000_000 / framerate))
 
 
 def wait_ms(first_capture_s: float, framerate: Fraction) -> float:
@@ -26,6 +33,6 @@ def wait_ms(first_capture_s: float, framerate: Fraction) -> float:
     Args:
         first_capture_s: on the monotonic clock.
     """
-    if paced_rate(framerate) == framerate:
+    if not keeps_to_paints(framerate):
         return TICK_US / 2000
     return (first_capture_s * 1e6 - ON_SCREEN_US) % TICK_US / 1000

@@ -12,6 +12,7 @@ FOLLOW = "follow"
 """The agent's request to PID 1 to be sent progress."""
 _FIELD = re.compile(r"([a-z_]+)=\s*([0-9.]+)x?")
 _START = re.compile(r"\[info\]\s+Duration: N/A, start: ([0-9]{9,}\.[0-9]+)")
+_FIRST_WAS_LATE = re.compile(r"\[info\] (-[0-9]\.[0-9]{6})")
 _WORTH_LOGGING = re.compile(r"\[(warning|error|fatal|panic)\]")
 
 
@@ -21,13 +22,15 @@ class EncodeProgress:
 
     frames: int = 0
     dropped: int = 0
-    """Captured frames that were dropped, as encoding was late."""
+    """Captures that came so late that the frame before had been encoded again in their place."""
     duplicated: int = 0
-    """Frames that were encoded twice, as none was captured in time."""
+    """Frames that were encoded again, as the next capture came late."""
     speed: float = 0.0
     """1 is real time; less for long means that the encoder cannot keep up."""
     captured_at: float | None = None
-    """Unix seconds at which the frame with timestamp 0 was taken from the screen."""
+    """Unix seconds at which the frame with timestamp 0 was due to be taken from the screen."""
+    first_late_s: float = 0.0
+    """How much later it was taken, as the processor was busy."""
     failures: int = 0
     """How many in a row hung or ended by themselves."""
 
@@ -64,13 +67,19 @@ class ProgressParser:
         """Another ffmpeg starts."""
         self._before = self.now
         self._block = {}
-        self.now = replace(self.now, speed=0.0, captured_at=None)
+        self.now = replace(self.now, speed=0.0, captured_at=None, first_late_s=0.0)
 
     def line(self, text: str) -> None:
         if found := _START.search(text):
             # Both inputs have one: the screen comes first
             if self.now.captured_at is None:
                 self.now = replace(self.now, captured_at=float(found[1]))
+                self._changed(self.now)
+        elif found := _FIRST_WAS_LATE.fullmatch(text):
+            if self.now.captured_at is not None:
+                late_s = -float(found[1])
+                due_at = self.now.captured_at + self.now.first_late_s - late_s
+                self.now = replace(self.now, captured_at=due_at, first_late_s=late_s)
                 self._changed(self.now)
         elif _WORTH_LOGGING.search(text):
             self._log_line(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,12 +43,14 @@ async def test_failures_are_reported_as_they_come_and_go(
     assert errors == [None, "ffmpeg hung or ended 6 times in a row", None]
 
 
-def test_how_long_captures_wait_follows_from_the_first() -> None:
+def test_audio_waits_as_long_as_captures_do() -> None:
     client = ProgressClient(lambda: None)
-    assert client.capture_wait_ms(30) == 8, "the mean, while that is unknown"
+    assert client.audio_delay_ms(30) == 8, "the mean, while that is unknown"
     boot = time.time() - time.monotonic()
     for waited_ms in (1, 9, 15):
         first_capture_s = (1_000_000 * TICK_US + ON_SCREEN_US) / 1e6 + waited_ms / 1000
         client.now = EncodeProgress(captured_at=boot + first_capture_s)
-        assert client.capture_wait_ms(30) == pytest.approx(waited_ms, abs=1)
-        assert client.capture_wait_ms(29.97) == 8
+        assert client.audio_delay_ms(30) == pytest.approx(waited_ms, abs=1)
+        assert client.audio_delay_ms(29.97) == 8
+        client.now = replace(client.now, first_late_s=0.021)
+        assert client.audio_delay_ms(30) == pytest.approx(waited_ms + 21, abs=1)

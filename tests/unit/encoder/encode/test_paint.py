@@ -20,9 +20,11 @@ def test_a_rate_that_divides_that_of_the_paints_is_captured_in_whole_ticks(
     assert rate == pytest.approx(framerate, rel=1e-4)
 
 
-@pytest.mark.parametrize("framerate", [NTSC, Fraction(25), Fraction(24)])
+@pytest.mark.parametrize("framerate", [NTSC, Fraction(24000, 1001), Fraction(25), Fraction(24), Fraction(50)])
 def test_other_rates_meet_the_paints_in_every_phase(framerate: Fraction) -> None:
-    assert paced_rate(framerate) == framerate
+    rate = paced_rate(framerate)
+    assert (1_000_000 / rate).denominator == 1, "captures are whole microseconds apart, and so are frames"
+    assert rate == pytest.approx(framerate, rel=15e-6)
     assert wait_ms(123.4567, framerate) == pytest.approx(8.333)
 
 

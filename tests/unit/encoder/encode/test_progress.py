@@ -43,6 +43,17 @@ def test_totals_continue_across_restarts_and_the_rest_is_reset() -> None:
     assert logged == []
 
 
+def test_how_late_the_first_capture_was_is_known_when_a_later_one_was_less_late() -> None:
+    parser = ProgressParser(lambda _: None)
+    parser.started()
+    for line in (*BEGIN, "[info] -0.003853", "[info] -0.014420"):
+        parser.line(line)
+    assert parser.now.first_late_s == 0.014420
+    assert parser.now.captured_at == pytest.approx(1795263608.107388 - 0.014420, abs=1e-6)
+    parser.started()
+    assert (parser.now.captured_at, parser.now.first_late_s) == (None, 0.0)
+
+
 def test_warnings_are_logged_and_the_rest_is_not() -> None:
     logged: list[str] = []
     listener = ProgressParser(lambda _: None, logged.append)
