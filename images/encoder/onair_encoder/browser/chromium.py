@@ -27,6 +27,7 @@ PAINT_TIMEOUT_S = 2.0
 """A page that has loaded and painted nothing for so long is shown as it is."""
 DOCUMENT = "[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host]"
 """The present document's HTTP status, 0 where it has none, and the host that it is from."""
+FRAME_GUARD = Path(__file__).with_name("frame_guard.js").read_text()
 DARK = "document.documentElement.style.background = '#000'"
 
 
@@ -88,6 +89,7 @@ class Chromium:
             await self._page(f"{domain}.enable")
         await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
+        await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": FRAME_GUARD})
         await self._page("Runtime.evaluate", {"expression": DARK})
         await self._call("Target.setDiscoverTargets", {"discover": True})
 

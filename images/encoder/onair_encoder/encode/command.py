@@ -22,10 +22,10 @@ is 0. The one of the first five seconds that is least late says how late that wa
 as the audio has to wait for as long.
 """
 
-PAINT_DELAY_S = 0.012
+PAINT_DELAY_S = 0.006
 """How much later a page's video is on the screen than its audio is timestamped.
 
-2 ms, and the mean of the frames that Chromium is behind; see decision 52.
+2 ms, and the mean of what Chromium is behind; see decision 52.
 """
 
 DROP_THRESHOLD = 0.3
