@@ -1,0 +1,88 @@
+"""The commands of the chart's notes and of its examples on a real API server, as far as they need no pods.
+
+The test of the same name in `e2e` runs those of the notes on a cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.chart_notes import commands_of_notes, commands_of_values
+from tests.support.child_process import wait_until
+from tests.support.control_plane import ControlPlane
+from tests.support.documented_commands import ROOT, run
+from tests.support.facade import Facade
+from tests.support.fixtures.control_plane import is_served
+from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+
+NEEDS_PODS = re.compile(r"kubectl (wait|port-forward)|export ONAIR_URL")
+EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
+VALUES = [each for each in EXAMPLES if each.parent.name == "values"]
+NO_KEY = ("--set", "demo.apiKey.enabled=false")
+TOKEN = "/live/v2/authentication/token"
+
+
+def script(commands: list[str]) -> str:
+    return "\n".join(["set -euo pipefail", *commands])
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("-f", ROOT / "dev/values.yaml"), NO_KEY], ids=["default", "local", "own key"]
+)
+def test_every_command_of_the_notes_that_needs_no_pod_succeeds(
+    installed: ControlPlane, tmp_path: Path, options: tuple[str | Path, ...]
+) -> None:
+    commands = [c for c in commands_of_notes(installed.kubeconfig, *options) if not NEEDS_PODS.match(c)]
+    assert len(commands) >= 5
+    with Facade(installed.kubeconfig, SHOWS, NAMESPACE) as facade:
+        shell = {"KUBECONFIG": str(installed.kubeconfig), "ONAIR_URL": facade.url}
+        printed = run(script([*commands, "echo", "echo key=${KEY-}"]), tmp_path, shell)
+        assert "project.onair.dev/sunday-1100" in printed
+        if options == NO_KEY:
+            key = printed.rpartition("key=")[2].strip()
+            response = facade.http.post(TOKEN, headers={"X-API-Key": key}, json={"serviceUserId": "me"})
+            assert response.json()["accessToken"]
+        else:
+            assert '{"accessToken":' in printed
+
+
+@pytest.fixture(scope="module")
+def pod_monitors(cluster: httpx.Client) -> None:
+    """The kind of the Prometheus operator that the chart makes objects of."""
+    names = {"kind": "PodMonitor", "plural": "podmonitors", "singular": "podmonitor"}
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "podmonitors.monitoring.coreos.com"},
+        "spec": {
+            "group": "monitoring.coreos.com",
+            "names": names,
+            "scope": "Namespaced",
+            "versions": [version],
+        },
+    }
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    cluster.post(path, json=definition).raise_for_status()
+    wait_until(lambda: is_served(cluster, "podmonitors.monitoring.coreos.com"), "PodMonitors served")
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_each_example_is_applied(
+    installed: ControlPlane, pod_monitors: None, tmp_path: Path, file: Path
+) -> None:
+    """Manifests by `kubectl apply`, values by what their comments say, else by an upgrade."""
+    shell = {"KUBECONFIG": str(installed.kubeconfig)}
+    path = file.relative_to(ROOT)
+    if file not in VALUES:
+        assert "unchanged" in run(script([f"kubectl apply -f {path}"] * 2), tmp_path, shell)
+        return
+    upgrade = f"helm upgrade onair charts/onair -n onair-system --reset-then-reuse-values -f {path}"
+    commands = [command.replace("…", "abc") for command in commands_of_values(file)] or [upgrade]
+    assert upgrade in commands
+    run(script(commands), tmp_path, shell)
+    install(installed, CHART, "--reset-values")
