@@ -30,5 +30,8 @@
 silentAfterS: {{ .Values.ingest.silentAfterSeconds }}
 hook:
   facadeUrl: http://onair-api-ingest.{{ .Release.Namespace }}.svc:8449
+pulls:
+  allowedRanges: {{ .Values.ingest.pulls.allowedRanges | toJson }}
+  refusedRanges: {{ .Values.ingest.pulls.refusedRanges | toJson }}
 logLevel: {{ .Values.ingest.logLevel }}
 {{- end }}

@@ -13,8 +13,12 @@ from onair_crds.runtime.probes import ProbeServer
 from onair_ingest.admission.admission import Admission
 from onair_ingest.admission.facade import Facade
 from onair_ingest.admission.hook import Hook
+from onair_ingest.measure.framerates import Framerates
 from onair_ingest.mediamtx.client import MediaMtx
 from onair_ingest.metrics import StreamMetrics
+from onair_ingest.pulls.address_guard import AddressGuard
+from onair_ingest.pulls.pull import Pauses
+from onair_ingest.pulls.pulls import Pulls
 from onair_ingest.settings import Settings
 from onair_ingest.streams.identity import Identities
 from onair_ingest.streams.streams import Streams
@@ -49,19 +53,25 @@ async def _serve(
     REGISTRY.register(StreamMetrics(streams))
     probes = ProbeServer(lambda: streams.settled and streams.server_responds)
     await probes.start(settings.metrics_port)
+    guard = AddressGuard(settings.pulls.allowed_ranges, settings.pulls.refused_ranges)
+    pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
+    pulls = Pulls(mediamtx, streams, guard, pauses)
+    await pulls.forget_former()
     servers = [
         await hook.start(settings.hook.host, settings.hook.port),
-        await StreamsApi(streams, secret).start(settings.port),
+        await StreamsApi(streams, pulls, secret).start(settings.port),
     ]
     log.info("ingest.started", gateway=settings.name, port=settings.port)
-    looking = asyncio.create_task(streams.run())
+    framerates = Framerates(streams, settings.mediamtx.rtsp_url, hook.reader_password)
+    parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run())]
     stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({looking, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    looking.cancel()
-    stopping.cancel()
-    ended = await asyncio.gather(looking, return_exceptions=True)
+    await asyncio.wait({*parts, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (*parts, stopping):
+        task.cancel()
+    ended = await asyncio.gather(*parts, return_exceptions=True)
     for server in servers:
         await server.cleanup()
+    await pulls.close()
     await probes.stop()
     for result in ended:
         if isinstance(result, Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated
 
@@ -30,12 +31,23 @@ class HookSettings(Part):
     port: Annotated[int, Field(ge=0, le=65_535)] = 9996
     facade_url: str = "http://onair-api-ingest:8449"
     """The facade's port for gateways."""
-    timeout_s: Annotated[float, Field(gt=0)] = 0.5
+    timeout_s: Annotated[float, Field(gt=0)] = 1.0
     """How long the facade may take: MediaMTX stands still meanwhile."""
     pause_s: Annotated[float, Field(ge=0)] = 2.0
     """How long nobody is admitted after the facade has taken longer."""
     unknown_key_s: Annotated[float, Field(ge=0)] = 2.0
     """How long the facade is not asked again about a key that it did not know."""
+
+
+class PullSettings(Part):
+    allowed_ranges: list[IPv4Network | IPv6Network] = []
+    """Addresses that are not of the public internet and may be pulled from all the same."""
+    refused_ranges: list[IPv4Network | IPv6Network] = []
+    """Addresses that may not be pulled from, such as a cluster's own public ones."""
+    first_pause_s: Annotated[float, Field(gt=0)] = 1.0
+    """Between the first failure and the next attempt; doubles with each failure."""
+    longest_pause_s: Annotated[float, Field(gt=0)] = 30.0
+    """Longest pause between two attempts."""
 
 
 class Settings(ProgramSettings):
@@ -51,5 +63,6 @@ class Settings(ProgramSettings):
     """A stream without media for this long does not flow."""
     mediamtx: MediaMtxSettings = MediaMtxSettings()
     hook: HookSettings = HookSettings()
+    pulls: PullSettings = PullSettings()
     log_level: str = "INFO"
     """Least level that is logged: DEBUG, INFO, WARNING or ERROR."""

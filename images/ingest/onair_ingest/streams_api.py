@@ -1,4 +1,4 @@
-"""The streams for the operator: as NDJSON that it follows, and to disconnect a publisher."""
+"""The streams for the operator: which it follows, wants to be pulled, or disconnects."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from onair_crds.contract.ingest_gateway import STREAMS_PATH, gateway_token
+from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, gateway_token
+from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
+from onair_ingest.pulls.pulls import Pulls
 from onair_ingest.streams.streams import Streams
 
+MAX_PULLS = 4 * 1024 * 1024
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class StreamsApi:
-    def __init__(self, streams: Streams, secret: bytes) -> None:
+    def __init__(self, streams: Streams, pulls: Pulls, secret: bytes) -> None:
         self._streams = streams
+        self._pulls = pulls
         self._token = f"Bearer {gateway_token(secret, 'operator')}".encode()
 
     async def start(self, port: int) -> web.AppRunner:
         """Listens on all addresses of the pod."""
-        app = web.Application(middlewares=[self._guard])
+        app = web.Application(middlewares=[self._guard], client_max_size=MAX_PULLS)
         app.router.add_get(STREAMS_PATH, self._follow)
+        app.router.add_put(PULLS_PATH, self._put_pulls)
         app.router.add_delete(STREAMS_PATH + "/{stream}", self._disconnect)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
@@ -45,6 +50,13 @@ class StreamsApi:
         except ConnectionError:
             pass
         return response
+
+    async def _put_pulls(self, request: web.Request) -> web.Response:
+        try:
+            await self._pulls.set(Wanted.model_validate_json(await request.read()))
+        except ValueError:  # its text may hold an address
+            return web.json_response({"message": "not pulls"}, status=400)
+        return web.Response(status=204)
 
     async def _disconnect(self, request: web.Request) -> web.Response:
         try:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
 from tests.support.helm import ROOT, named, render
 
 from onair_crds.shapes import Document
+from onair_ingest.settings import Settings
 
 
 def container(pod: Document, name: str) -> Document:
@@ -55,6 +60,20 @@ def test_without_ingest_nothing_of_it_is_there() -> None:
     assert "gateways: []" in operator
     facade = named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"]
     assert "hookPort: null" in facade
+
+
+def test_the_gateway_loads_the_values_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = tmp_path / "values.json"
+    ingest = {"silentAfterSeconds": 2.5, "pulls": {"allowedRanges": ["10.20.0.0/16", "fd00::/8"]}}
+    values.write_text(json.dumps({"ingest": ingest}))
+    objects = render("-f", values)
+    config = tmp_path / "gateway.yaml"
+    config.write_text(named(objects, "ConfigMap", "onair-ingest")["data"]["gateway.yaml"])
+    monkeypatch.setenv("ONAIR_CONFIG", str(config))
+    settings = Settings()
+    assert settings.silent_after_s == 2.5
+    assert settings.hook.facade_url == "http://onair-api-ingest.onair-system.svc:8449"
+    assert [str(each) for each in settings.pulls.allowed_ranges] == ["10.20.0.0/16", "fd00::/8"]
 
 
 def test_nothing_but_media_of_the_server_is_reachable() -> None:

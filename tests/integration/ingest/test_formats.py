@@ -47,6 +47,12 @@ def test_what_encoders_send_is_told(
     url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
     with Encoder(url, video=video, audio=audio, options=options):
         state = follower.flowing(key).state
+        if video:
+            framerate = follower.wait(
+                key, lambda state: bool(state.video and state.video.framerate), "the frame rate is measured"
+            ).state
+            assert framerate.video
+            assert framerate.video.framerate == pytest.approx(60 if size == (1920, 1080) else 30, rel=0.1)
     assert (state.video and (state.video.codec, state.video.width, state.video.height)) == (
         size and ("H264", *size)
     )

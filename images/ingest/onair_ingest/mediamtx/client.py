@@ -7,7 +7,7 @@ from typing import TypeVar
 import aiohttp
 from pydantic import BaseModel, ValidationError
 
-from onair_ingest.mediamtx.records import Connection, Page, Path, PathSource
+from onair_ingest.mediamtx.records import Connection, Page, Path, PathName, PathSource
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -74,10 +74,40 @@ class MediaMtx:
         """
         await self._call("POST", f"/v3/{CONNECTIONS[source.type]}/kick/{source.id}")
 
-    async def _call(self, method: str, path: str) -> str:
+    async def set_path(self, name: str, source: str) -> None:
+        """Makes a path that the server pulls from an address at once, and again whenever that ends.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        # The passphrase of publishers is a default of paths, and refused for those of nobody.
+        path = {"source": source, "srtPublishPassphrase": ""}
+        await self._call("POST", f"/v3/config/paths/replace/{name}", path)
+
+    async def delete_path(self, name: str) -> None:
+        """Ends a path that `set_path` made, if it is there.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        await self._call("DELETE", f"/v3/config/paths/delete/{name}")
+
+    async def configured_paths(self, prefix: str) -> list[str]:
+        """The names of all paths that `set_path` made whose names begin so.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        page = _parsed(
+            Page[PathName], await self._call("GET", f"/v3/config/paths/list?itemsPerPage={PAGE_ITEMS}")
+        )
+        return [path.name for path in page.items if path.name.startswith(prefix)]
+
+    async def _call(self, method: str, path: str, body: dict[str, str] | None = None) -> str:
         """The text of a response; empty where there is no such thing."""
+        url = self._url + path
         try:
-            async with self._session.request(method, self._url + path, timeout=self._timeout) as response:
+            async with self._session.request(method, url, json=body, timeout=self._timeout) as response:
                 text = await response.text()
         except aiohttp.ClientConnectorError as error:
             raise MediaMtxUnavailable("nothing listens at its API", ended=True) from error

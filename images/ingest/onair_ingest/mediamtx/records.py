@@ -34,10 +34,14 @@ class PathSource(Record):
     """Of the connection; empty for a pull."""
 
 
-class Path(Record):
-    """A path of the server. Its name may hold a stream key."""
-
+class PathName(Record):
     name: str
+    """May hold a stream key."""
+
+
+class Path(PathName):
+    """A path of the server."""
+
     available: bool = False
     available_time: dt.datetime | None = None
     source: PathSource | None = None

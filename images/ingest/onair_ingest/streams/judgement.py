@@ -15,9 +15,12 @@ from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.records import Path, PathSource, Track
 
 UNRESPONSIVE_S = 2.5
+NO_CHANGE = 0.02
+"""Measurements of a frame rate that differ by less are of the same."""
 SERVER_ENDED = "the ingest server ended"
 UNRESPONSIVE = "the ingest server does not respond"
 DISCONNECTED = "the publisher disconnected"
+PULL_ENDED = "its server ended the stream"
 SILENT = "connected, but no media arrives"
 
 VIDEO_CODECS = frozenset({"AV1", "VP9", "VP8", "H265", "H264", "MPEG-4 Video", "MPEG-1/2 Video", "M-JPEG"})
@@ -90,7 +93,10 @@ class Judgement:
             if known is None or known.state != judged.state:
                 changed.append(judged.state)
         gone = [judged for stream, judged in before.items() if stream not in self._streams]
-        return changed + [_ended(judged, DISCONNECTED, now) for judged in gone]
+        return changed + [
+            _ended(judged, PULL_ENDED if judged.state.protocol == "pull" else DISCONNECTED, now)
+            for judged in gone
+        ]
 
     def not_responding(self, now: Moment) -> list[StreamState]:
         """MediaMTX did not respond in time: after a while nobody can say that media arrives."""
@@ -115,7 +121,8 @@ class Judgement:
         if judged is None or judged.look.source.id != look.source.id or judged.state.video is None:
             return []
         video = judged.state.video.model_copy(update={"framerate": framerate})
-        if video == judged.state.video:
+        known = judged.state.video.framerate
+        if known and abs(framerate - known) < NO_CHANGE * known:
             return []
         state = judged.state.model_copy(update={"video": video})
         self._streams[look.stream] = replace(judged, state=state)

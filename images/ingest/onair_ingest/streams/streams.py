@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Iterable
 import structlog
 
 from onair_crds.contract.ingest_gateway import HEARTBEAT_S, Heartbeat, StreamState
+from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
 from onair_ingest.streams.identity import Identities
-from onair_ingest.streams.judgement import Judged, Judgement, Moment
+from onair_ingest.streams.judgement import UNRESPONSIVE_S, Judged, Judgement, Look, Moment
 
 log = structlog.get_logger()
 
@@ -29,9 +30,11 @@ class Streams:
         self._identities = identities
         self._interval_s = poll_interval_s
         self._judgement = Judgement(silent_after_s)
+        self._failed_pulls: dict[str, StreamState] = {}
         self._followers: set[_Follower] = set()
         self._looking = asyncio.Lock()
         self._settled = asyncio.Event()
+        self._responded_at_s = time.monotonic()
         self.server_responds = False
 
     @property
@@ -49,7 +52,14 @@ class Streams:
         """Looks again and again."""
         while True:
             began_s = time.monotonic()
-            await self.look()
+            looking = asyncio.create_task(self.look())
+            try:
+                left_s = max(0.0, self._responded_at_s + UNRESPONSIVE_S - began_s)
+                if not (await asyncio.wait({looking}, timeout=left_s))[0]:
+                    self.tell(self._judgement.not_responding(_now()))
+                await looking
+            finally:
+                looking.cancel()
             await asyncio.sleep(max(0.0, self._interval_s - (time.monotonic() - began_s)))
 
     async def look(self) -> None:
@@ -69,6 +79,7 @@ class Streams:
                 log.info("mediamtx.responds")
             self.server_responds = True
             now = _now()
+            self._responded_at_s = now.monotonic_s
             self.tell(self._judgement.look(looks, now))
             if self._judgement.settled(now.monotonic_s):
                 self._settled.set()
@@ -87,9 +98,35 @@ class Streams:
         await self.look()
         return True
 
+    def measured(self, look: Look, framerate: float) -> None:
+        """Takes the frame rate that was measured of a connection."""
+        self.tell(self._judgement.measured(look, framerate))
+
+    def pull_failed(self, stream: str, reason: str) -> None:
+        """A pull did not succeed, or has ended."""
+        now = format_time(dt.datetime.now(dt.UTC))
+        known = self._failed_pulls.get(stream)
+        state = StreamState(
+            stream=stream,
+            online=False,
+            flowing=False,
+            since=known.since if known else now,
+            protocol="pull",
+            error=reason,
+        )
+        self._failed_pulls[stream] = state
+        if state != known:
+            self.tell([state])
+
+    def pull_ended(self, stream: str) -> None:
+        """A pull is wanted no more."""
+        self._failed_pulls.pop(stream, None)
+
     def tell(self, changed: Iterable[StreamState]) -> None:
         """Tells the followers of changed states."""
         for state in changed:
+            if state.online:
+                self._failed_pulls.pop(state.stream, None)
             log.info(
                 "stream.changed",
                 stream=state.stream,
@@ -104,7 +141,7 @@ class Streams:
     async def follow(self) -> AsyncIterator[StreamState | Heartbeat]:
         """First every stream, then a heartbeat, then each change; a heartbeat at least every HEARTBEAT_S."""
         await self._settled.wait()
-        follower = _Follower([judged.state for judged in self.all()])
+        follower = _Follower([*self._failed_pulls.values(), *(judged.state for judged in self.all())])
         self._followers.add(follower)
         try:
             while True:

@@ -1,0 +1,77 @@
+"""All that this gateway is to pull, as the operator said last."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+
+import structlog
+
+from onair_crds.contract.ingest_gateway import Pulls as Wanted
+from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
+from onair_ingest.pulls.address_guard import AddressGuard
+from onair_ingest.pulls.pull import Pauses, Pull
+from onair_ingest.streams.key import PULLS
+from onair_ingest.streams.streams import Streams
+
+log = structlog.get_logger()
+
+STREAM = re.compile(r"pull-[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+
+
+class Pulls:
+    def __init__(self, mediamtx: MediaMtx, streams: Streams, guard: AddressGuard, pauses: Pauses) -> None:
+        self._mediamtx = mediamtx
+        self._streams = streams
+        self._guard = guard
+        self._pauses = pauses
+        self._tls = ssl.create_default_context()
+        self._running: dict[str, tuple[Pull, asyncio.Task[None]]] = {}
+
+    async def forget_former(self) -> None:
+        """Removes what an earlier process of this gateway was pulling: its relays went with it."""
+        try:
+            for path in await self._mediamtx.configured_paths(PULLS):
+                await self._mediamtx.delete_path(path)
+        except MediaMtxUnavailable as error:
+            log.warning("pulls.left_behind", error=str(error))
+
+    async def set(self, wanted: Wanted) -> None:
+        """Begins and ends pulls so that exactly these run.
+
+        Raises:
+            ValueError: one is not named as pulls are.
+        """
+        if strange := [name for name in wanted.pulls if not STREAM.fullmatch(name)]:
+            raise ValueError(f"not names of pulls: {strange}")
+        urls = {name: pull.url.get_secret_value() for name, pull in wanted.pulls.items()}
+        over = [name for name, (pull, _) in self._running.items() if urls.get(name) != pull.url]
+        await asyncio.gather(*(self._end(name) for name in over))
+        for name, url in urls.items():
+            if name not in self._running:
+                self._begin(name, url)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(self._end(name) for name in list(self._running)))
+
+    def _begin(self, stream: str, url: str) -> None:
+        def flows() -> bool:
+            judged = self._streams.get(stream)
+            return judged is not None and judged.state.flowing
+
+        def failed(reason: str) -> None:
+            self._streams.pull_failed(stream, reason)
+
+        pull = Pull(
+            stream, url, self._mediamtx, self._guard, self._tls, self._pauses, flows=flows, failed=failed
+        )
+        log.info("pull.begun", stream=stream)
+        self._running[stream] = (pull, asyncio.create_task(pull.run(), name=stream))
+
+    async def _end(self, stream: str) -> None:
+        _, task = self._running.pop(stream)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        self._streams.pull_ended(stream)
+        log.info("pull.ended", stream=stream)

@@ -1,0 +1,148 @@
+"""The way out of one pull: MediaMTX connects here, and this to the server, at an address that was checked.
+
+MediaMTX would resolve a name by itself, after any check. It would tell nobody why a pull fails, either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import ssl
+
+from onair_ingest.pulls.address import PullAddress, relay_authority
+from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
+from onair_ingest.pulls.connect_message import NotRtmp, relay_connect
+
+CONNECT_S = 5.0
+READ_BYTES = 65_536
+REPLIES_BYTES = 16_384
+"""The server's replies to commands are among the first so many bytes."""
+REFUSALS = re.compile(
+    rb"NetStream\.Play\.(?:StreamNotFound|Failed)|NetConnection\.Connect\.(?:Rejected|InvalidApp|Failed)"
+)
+CLOSED = "its server closed the connection"
+
+
+class Relay:
+    """Listens on the loopback, as a context manager. `error` says why the last connection failed."""
+
+    def __init__(self, address: PullAddress, guard: AddressGuard, tls: ssl.SSLContext) -> None:
+        self._address = address
+        self._guard = guard
+        self._tls = tls if address.encrypted else None
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self.error: str | None = None
+        self.closed = asyncio.Event()
+        """Set when a connection has ended."""
+
+    async def __aenter__(self) -> str:
+        """Gives the address that MediaMTX is to pull from."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._port = int(self._server.sockets[0].getsockname()[1])
+        return self._address.by_way_of(self._port)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server:
+            self._server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if task := asyncio.current_task():
+            self._connections.add(task)
+        self.closed.clear()
+        try:
+            await self._relay(reader, writer)
+        except PullRefused as refused:
+            self.error = str(refused)
+        except NotRtmp:
+            self.error = "the ingest server does not speak RTMP as expected"
+        except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+            self.error = self.error or f"{CLOSED} ({type(error).__name__})"
+        finally:
+            if task:
+                self._connections.discard(task)
+            writer.close()
+            self.closed.set()
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.error = None
+        far_reader, far_writer = await self._connect()
+        try:
+            await self._pump_both(reader, writer, far_reader, far_writer)
+        finally:
+            far_writer.close()
+
+    async def _pump_both(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        far_reader: asyncio.StreamReader,
+        far_writer: asyncio.StreamWriter,
+    ) -> None:
+        """Passes on what both say, until one of them ends."""
+        directions = (
+            asyncio.create_task(self._requests(reader, far_writer)),
+            asyncio.create_task(self._media(far_reader, writer)),
+        )
+        try:
+            ended, _ = await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
+            for each in ended:
+                each.result()
+        finally:
+            for each in directions:
+                each.cancel()
+            await asyncio.gather(*directions, return_exceptions=True)
+
+    async def _requests(self, reader: asyncio.StreamReader, far_writer: asyncio.StreamWriter) -> None:
+        here, there = (
+            f"rtmp://{relay_authority(self._port)}",
+            f"{self._address.scheme}://{self._address.authority}",
+        )
+        await relay_connect(reader, far_writer.write, here, there)
+        while data := await reader.read(READ_BYTES):
+            far_writer.write(data)
+            await far_writer.drain()
+
+    async def _media(self, far_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        replies = b""
+        while data := await far_reader.read(READ_BYTES):
+            if len(replies) < REPLIES_BYTES:
+                replies += data
+                if refusal := REFUSALS.search(replies):
+                    self.error = f"its server refuses: {refusal[0].decode()}"
+            writer.write(data)
+            await writer.drain()
+        self.error = self.error or CLOSED
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to the first address of the server that takes one.
+
+        Raises:
+            PullRefused
+        """
+        address, reason = self._address, "its server does not respond"
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CONNECT_S):
+                for each in await self._guard.resolve(address.host, address.port):
+                    try:
+                        return await asyncio.open_connection(
+                            each,
+                            address.port,
+                            ssl=self._tls,
+                            server_hostname=address.host if self._tls else None,
+                        )
+                    except ssl.SSLCertVerificationError as error:
+                        reason = f"the certificate of its server is not valid: {error.verify_message}"
+                    except ssl.SSLError:
+                        reason = "its server does not speak TLS"
+                    except ConnectionRefusedError:
+                        reason = "its server refuses connections"
+                    except ConnectionError:
+                        reason = "its server does not speak TLS" if self._tls else CLOSED
+                    except OSError:
+                        reason = "its server is unreachable"
+        raise PullRefused(reason)
