@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from tests.support.sources import source
 from tests.support.worlds import NOW, SETTINGS, held, project, world
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.project import BroadcastStatus, Project
-from onair_crds.resources.source import Source
+from onair_crds.resources.source import SourceStatus
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Requeue, WriteStatus
 from onair_operator.project.plan import make_plan
@@ -26,7 +25,7 @@ class TriggeredShow:
     def __init__(self, *triggers: Document, **spec: Any) -> None:
         self.now = NOW
         self.project = project(**{"state": "Stopped", "sources": list(triggers), "metadata": held(), **spec})
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, SourceStatus] = {}
         self.runs: list[str] = []
         """Ids of all runs, in order."""
         self.writes = 0
@@ -49,7 +48,8 @@ class TriggeredShow:
         self._state(name, "Disconnected")
 
     def _state(self, name: str, connect: str) -> None:
-        self.sources[name] = source(name=name, status={"connect": connect, "since": format_time(self.now)})
+        since = format_time(self.now)
+        self.sources[name] = SourceStatus.model_validate({"connect": connect, "since": since})
 
     def want(self, state: str, **broadcast: str) -> None:
         """Writes the spec, as a user does."""

@@ -1,4 +1,4 @@
-"""Metrics of shows: how many are in each phase and on the slate, and how long they took to go on air."""
+"""Metrics of shows and sources: how many are in each phase and state, and how long it took to go on air."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from prometheus_client.registry import Collector
 
 from onair_crds.contract.times import parse_time
 from onair_crds.kube.store import Entry, Store
-from onair_crds.resources.enums import BroadcastPhase
+from onair_crds.resources.enums import BroadcastPhase, ConnectState
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.watched_kinds import PROJECT
+from onair_operator.cluster.watched_kinds import PROJECT, SOURCE
 
 TIME_TO_AIR = Histogram(
     "onair_operator_time_to_air_seconds",
@@ -51,7 +51,7 @@ class ShowCollector(Collector):
         """What this process knows; set once there is one."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        statuses = [entry.document.get("status") or {} for entry in self._projects()]
+        statuses = [entry.document.get("status") or {} for entry in self._entries(PROJECT)]
         phases = collections.Counter(map(_phase, statuses))
         by_phase = GaugeMetricFamily("onair_operator_shows", "Projects by phase.", labels=["phase"])
         for phase in BroadcastPhase:
@@ -59,9 +59,14 @@ class ShowCollector(Collector):
         yield by_phase
         on_slate = sum(map(_on_slate, statuses))
         yield GaugeMetricFamily("onair_operator_shows_on_slate", "Shows with the slate on air.", on_slate)
+        connected = collections.Counter(entry.status.get("connect") for entry in self._entries(SOURCE))
+        by_state = GaugeMetricFamily("onair_operator_sources", "Sources by state.", labels=["connect"])
+        for state in ConnectState:
+            by_state.add_metric([state.value], connected[state.value])
+        yield by_state
 
-    def _projects(self) -> list[Entry]:
-        return self.store.entries(PROJECT) if self.store else []
+    def _entries(self, kind: str) -> list[Entry]:
+        return self.store.entries(kind) if self.store else []
 
 
 def _phase(status: Document) -> str:

@@ -94,9 +94,10 @@ def _stream_of_secret(document: Document) -> list[IndexKey]:
     if document.get("type") != CREDENTIALS_TYPE or source_of_secret(document["metadata"]["name"]) is None:
         return []
     try:
-        return [(stream_of_key(base64.b64decode(encoded).decode()),)] if encoded else []
+        key = base64.b64decode(encoded).decode() if encoded else ""
     except (binascii.Error, ValueError):
         return []
+    return [(stream_of_key(key),)] if key else []
 
 
 def source_of_secret(name: str) -> str | None:

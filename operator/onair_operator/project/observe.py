@@ -12,7 +12,7 @@ from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import Project
-from onair_crds.resources.source import Source
+from onair_crds.resources.source import SourceStatus
 from onair_operator.cluster.watched_kinds import (
     BY_DESTINATION,
     BY_PROJECT,
@@ -73,10 +73,13 @@ def _destination(entry: Entry) -> Destination | None:
         return None
 
 
-def _trigger_sources(store: Store, project: Project) -> dict[str, Source]:
+def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:
     entries = (store.entry(SOURCE, name) for name, _ in acting(project.spec.sources))
-    sources = (entry.model(Source) for entry in entries if entry)
-    return {each.name: each for each in sources if each.spec.collection_id == project.spec.collection_id}
+    return {
+        entry.name: SourceStatus.model_validate(entry.status)
+        for entry in entries
+        if entry and entry.spec.get("collectionId") == project.spec.collection_id
+    }
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import BroadcastStatus, Project
-from onair_crds.resources.source import Source
+from onair_crds.resources.source import SourceStatus
 from onair_operator.cluster.world import Refusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
@@ -49,8 +49,8 @@ class ObservedProject:
     """Why its last encoder pod could not be created."""
     rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
     """By `appId`."""
-    trigger_sources: Mapping[str, Source] = field(default_factory=dict)
-    """Sources of its collection that start or stop it, by name."""
+    trigger_sources: Mapping[str, SourceStatus] = field(default_factory=dict)
+    """Of the sources of its collection that start or stop it, by name; one that is gone is not among them."""
 
     @property
     def broadcast(self) -> BroadcastStatus | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from onair_crds.contract.times import parse_time
 from onair_crds.resources.enums import ConnectState, SourceTriggerAction
 from onair_crds.resources.project import ProjectSource, SourceTrigger, TriggerState
-from onair_crds.resources.source import Source
+from onair_crds.resources.source import SourceStatus
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import TriggerSettings
 
@@ -81,11 +81,10 @@ def patience(connect: ConnectState, settings: TriggerSettings) -> dt.timedelta:
     return dt.timedelta(seconds=settings.start_patience_s if starts else settings.stop_patience_s)
 
 
-def _present(source: Source | None) -> tuple[ConnectState, dt.datetime | None]:
+def _present(status: SourceStatus | None) -> tuple[ConnectState, dt.datetime | None]:
     """A source's state and since when; one that is gone is disconnected for good."""
-    if source is None:
+    if status is None:
         return ConnectState.DISCONNECTED, None
-    status = source.status
     return status.connect or ConnectState.DISCONNECTED, parse_time(status.since) if status.since else None
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from tests.support.documents import credentials_document, destination_document, document
 
+from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.kube.store import Entry, Store
 from onair_crds.shapes import Document
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
+from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop, keys_of
 from onair_operator.settings import OperatorSettings
 
@@ -85,6 +88,53 @@ def test_a_destination_without_a_project_is_looked_at_itself(store: Store) -> No
     keys = looked_at(store, "Destination", destination_document("early", "later"))
     assert keys == {"Project/later", "Destination/early"}
     assert looked_at_when_gone(store, "Project", "show") == {"Project/show", "Destination/main"}
+
+
+def test_a_source_bears_on_the_projects_that_it_starts_or_stops(store: Store) -> None:
+    camera = document("camera", {"collectionId": "sunday"})
+    acting = {"sourceId": "camera", "trigger": {"start": "Or"}}
+    store.update("Project", document("show", {"collectionId": "sunday", "sources": [acting]}))
+    ignoring = {"sourceId": "camera", "trigger": {"start": "Ignore"}}
+    store.update("Project", document("other", {"collectionId": "sunday", "sources": [ignoring]}))
+    camera["metadata"]["resourceVersion"] = "1000000"
+    assert looked_at(store, "Source", camera) == {"Source/camera", "Project/show"}
+
+
+def test_a_stream_key_bears_on_its_source_and_on_the_streams_before_and_after(store: Store) -> None:
+    def key(text: str) -> Document:
+        secret = credentials_document("source-camera", "camera", "source")
+        return {**secret, "data": {"streamKey": base64.b64encode(text.encode()).decode()}}
+
+    first, second = (f"Stream/{stream_of_key(each)}" for each in ("k1", "k2"))
+    own = {"Source/camera", "Secret/source-camera"}
+    assert looked_at(store, "Secret", key("k1")) == {*own, first}
+    assert looked_at(store, "Secret", key("k2")) == {*own, first, second}
+    connected = {"stream": stream_of_key("k1")}
+    camera = {**document("camera", {"collectionId": "sunday"}), "status": connected}
+    assert looked_at(store, "Source", camera) == {"Source/camera", first, second}
+
+
+def test_a_gateways_word_bears_on_streams_and_their_sources_and_its_silence_on_all_that_it_has(
+    store: Store,
+) -> None:
+    pulled = {"collectionId": "sunday", "address": {"rtmpPull": {"url": "rtmp://media.example/live/a"}}}
+    store.update("Source", document("relay", pulled))
+    phone = {**document("phone", {"collectionId": "sunday"}), "status": {"gateway": "ingest-0"}}
+    store.update("Source", phone)
+    queue = WorkQueue()
+    loop = ReconcileLoop(store, queue, OperatorSettings())
+    loop.told(News("ingest-0", frozenset({"pull-relay", "nobodys"})))
+    assert taken(queue) == {"Stream/pull-relay", "Stream/nobodys", "Source/relay"}
+    loop.told(News("ingest-0", frozenset(), contact=True))
+    assert taken(queue) == {"Source/phone", "Source/relay"}
+
+
+def taken(queue: WorkQueue) -> set[str]:
+    """The keys that wait."""
+    keys = [asyncio.run(queue.take()) for _ in range(len(queue))]
+    for key in keys:
+        queue.done(key)
+    return {str(key) for key in keys}
 
 
 def test_secrets_are_looked_at_when_what_they_were_made_for_is_gone(store: Store) -> None:

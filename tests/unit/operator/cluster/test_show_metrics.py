@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from prometheus_client import REGISTRY
+from tests.support.sources import source
 from tests.support.worlds import on_air, project, run
 
 from onair_crds.kube.store import Store
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.show_metrics import SHOWS, record_time_to_air
-from onair_operator.cluster.watched_kinds import KINDS, PROJECT
+from onair_operator.cluster.show_metrics import SHOWS, record_time_to_air, record_triggers
+from onair_operator.cluster.watched_kinds import KINDS, PROJECT, SOURCE
 
 
 @pytest.fixture
@@ -42,6 +43,33 @@ def test_shows_are_counted_by_phase_and_slate(store: Store) -> None:
     assert value("onair_operator_shows", phase="NotRunning") == 1
     assert value("onair_operator_shows", phase="Stopped") == 0
     assert value("onair_operator_shows_on_slate") == 1
+
+
+def test_sources_are_counted_by_their_state(store: Store) -> None:
+    for name, connect in (("a", "Connected"), ("b", "Disconnected"), ("c", "Connected")):
+        camera = source(status={"connect": connect}, name=name)
+        document = {"spec": camera.spec.manifest(), "status": camera.status.manifest()}
+        store.update(SOURCE, {"metadata": camera.metadata, **document})
+    assert value("onair_operator_sources", connect="Connected") == 2
+    assert value("onair_operator_sources", connect="Disconnected") == 1
+
+
+def test_what_a_source_starts_and_stops_is_counted_once() -> None:
+    def counted(before: Document | None, after: Document) -> tuple[float, float]:
+        name = "onair_operator_triggered_total"
+        start, stop = (value(name, action=each) or 0 for each in ("start", "stop"))
+        former = BroadcastStatus.model_validate(before) if before else None
+        record_triggers(former, BroadcastStatus.model_validate(after))
+        return (value(name, action="start") or 0) - start, (value(name, action="stop") or 0) - stop
+
+    begun = run("Waiting", startedBy="camera")
+    ended = run("Stopping", startedBy="camera", stoppedBy="phone")
+    assert counted(None, begun) == (1, 0)
+    assert counted(run("Stopped", id="earlier"), begun) == (1, 0)
+    assert counted(begun, run("Running", startedBy="camera")) == (0, 0)
+    assert counted(begun, ended) == (0, 1)
+    assert counted(ended, run("Stopped", startedBy="camera", stoppedBy="phone")) == (0, 0)
+    assert counted(None, run("Waiting")) == (0, 0)
 
 
 def test_the_time_to_air_is_counted_once_a_run() -> None:

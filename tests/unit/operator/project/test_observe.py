@@ -35,6 +35,26 @@ def test_a_stored_destination_that_is_not_valid_any_more_is_left_out() -> None:
     assert [each.name for each in observed.destinations] == ["main"]
 
 
+def test_only_sources_of_the_collection_that_trigger_something_are_observed() -> None:
+    store = Store(KINDS)
+    triggers = {"camera": "Or", "other": "Or", "gone": "Or", "shown": "Ignore"}
+    sources = [{"sourceId": name, "trigger": {"start": action}} for name, action in triggers.items()]
+    composition = {"external": {"url": "https://graphics.example"}}
+    spec = {"collectionId": "sunday", "composition": composition, "sources": sources}
+    store.update("Project", document("show", spec))
+    for name, collection in {"camera": "sunday", "other": "another", "shown": "sunday"}.items():
+        source = document(name, {"collectionId": collection, "address": {"rtmpPush": {}}})
+        store.update("Source", {**source, "status": {"connect": "Connected"}})
+    fleet = SimpleNamespace(views=lambda uids: {})
+    rtc_providers = SimpleNamespace(known=dict)
+    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
+    observed = observe(world, "show")
+    assert observed
+    assert {name: status.connect for name, status in observed.trigger_sources.items()} == {
+        "camera": "Connected"
+    }
+
+
 def test_an_error_of_validation_does_not_tell_what_was_given() -> None:
     with pytest.raises(ValidationError) as caught:
         Destination.model_validate(STALE)
