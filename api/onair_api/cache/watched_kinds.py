@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from onair_crds.contract.ingest import STREAM_KEY
-from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_crds.contract.ingest import stream_of_secret
 from onair_crds.contract.labels import (
     API_KEY_TYPE,
     CREDENTIALS_TYPE,
@@ -102,11 +99,8 @@ def _by_parent(watched: Watched) -> Callable[[Document], tuple[IndexKey]]:
 
 
 def _stream(secret: Document) -> tuple[IndexKey, ...]:
-    encoded = (secret.get("data") or {}).get(STREAM_KEY)
-    try:
-        return ((stream_of_key(base64.b64decode(encoded).decode()),),) if encoded else ()
-    except (TypeError, ValueError, binascii.Error):
-        return ()
+    stream = stream_of_secret(secret)
+    return ((stream,),) if stream else ()
 
 
 KINDS: Kinds = {

@@ -51,7 +51,10 @@ def refusal_of(source: Entry, request: PublishRequest) -> Refusal | None:
         return Refusal(reason="Disabled", message=f"the source {source.name} is disabled")
     status = source.status
     holder = status.get("gateway")
-    if status.get("connect") == ConnectState.CONNECTED and holder and holder != request.gateway:
+    # By a key that has been replaced since it is not in use: who has the new one takes its place.
+    same_key = status.get("stream") in (None, stream_of_key(request.stream_key.get_secret_value()))
+    connected = status.get("connect") == ConnectState.CONNECTED
+    if connected and same_key and holder and holder != request.gateway:
         return Refusal(reason="InUse", message=f"an encoder sends the source {source.name} to {holder}")
     return None
 

@@ -7,9 +7,14 @@ same into status, for manifests too.
 
 from __future__ import annotations
 
+import base64
+import binascii
 from dataclasses import dataclass
 
+from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_crds.contract.labels import CREDENTIALS_TYPE
 from onair_crds.resources.source import SourceAddress
+from onair_crds.shapes import Document
 
 SECRET_PREFIX = "source-"  # noqa: S105 - the beginning of a name
 STREAM_KEY = "streamKey"
@@ -50,6 +55,18 @@ def secret_name(source_id: str) -> str:
 def source_of_secret(name: str) -> str | None:
     """The source whose stream key a Secret of this name holds; None where it is another's."""
     return name.removeprefix(SECRET_PREFIX) if name.startswith(SECRET_PREFIX) else None
+
+
+def stream_of_secret(secret: Document) -> str | None:
+    """The stream of the key that a Secret holds; None where it is no source's, or holds no key."""
+    encoded = (secret.get("data") or {}).get(STREAM_KEY)
+    if secret.get("type") != CREDENTIALS_TYPE or source_of_secret(secret["metadata"]["name"]) is None:
+        return None
+    try:
+        key = base64.b64decode(encoded).decode() if encoded else ""
+    except (TypeError, ValueError, binascii.Error):
+        return None
+    return stream_of_key(key) if key else None
 
 
 def participant_id(source_id: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from onair_crds.contract.ingest import source_of_secret
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
 from onair_crds.contract.owners import is_owned_by
 from onair_crds.kube.store import Change, Store
@@ -14,7 +15,6 @@ from onair_operator.cluster.watched_kinds import (
     DESTINATION,
     POD,
     PROJECT,
-    source_of_secret,
 )
 
 Lookup = Callable[[Store, Change], Iterable[str]]

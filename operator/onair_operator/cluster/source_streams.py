@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onair_crds.contract.ingest import secret_name
+from onair_crds.contract.ingest import secret_name, source_of_secret
 from onair_crds.contract.ingest_gateway import stream_of_pull
 from onair_crds.kube.store import Entry, Store
-from onair_operator.cluster.watched_kinds import BY_STREAM, SECRET, SOURCE, source_of_secret
+from onair_operator.cluster.watched_kinds import BY_STREAM, SECRET, SOURCE
 
 PULL_PREFIX = stream_of_pull("")
 

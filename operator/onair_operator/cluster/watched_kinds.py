@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator
 
-from onair_crds.contract.ingest import STREAM_KEY, secret_name
-from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_crds.contract.ingest import stream_of_secret
 from onair_crds.contract.labels import (
     API_KEY_TYPE,
-    CREDENTIALS_TYPE,
     DESTINATION_LABEL,
     GUEST_CODE_TYPE,
     PROJECT_LABEL,
@@ -88,22 +84,9 @@ def _secrets(document: Document) -> set[IndexKey]:
     return {(name,) for name in secrets_of(document)}
 
 
-def _stream_of_secret(document: Document) -> list[IndexKey]:
-    """The stream of a source's key."""
-    encoded = (document.get("data") or {}).get(STREAM_KEY)
-    if document.get("type") != CREDENTIALS_TYPE or source_of_secret(document["metadata"]["name"]) is None:
-        return []
-    try:
-        key = base64.b64decode(encoded).decode() if encoded else ""
-    except (binascii.Error, ValueError):
-        return []
-    return [(stream_of_key(key),)] if key else []
-
-
-def source_of_secret(name: str) -> str | None:
-    """The source whose stream key is in a Secret of this name."""
-    prefix = secret_name("")
-    return name.removeprefix(prefix) if name.startswith(prefix) else None
+def _stream(secret: Document) -> list[IndexKey]:
+    stream = stream_of_secret(secret)
+    return [(stream,)] if stream else []
 
 
 def _status(field: str) -> Index:
@@ -147,7 +130,7 @@ KINDS: Kinds = {
     SECRET: {
         BY_DESTINATION: _label(DESTINATION_LABEL),
         BY_SOURCE: _label(SOURCE_LABEL),
-        BY_STREAM: _stream_of_secret,
+        BY_STREAM: _stream,
         BY_PROJECT: _label(PROJECT_LABEL),
     },
     NODE: {},
