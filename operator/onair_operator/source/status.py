@@ -44,7 +44,7 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
         observed_generation=source.generation,
         conditions=before.conditions,
         type=source.type,
-        address=_address(observed, ingest),
+        address=_address(source, ingest),
         preview_participant_id=before.preview_participant_id,
         **connection,
     )
@@ -143,11 +143,9 @@ def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
     return WAITING[source.pushed is not None] if before.last_error in passing else str(before.last_error)
 
 
-def _address(observed: ObservedSource, ingest: Ingest) -> AssignedAddress | None:
-    source: Source = observed.source
+def _address(source: Source, ingest: Ingest) -> AssignedAddress | None:
+    """Where it is pushed to; its Secret is made before this is written."""
     assigned = assigned_push(source.spec.address, None, ingest)
     if assigned is None:
         return None
-    return AssignedAddress(
-        base_url=assigned.base_url, secret_name=secret_name(source.name) if observed.has_secret else None
-    )
+    return AssignedAddress(base_url=assigned.base_url, secret_name=secret_name(source.name))
