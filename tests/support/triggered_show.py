@@ -47,9 +47,13 @@ class TriggeredShow:
     def disconnect(self, name: str) -> None:
         self._state(name, "Disconnected")
 
-    def _state(self, name: str, connect: str) -> None:
-        since = format_time(self.now)
-        self.sources[name] = SourceStatus.model_validate({"connect": connect, "since": since})
+    def lose(self, name: str) -> None:
+        """Nothing is known of it any more."""
+        self._state(name, "Disconnected", unknown=True)
+
+    def _state(self, name: str, connect: str, *, unknown: bool | None = None) -> None:
+        status = {"connect": connect, "since": format_time(self.now), "unknown": unknown}
+        self.sources[name] = SourceStatus.model_validate(status)
 
     def want(self, state: str, **broadcast: str) -> None:
         """Writes the spec, as a user does."""

@@ -112,6 +112,8 @@ class SourceStatus(Status):
     """When connect last changed; absent while it never was Connected."""
     last_error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
     """Why it is not connected."""
+    unknown: bool | None = None
+    """Its ingest pod cannot be reached, so nothing is known of it; triggers wait until something is."""
     media: SourceMedia | None = None
     """What arrives; absent while it is not connected."""
     gateway: Annotated[str, Field(max_length=253)] | None = None

@@ -70,8 +70,10 @@ class GatewayClient:
         self._news = asyncio.Event()
         """Of pulls."""
         self._cutting: dict[str, asyncio.Task[None]] = {}
+        # A pod that is restarted has another address under its name.
+        connector = aiohttp.TCPConnector(use_dns_cache=False)
         self._session = aiohttp.ClientSession(
-            read_bufsize=MAX_LINE, headers={"Authorization": f"Bearer {token}"}
+            connector=connector, read_bufsize=MAX_LINE, headers={"Authorization": f"Bearer {token}"}
         )
         REACHABLE.labels(self._name).set(0)
         self._tasks = (

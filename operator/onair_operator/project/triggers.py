@@ -51,10 +51,11 @@ def next_turn(observed: ObservedProject, now: dt.datetime, settings: TriggerSett
     waits: list[float] = []
     triggers = dict(acting(observed.project.spec.sources))
     for name in triggers:
-        connect, since = _present(observed.trigger_sources.get(name))
+        source = observed.trigger_sources.get(name)
+        connect, since = _present(source)
         # One whose trigger has just been added is taken as it is.
         counted = known.get(name, connect)
-        if connect is not counted:
+        if connect is not counted and not (source and source.unknown):
             at = since + patience(connect, settings) if since else now
             if at <= now:
                 edges.append(Edge(name, connect, at))

@@ -28,7 +28,7 @@ ENDED = {True: "the publisher closed the connection", False: "the server closed 
 """By whether it is pushed."""
 CLOCK_TRUST = dt.timedelta(seconds=2)
 """How old a change may be by a gateway's clock: triggers wait from it, and a wrong one must end no show."""
-CONNECTION = ("connect", "since", "last_error", "media", "gateway", "stream", "replaced_key")
+CONNECTION = ("connect", "since", "last_error", "unknown", "media", "gateway", "stream", "replaced_key")
 """Fields of the status that say how the connection goes."""
 
 
@@ -71,12 +71,15 @@ def _connection(observed: ObservedSource, present: Sighting | None, now: dt.date
     if gateway and gateway.contact is Contact.AWAITED and observed.source.enabled:
         return {name: getattr(before, name) for name in CONNECTION}
     ended = _ended(observed)
+    told = ended.state.since if ended else None
     # What an unreachable gateway has may still be there when it is back.
-    unknown = gateway is not None and gateway.contact is Contact.UNREACHABLE
+    unreachable = gateway is not None and gateway.contact is Contact.UNREACHABLE
+    unknown = unreachable and observed.source.enabled
     return {
         "connect": ConnectState.DISCONNECTED,
-        "since": _since(before, ConnectState.DISCONNECTED, ended.state.since if ended else None, now),
+        "since": _since(before, ConnectState.DISCONNECTED, told, now, unknown=unknown),
         "last_error": _why_not(observed, ended)[:MAX_TEXT],
+        "unknown": unknown or None,
         "gateway": before.gateway if unknown else None,
         "stream": before.stream if unknown else None,
         "replaced_key": before.replaced_key if unknown else None,
@@ -109,9 +112,12 @@ def _connected(observed: ObservedSource, present: Sighting, now: dt.datetime) ->
     }
 
 
-def _since(before: SourceStatus, connect: ConnectState, told: str | None, now: dt.datetime) -> str | None:
+def _since(
+    before: SourceStatus, connect: ConnectState, told: str | None, now: dt.datetime, *, unknown: bool = False
+) -> str | None:
     """When it changed: as the gateway says, unless its clock is wrong; None where it never was Connected."""
-    if connect is (before.connect or ConnectState.DISCONNECTED):
+    # What was unknown has been so since it is known: who waits for it to last waits from then on.
+    if connect is (before.connect or ConnectState.DISCONNECTED) and (not before.unknown or unknown):
         return before.since
     moment = parse_time(told) if told else now
     return format_time(moment if now - CLOCK_TRUST <= moment <= now else now)

@@ -178,6 +178,21 @@ def test_an_edge_while_the_run_before_is_being_ended_begins_another_one(show: Tr
     assert show.broadcast.started_by == "phone"
 
 
+def test_a_source_of_which_nothing_is_known_ends_no_show_until_it_is_known_to_be_gone(
+    show: TriggeredShow,
+) -> None:
+    show.connect("camera")
+    show.after(1)
+    show.lose("camera")
+    show.after(600)
+    assert show.on_air
+    show.disconnect("camera")
+    show.after(4.9)
+    assert show.on_air
+    show.after(0.1)
+    assert not show.on_air
+
+
 def test_a_source_that_is_deleted_has_disconnected(show: TriggeredShow) -> None:
     show.connect("camera")
     show.after(1)

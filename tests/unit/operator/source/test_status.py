@@ -73,8 +73,15 @@ def test_states_stay_until_a_gateway_is_known_to_be_unreachable() -> None:
     assert status(silent).manifest().items() >= CONNECTED.items()
     lost = status(observed_source(status=CONNECTED, contact=Contact.UNREACHABLE))
     assert (lost.connect, lost.last_error) == ("Disconnected", "the ingest server ingest-0 is unreachable")
-    back = status(observed_source(status=lost.manifest()))
+    assert (lost.unknown, lost.gateway, lost.stream) == (True, "ingest-0", KEY_STREAM)
+    later = NOW + dt.timedelta(hours=1)
+    still = observed_source(status=lost.manifest(), contact=Contact.UNREACHABLE)
+    assert status(still, later) == lost
+    back = status(observed_source(status=lost.manifest()), later)
     assert (back.connect, back.last_error) == ("Disconnected", "no publisher is connected")
+    assert (back.unknown, back.since) == (None, "2026-05-01T13:00:00.000Z"), "known since now"
+    flows = status(observed_source(status=lost.manifest(), sightings=[sighting(stream_state(KEY_STREAM))]))
+    assert (flows.connect, flows.unknown) == ("Connected", None)
 
 
 def test_a_gateway_that_is_not_there_any_more_has_nothing() -> None:
