@@ -1,0 +1,114 @@
+"""Measures how soon a source's status tells of its encoder, and how soon an edge claims a run.
+
+A real encoder, MediaMTX and gateway; the publisher's time is that of the hook's question, before any media.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.gateway_server import SECRET, GatewayServer, stream_state
+from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.ingest_operator import camera, operated, status_with
+from tests.support.operated_namespace import OperatedNamespace, until
+
+from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_crds.kube.apis import CUSTOM, SECRETS
+from onair_operator.settings import GatewaySettings
+
+ROUNDS = 10
+BOUND_S = 1.0
+SOURCES = 50
+
+
+async def test_the_state_of_a_source_follows_its_encoder(
+    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float]
+) -> None:
+    connected, disconnected = [], []
+    with ScriptedFacade(SECRET) as facade, IngestPod(tmp_path, facade.url, SECRET) as pod:
+        gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
+        async with operated(cluster, gateway):
+            await cluster.collection()
+            await camera(cluster)
+            secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
+            key = base64.b64decode(secret["data"]["streamKey"]).decode()
+            facade.keys.add(key)
+            for number in range(ROUNDS):
+
+                async def asked(before: int = number) -> bool:
+                    return len(facade.asked) > before
+
+                with Encoder(f"{pod.rtmp}/{key}") as encoder:
+                    await until("the hook's question", asked)
+                    began = time.monotonic()
+                    await status_with(cluster, connect="Connected")
+                    connected.append(time.monotonic() - began)
+                    encoder.process.kill()
+                    began = time.monotonic()
+                    await status_with(cluster, connect="Disconnected")
+                    disconnected.append(time.monotonic() - began)
+    report("a push that is admitted to Connected in the status", connected, "s", BOUND_S)
+    report("an encoder's end to Disconnected in the status", disconnected, "s", BOUND_S)
+
+
+async def test_fifty_sources_that_connect_at_once(
+    cluster: OperatedNamespace, report: Callable[..., float]
+) -> None:
+    async with GatewayServer().running() as server, operated(cluster, server.settings):
+        await cluster.collection()
+        names = [f"camera-{number}" for number in range(SOURCES)]
+        for name in names:
+            await cluster.create("Source", name, {"collectionId": "sunday", "address": {"rtmpPush": {}}})
+
+        async def streams() -> list[str] | None:
+            secrets = (await cluster.client.list(SECRETS, cluster.namespace))["items"]
+            keys = [each["data"]["streamKey"] for each in secrets if each["metadata"]["name"][7:] in names]
+            found = [stream_of_key(base64.b64decode(each).decode()) for each in keys]
+            return found if len(found) == SOURCES else None
+
+        found = await until("all keys", streams)
+        began = time.monotonic()
+        for stream in found:
+            server.tell(stream_state(stream))
+
+        async def all_connected() -> bool:
+            sources = (await cluster.client.list(CUSTOM["Source"], cluster.namespace))["items"]
+            return all((each.get("status") or {}).get("connect") == "Connected" for each in sources)
+
+        await until("all connected", all_connected)
+        report(f"{SOURCES} sources that flow at once to Connected", [time.monotonic() - began], "s", BOUND_S)
+
+
+async def test_an_edge_that_has_lasted_claims_a_run(
+    cluster: OperatedNamespace, report: Callable[..., float]
+) -> None:
+    """Beyond the second that a source has to be there."""
+    late = []
+    async with GatewayServer().running() as server, operated(cluster, server.settings):
+        await cluster.collection()
+        stream = await camera(cluster)
+        trigger = {"sourceId": "camera", "trigger": {"start": "Or"}}
+        for number in range(ROUNDS):
+            name = f"show-{number}"
+            composition = {"external": {"url": "http://graphics.example/stage"}}
+            spec = {"collectionId": "sunday", "composition": composition, "sources": [trigger]}
+            await cluster.create("Project", name, spec)
+
+            async def counted(name: str = name) -> bool:
+                status = ((await cluster.get("Project", name)) or {}).get("status", {})
+                return bool(status.get("triggers"))
+
+            await until("the trigger is known", counted)
+            began = time.monotonic()
+            server.tell(stream_state(stream))
+            await cluster.phase("Waiting", name)
+            late.append(time.monotonic() - began - 1.0)
+            server.tell(stream_state(stream, online=False, flowing=False))
+            await status_with(cluster, connect="Disconnected")
+            await cluster.client.delete(CUSTOM["Project"], cluster.namespace, name)
+    report("a start edge that has lasted to its run", late, "s", BOUND_S)
