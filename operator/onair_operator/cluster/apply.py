@@ -1,4 +1,4 @@
-"""Carries plans out: the only place where the operator writes."""
+"""Carries plans out: with `source_actions`, the only place where the operator writes."""
 
 from __future__ import annotations
 
