@@ -4,13 +4,15 @@ No pods run here: there is no kubelet, scheduler or controller manager. Objects,
 RBAC, leases and server-side apply are real. Ready in about 5 s.
 """
 
+import base64
 import contextlib
+import json
 import random
 import shutil
 import socket
 import ssl
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,6 +23,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.certificate_authority import HOST, CertificateAuthority, write_private_key
 from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.programs import program
+
+from onair_crds.shapes import Document
 
 LISTENING_PORTS = (20_000, 32_768)
 
@@ -137,6 +141,20 @@ class ControlPlane:
         """
         file_name = user.replace(":", "-")
         return self._write_kubeconfig(file_name, self._authority.issue(file_name, user, groups))
+
+    def store(self, key: str, change: Callable[[Document], object]) -> None:
+        """Changes what is stored of a custom resource behind the API server's back, whatever its rules say.
+
+        Args:
+            key: group, plural, namespace and name, as `onair.dev/projects/shows/sunday`.
+        """
+        encoded = base64.b64encode(f"/registry/{key}".encode()).decode()
+        with httpx.Client(base_url=self._etcd_url, trust_env=False) as etcd:
+            found = etcd.post("/v3/kv/range", json={"key": encoded}).raise_for_status().json()
+            stored = json.loads(base64.b64decode(found["kvs"][0]["value"]))
+            change(stored)
+            value = base64.b64encode(json.dumps(stored).encode()).decode()
+            etcd.post("/v3/kv/put", json={"key": encoded, "value": value}).raise_for_status()
 
     def _start_etcd(self) -> None:
         client_url, peer_url = (f"http://{HOST}:{free_port()}" for _ in range(2))

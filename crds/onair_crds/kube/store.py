@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from onair_crds.contract.labels import CREATED_ANNOTATION
 from onair_crds.resources.base import Resource
@@ -76,6 +76,10 @@ class Entry:
         if parsed is None:
             parsed = self.records[model] = model.model_validate(self.document)
         return parsed
+
+    def head(self, model: type[R]) -> R:
+        """The object's metadata alone, where the rest is not looked at and need not be as the model says."""
+        return cast("R", model.model_construct(metadata=self.metadata))
 
 
 class Change(NamedTuple):

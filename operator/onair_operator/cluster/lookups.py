@@ -26,7 +26,7 @@ def itself(_: Store, change: Change) -> Iterable[str]:
 
 
 def parent(field: str) -> Lookup:
-    return lambda _, change: (str(change.entry.spec[field]),)
+    return lambda _, change: (str(value),) if (value := change.entry.spec.get(field)) else ()
 
 
 def children(kind: str, index: str) -> Lookup:
@@ -38,7 +38,7 @@ def when_gone(lookup: Lookup) -> Lookup:
 
 
 def without_project(store: Store, change: Change) -> Iterable[str]:
-    exists = store.entry(PROJECT, change.entry.spec["projectId"]) is not None
+    exists = store.entry(PROJECT, str(change.entry.spec.get("projectId"))) is not None
     return () if exists else (change.entry.name,)
 
 
@@ -57,7 +57,7 @@ def project_to_own_it(store: Store, change: Change) -> Iterable[str]:
     layout = change.after
     if layout is None or layout.deleting:
         return ()
-    project = store.entry(PROJECT, layout.spec["projectId"])
+    project = store.entry(PROJECT, str(layout.spec.get("projectId")))
     return (project.name,) if project and not is_owned_by(layout.metadata, project.uid) else ()
 
 
@@ -65,7 +65,8 @@ def projects_of_secret(store: Store, change: Change) -> Iterable[str]:
     """Those whose destinations refer to the Secret, or had it made for them."""
     destinations = store.select(DESTINATION, BY_SECRET, change.entry.name)
     owner = store.entry(DESTINATION, change.entry.labels.get(DESTINATION_LABEL, ""))
-    return [each.spec["projectId"] for each in (*destinations, *([owner] if owner else []))]
+    found = (each.spec.get("projectId") for each in (*destinations, *([owner] if owner else [])))
+    return [str(project) for project in found if project]
 
 
 def projects_with_pods(store: Store, change: Change) -> Iterable[str]:

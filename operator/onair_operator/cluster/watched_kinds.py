@@ -62,7 +62,8 @@ BY_TRIGGER = "trigger"
 
 def _spec(field: str) -> Index:
     def index(document: Document) -> list[IndexKey]:
-        return [(document["spec"][field],)]
+        value = (document.get("spec") or {}).get(field)
+        return [(str(value),)] if value else []
 
     return index
 
@@ -77,7 +78,7 @@ def _label(label: str) -> Index:
 
 def secrets_of(document: Document) -> set[str]:
     """Names of the Secrets that a resource refers to."""
-    return set(_references(document["spec"]))
+    return set(_references(document.get("spec") or {}))
 
 
 def _secrets(document: Document) -> set[IndexKey]:
@@ -98,11 +99,11 @@ def _status(field: str) -> Index:
 
 
 def _pulled(document: Document) -> list[IndexKey]:
-    return [()] if "rtmpPull" in (document["spec"].get("address") or {}) else []
+    return [()] if "rtmpPull" in ((document.get("spec") or {}).get("address") or {}) else []
 
 
 def _triggers(document: Document) -> set[IndexKey]:
-    sources = document["spec"].get("sources") or []
+    sources = (document.get("spec") or {}).get("sources") or []
     return {(each["sourceId"],) for each in sources if "Or" in (each.get("trigger") or {}).values()}
 
 

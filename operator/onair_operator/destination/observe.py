@@ -1,18 +1,26 @@
-"""Gathers one destination, and whether its project exists."""
+"""Gathers one destination, whether its project exists, and whether it is as its rules say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.resources.destination import Destination
+from pydantic import ValidationError
+
+from onair_crds.kube.store import Entry
+from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.watched_kinds import DESTINATION, PROJECT
 from onair_operator.cluster.world import World
+
+MOST_RULES = 3
+"""That a message names."""
 
 
 @dataclass(frozen=True)
 class ObservedDestination:
     destination: Destination
     project_exists: bool
+    invalid: str | None = None
+    """The rules that it breaks, as one may that was stored by an older version: it has no spec then."""
 
 
 def observe(world: World, name: str) -> ObservedDestination | None:
@@ -20,7 +28,22 @@ def observe(world: World, name: str) -> ObservedDestination | None:
     entry = world.store.entry(DESTINATION, name)
     if entry is None:
         return None
-    destination = entry.model(Destination)
-    return ObservedDestination(
-        destination, world.store.entry(PROJECT, destination.spec.project_id) is not None
-    )
+    project_exists = world.store.entry(PROJECT, str(entry.spec.get("projectId"))) is not None
+    try:
+        return ObservedDestination(entry.model(Destination), project_exists)
+    except ValidationError as error:
+        head = entry.head(Destination).model_copy(update={"status": _status(entry)})
+        return ObservedDestination(head, project_exists, _broken_rules(error))
+
+
+def _status(entry: Entry) -> DestinationStatus:
+    try:
+        return DestinationStatus.model_validate(entry.status)
+    except ValidationError:
+        return DestinationStatus()
+
+
+def _broken_rules(error: ValidationError) -> str:
+    """Fields and rules, without what was given: that may be a secret."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:MOST_RULES])

@@ -90,13 +90,25 @@ def _verdict(
 def status_without_project(destination: Destination, now: dt.datetime) -> DestinationStatus:
     """The status of a destination whose project does not exist (yet)."""
     verdict = Verdict(False, "ProjectNotFound", f"Project {destination.spec.project_id} does not exist")
+    return _undelivered(destination, destination.type, verdict, now)
+
+
+def status_of_invalid(destination: Destination, rules: str, now: dt.datetime) -> DestinationStatus:
+    """The status of a destination that breaks these rules, so that its spec cannot be read."""
+    verdict = Verdict(False, "Invalid", f"not delivered to, as it breaks a rule; correct {rules}")
+    return _undelivered(destination, destination.status.type, verdict, now)
+
+
+def _undelivered(
+    destination: Destination, type_: str | None, verdict: Verdict, now: dt.datetime
+) -> DestinationStatus:
     before = destination.status
     disconnected = before.connect is ConnectState.DISCONNECTED
     return DestinationStatus(
         observed_generation=destination.generation,
         conditions=with_ready(before.conditions, verdict, destination.generation, now),
-        type=destination.type,
+        type=type_,
         connect=ConnectState.DISCONNECTED,
         since=before.since if disconnected and before.since else format_time(now),
-        last_error=verdict.message,
+        last_error=verdict.message[:MAX_TEXT],
     )

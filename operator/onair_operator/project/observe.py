@@ -42,14 +42,15 @@ def observe(world: World, name: str) -> ObservedProject | None:
         return None
     project = entry.model(Project)
     collection = store.entry(COLLECTION, project.spec.collection_id)
-    read = (_destination(entry) for entry in store.select(DESTINATION, BY_PROJECT, name))
-    destinations = tuple(destination for destination in read if destination)
+    read = {each.name: _destination(each) for each in store.select(DESTINATION, BY_PROJECT, name)}
+    destinations = tuple(destination for destination in read.values() if destination)
     pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
     return ObservedProject(
         project=project,
-        collection=collection.model(Collection) if collection else None,
+        collection=collection.head(Collection) if collection else None,
         destinations=destinations,
-        layouts=tuple(e.model(Layout) for e in store.select(LAYOUT, BY_PROJECT, name)),
+        invalid_destinations=tuple(name for name, destination in read.items() if destination is None),
+        layouts=tuple(e.head(Layout) for e in store.select(LAYOUT, BY_PROJECT, name)),
         pods=pods,
         certificates=_certificates(store, pods),
         identities=_identities(store, name),

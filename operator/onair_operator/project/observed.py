@@ -30,7 +30,10 @@ class ObservedProject:
     project: Project
     collection: Collection | None = None
     destinations: tuple[Destination, ...] = ()
+    invalid_destinations: tuple[str, ...] = ()
+    """Names of those that are stored though they break a rule."""
     layouts: tuple[Layout, ...] = ()
+    """Metadata alone, as of the collection."""
     pods: tuple[PodView, ...] = ()
     certificates: Mapping[str, str] = field(default_factory=dict)
     """Of the pods' identities, PEM, by pod uid."""

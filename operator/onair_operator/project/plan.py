@@ -24,6 +24,7 @@ from onair_operator.cluster.actions import (
     WriteStatus,
 )
 from onair_operator.cluster.queue import Key
+from onair_operator.cluster.watched_kinds import DESTINATION
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.status import destination_status
 from onair_operator.project.broadcast_state_machine import Step, next_step, on_the_way
@@ -176,5 +177,7 @@ def _secrets(observed: ObservedProject, now: dt.datetime) -> Iterator[Action]:
 
 
 def _look_again(observed: ObservedProject, step: Step) -> Iterator[Action]:
+    for name in observed.invalid_destinations:
+        yield Requeue(Key(DESTINATION, name), 0.0)
     if step.requeue_s is not None:
         yield Requeue(Key(observed.project.kind, observed.project.name), max(0.05, step.requeue_s))

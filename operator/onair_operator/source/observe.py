@@ -17,6 +17,7 @@ from onair_operator.ingest.observed import GatewayView, Sighting
 class ObservedSource:
     source: Source
     collection: Collection | None
+    """Metadata alone."""
     has_secret: bool = True
     """Whether there is a Secret where its stream key belongs."""
     key_stream: str | None = None
@@ -40,7 +41,7 @@ def observe(world: World, name: str) -> ObservedSource | None:
     found = (sighting for stream in streams_of(store, entry) for sighting in streams.sightings(stream))
     return ObservedSource(
         source=source,
-        collection=collection.model(Collection) if collection else None,
+        collection=collection.head(Collection) if collection else None,
         has_secret=store.entry(SECRET, secret_name(name)) is not None,
         key_stream=key_stream(store, name),
         gateways=streams.gateways,
