@@ -25,6 +25,7 @@ from onair_api.http import openapi, pages, responses, routes
 from onair_api.http.compression import Compression
 from onair_api.http.cors import Cors
 from onair_api.http.request_log import RequestLog
+from onair_api.http.rooms import routes as room_routes
 from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
@@ -36,6 +37,9 @@ from onair_api.live.destination.service import Destinations
 from onair_api.live.project.record import ProjectRecords
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
+from onair_api.live.room.admission import RoomAdmission
+from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.service import Rooms
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
@@ -47,6 +51,8 @@ from onair_api.writes.credentials import Credentials
 from onair_api.writes.writer import Writer
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
+from onair_crds.room_server.client import RoomServer
+from onair_crds.room_server.credentials import CredentialsReader, SecretKeys
 
 log = structlog.get_logger()
 
@@ -66,6 +72,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     app.state.services = services
     responses.install(app)
     routes.install(app, OPERATIONS, services.of, services.callers, settings.limits, schemas())
+    room_routes.install(app, services.room_admission, settings.limits)
     pages.install(app, services.cluster, services.keys, settings.public_url)
     openapi.install(app, settings.public_url)
     app.add_middleware(Compression)
@@ -89,6 +96,8 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     source_records = SourceRecords(stream_keys, settings.ingest.addresses(settings.release_namespace))
     records = ProjectRecords(cluster.view, credentials, guest_codes, source_records)
     limits = settings.limits
+    room_values = KeptValues(settings.redis.url)
+    room_server, joins = _room_server(settings, client), JoinIdentities(room_values)
     projects = Projects(cluster, writer, records, limits)
     sources = Sources(cluster, writer, stream_keys, source_records, limits)
     events = Events(cluster, settings, records, callers, revoked.known)
@@ -105,7 +114,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         destinations=Destinations(cluster, writer, credentials, limits),
         broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
         sources=sources,
-        rooms=Rooms(cluster, limits),
+        rooms=Rooms(cluster, writer, room_server, joins, settings.rooms),
+        room_admission=RoomAdmission(cluster, writer, room_server, joins, callers.rate_limits),
+        room_values=room_values,
         layouts=Layouts(cluster, writer, limits),
         layers=Layers(cluster, writer, limits, events.details),
         events=events,
@@ -115,6 +126,14 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         http_streams=events.http,
         websocket_streams=events.websocket,
     )
+
+
+def _room_server(settings: Settings, client: KubeClient) -> RoomServer | None:
+    rooms = settings.rooms
+    if not rooms.url:
+        return None
+    keys = SecretKeys(rooms.secret.name, rooms.secret.api_key, rooms.secret.api_secret)
+    return RoomServer(rooms.url, CredentialsReader(client, settings.release_namespace, keys))
 
 
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
@@ -136,6 +155,9 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
             await services.ingest_hook.stop()
             await services.events.stop()
             await services.cluster.stop()
+            await services.room_values.close()
+            if server := services.room_admission.server:
+                await server.close()
             log.info("api.stopped")
 
     return lifespan

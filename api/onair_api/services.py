@@ -21,6 +21,8 @@ from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
+from onair_api.live.room.admission import RoomAdmission
+from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.service import Rooms
 from onair_api.live.source.service import Sources
 from onair_api.settings import Settings
@@ -43,6 +45,8 @@ class Services:
     broadcasts: Broadcasts
     sources: Sources
     rooms: Rooms
+    room_admission: RoomAdmission
+    room_values: KeptValues
     layouts: Layouts
     layers: Layers
     events: Events

@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from onair_crds.contract.ingest import Ingest, cluster_ingest
+from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
 
 MAX_TOKEN_DURATION_MS = 604_800_000
@@ -83,6 +84,24 @@ class IngestSettings(Part):
         return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
 
 
+class RoomSecretSettings(Part):
+    """The Secret of the release's namespace that holds the room server's credentials."""
+
+    name: str = SECRET_NAME
+    api_key: str = API_KEY
+    """Its key with the API key."""
+    api_secret: str = API_SECRET
+    """Its key with the API secret."""
+
+
+class RoomSettings(Part):
+    url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    """HTTP address of livekit-server. Empty: there are no hosted rooms."""
+    secret: RoomSecretSettings = RoomSecretSettings()
+    token_s: Annotated[int, Field(ge=10, le=3600)] = 300
+    """How long a token admits to a room; the server renews those of participants."""
+
+
 class CacheSettings(Part):
     stale_after_s: Annotated[float, Field(gt=0)] = 30.0
     """A cache that has not heard the API server for this long makes /readyz fail; reads go on."""
@@ -152,6 +171,7 @@ class Settings(ProgramSettings):
     rate_limits: RateLimitSettings = RateLimitSettings()
     tokens: TokenSettings = TokenSettings()
     ingest: IngestSettings = IngestSettings()
+    rooms: RoomSettings = RoomSettings()
     cache: CacheSettings = CacheSettings()
     redis: RedisSettings = RedisSettings()
     events: EventSettings = EventSettings()

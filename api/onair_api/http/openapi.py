@@ -32,7 +32,7 @@ TAGS = [
     {"name": "destinations", "description": "Where a project's programme is delivered to."},
     {"name": "broadcasts", "description": "On air and off."},
     {"name": "sources", "description": "Live inputs of a collection, and what projects make of them."},
-    {"name": "webrtc", "description": "Hosted rooms; this version has no server for them."},
+    {"name": "webrtc", "description": "Hosted rooms, which LiveKit's clients join below `/webrtc/v2`."},
     {"name": "layouts", "description": "Canvases of the scene compositor, and how one replaces another."},
     {"name": "layers", "description": "What is drawn on a layout, and in which order."},
     {"name": "events", "description": "Custom events and changes of resources, published and streamed."},

@@ -1,13 +1,20 @@
-"""Tokens that admit somebody to one room of a provider. Pure: the same arguments give the same token."""
+"""Tokens for rooms of LiveKit: they admit somebody to one room, or run the server."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
+import time
 
 import jwt
 from pydantic import SecretStr
 
-from onair_crds.shapes import Claims
+from onair_crds.resources.enums import Role
+from onair_crds.shapes import Claims, JsonObject
+
+SERVICE_LIFE_S = 60
+_ADMINS = frozenset({Role.HOST, Role.COHOST, Role.IMPERSONATE})
+_PUBLISHERS = _ADMINS | {Role.CONTRIBUTOR, Role.GUEST}
 
 
 def livekit_publisher(
@@ -26,6 +33,61 @@ def livekit_publisher(
             "canPublishData": False,
             "canSubscribe": False,
             "canUpdateOwnMetadata": False,
+        },
+    }
+    return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
+
+
+def livekit_service(api_key: str, api_secret: str, room: str) -> SecretStr:
+    """A token of this installation's own programs: may open, list and close rooms, and run this one."""
+    claims: Claims = {
+        "iss": api_key,
+        "sub": "onair",
+        "exp": int(time.time()) + SERVICE_LIFE_S,
+        "video": {"roomCreate": True, "roomList": True, "roomAdmin": True, "room": room},
+    }
+    return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
+
+
+def is_room_admin(role: Role) -> bool:
+    """Whether a role may remove and mute others."""
+    return role in _ADMINS
+
+
+def participant_metadata(display_name: str, role: Role, given: JsonObject) -> str:
+    """What the others in a room read of a participant: always a JSON object with these two keys."""
+    metadata = {**given, "displayName": display_name, "participantRole": role.wire}
+    return json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
+
+
+def livekit_participant(
+    api_key: str,
+    api_secret: str,
+    *,
+    room: str,
+    identity: str,
+    role: Role,
+    display_name: str,
+    metadata: str,
+    until: dt.datetime,
+) -> SecretStr:
+    """An access token of LiveKit: may join this room under this identity, and there what the role may."""
+    publishes = role in _PUBLISHERS
+    claims: Claims = {
+        "iss": api_key,
+        "sub": identity,
+        "name": display_name,
+        "metadata": metadata,
+        "exp": int(until.timestamp()),
+        "video": {
+            "room": room,
+            "roomJoin": True,
+            "roomAdmin": is_room_admin(role),
+            "canPublish": publishes,
+            "canPublishData": publishes,
+            "canSubscribe": True,
+            "canUpdateOwnMetadata": publishes,
+            "hidden": role is Role.RENDERER,
         },
     }
     return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))

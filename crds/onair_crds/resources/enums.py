@@ -86,6 +86,22 @@ class BroadcastState(StrEnum):
     STOPPED = "Stopped"
 
 
+class RoomState(StrEnum):
+    """What is wanted of a project's room. A resource's own, without a wire form."""
+
+    OPEN = "Open"
+    CLOSED = "Closed"
+
+
+class RoomPhase(StrEnum):
+    """Where a room is between its opening and its end. A resource's own, without a wire form."""
+
+    OPENING = "Opening"
+    OPEN = "Open"
+    CLOSING = "Closing"
+    CLOSED = "Closed"
+
+
 class VideoColorSpace(WireEnum):
     YUV420 = "YUV420"
 

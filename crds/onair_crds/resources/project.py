@@ -18,6 +18,7 @@ from onair_crds.resources.enums import (
     SourceTriggerAction,
 )
 from onair_crds.resources.rendering import Rendering
+from onair_crds.resources.room import RoomStatus, RoomWanted
 from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Timestamp
 
 DEFAULT_MAX_DURATION_MS = 172_800_000
@@ -116,6 +117,8 @@ class ProjectSpec(SpecModel):
     """Live sources of the collection that take part in this project."""
     broadcast: BroadcastWanted = BroadcastWanted()
     """Whether the show is wanted on air."""
+    room: RoomWanted = RoomWanted()
+    """Whether the hosted WebRTC room is wanted open."""
 
 
 class BroadcastStatus(SpecModel):
@@ -198,6 +201,8 @@ class ProjectStatus(Status):
     """What is on air and what is in trouble, in a few words for `kubectl get`."""
     on_air_since: Timestamp | None = None
     """When the present run went on air; absent while none is."""
+    room: RoomStatus | None = None
+    """The hosted WebRTC room."""
 
 
 class Project(Resource):

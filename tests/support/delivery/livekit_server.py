@@ -31,15 +31,16 @@ PAGE = Path(__file__).with_name("room_viewer.html")
 class LiveKitServer:
     """Use as a context manager. Media goes over UDP on loopback."""
 
-    def __init__(self, folder: Path, media_host: str = "127.0.0.1") -> None:
+    def __init__(self, folder: Path, media_host: str = "127.0.0.1", **settings: Any) -> None:
         """
         Args:
             media_host: the address that peers are given for media; a proxy may be there.
+            settings: of the server, over those of tests.
         """
         self._media_host = media_host
         self.port, self.tcp_port, self.udp_port = free_port(), free_port(), free_port()
         self._config, self._log = folder / "livekit.yaml", folder / "livekit.log"
-        self._config.write_text(yaml.safe_dump(self._settings()))
+        self._config.write_text(yaml.safe_dump({**self._settings(), **settings}))
         self._process: subprocess.Popen[bytes] | None = None
 
     def _settings(self) -> dict[str, Any]:
@@ -61,6 +62,10 @@ class LiveKitServer:
     @property
     def url(self) -> str:
         return f"ws://127.0.0.1:{self.port}"
+
+    @property
+    def http_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
         self.start()
@@ -119,13 +124,13 @@ class LiveKitServer:
             assert response.status == 200
 
 
-def browser_command(url: str) -> tuple[list[str], str | None]:
+def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
     """Chromium on this machine or in the encoder's image; and the name of its container."""
     flags = [
         *("--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--mute-audio"),
         *("--autoplay-policy=no-user-gesture-required", "--disable-background-networking"),
         *("--disable-renderer-backgrounding", "--disable-background-timer-throttling"),
-        *("--disable-dev-shm-usage", "--user-data-dir=/tmp/viewer", url),
+        *("--disable-dev-shm-usage", "--user-data-dir=/tmp/viewer", *more, url),
     ]
     if found := shutil.which("chromium"):
         return [found, *flags], None

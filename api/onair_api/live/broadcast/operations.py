@@ -20,7 +20,8 @@ from onair_api.wire.schema import enumeration
 from onair_crds.resources.enums import ImageFormat
 
 PATH = "/live/v2/collection/{collectionId}/project/{projectId}/broadcast"
-NO_ROOMS = "Accepted for clients that send it; this version has no WebRTC rooms."
+OPENS_ROOM = "Also open the project's WebRTC room, where it has one."
+CLOSES_ROOM = "Also close the project's WebRTC room, where it has one."
 
 BROADCASTS = (
     Operation(
@@ -28,7 +29,7 @@ BROADCASTS = (
         http=Http("POST", PATH + "/start", alternate_method="PUT"),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Broadcasts, Broadcasts.start),
-        messages=Messages(None, "StartBroadcastResponse", query=(Flag("webrtcStart", NO_ROOMS),)),
+        messages=Messages(None, "StartBroadcastResponse", query=(Flag("webrtcStart", OPENS_ROOM),)),
         docs=Docs(
             "broadcasts",
             "Put a project on air",
@@ -41,7 +42,7 @@ BROADCASTS = (
         http=Http("POST", PATH + "/stop", alternate_method="PUT"),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Broadcasts, Broadcasts.stop),
-        messages=Messages(None, "Empty", query=(Flag("webrtcStop", NO_ROOMS),)),
+        messages=Messages(None, "Empty", query=(Flag("webrtcStop", CLOSES_ROOM),)),
         docs=Docs("broadcasts", "Take a project off air", "Succeeds where nothing is on air."),
         errors=Errors(contended=True),
     ),

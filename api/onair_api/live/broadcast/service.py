@@ -15,6 +15,7 @@ from onair_api.errors import FailedPrecondition, Unavailable
 from onair_api.live.broadcast.run import present_run, status_record, wanted_start, wanted_stop
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.broadcast.verdict import verdict
+from onair_api.live.room.desired import closed, hosted, opened, with_room
 from onair_api.operation import Ids
 from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
@@ -41,7 +42,10 @@ class Broadcasts:
         async def change(entry: Entry) -> JsonObject:
             nonlocal run_id
             run_id, wanted = wanted_start(entry.spec, entry.status, fresh_id)
-            return {**copy.deepcopy(entry.spec), "broadcast": wanted}
+            spec = {**copy.deepcopy(entry.spec), "broadcast": wanted}
+            if message["webrtcStart"] and hosted(spec):
+                return with_room(spec, opened(entry.spec, entry.status, dt.datetime.now(dt.UTC)))
+            return spec
 
         await self._writer.update(project, change, caller.note())
         if run_id == fresh_id:
@@ -53,7 +57,8 @@ class Broadcasts:
         project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
 
         async def change(entry: Entry) -> JsonObject:
-            return {**copy.deepcopy(entry.spec), "broadcast": wanted_stop(entry.spec, entry.status)}
+            spec = {**copy.deepcopy(entry.spec), "broadcast": wanted_stop(entry.spec, entry.status)}
+            return with_room(spec, closed(spec)) if message["webrtcStop"] else spec
 
         before, after = await self._writer.update(project, change, caller.note())
         if after is not before:

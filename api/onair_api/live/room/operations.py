@@ -18,9 +18,12 @@ ROOMS = (
         service=ServiceMethod(Rooms, Rooms.start),
         messages=Messages(None, "Empty"),
         docs=Docs(
-            "webrtc", "Open a project's WebRTC room", "FAILED_PRECONDITION: this version has no room server."
+            "webrtc",
+            "Open a project's WebRTC room",
+            "Succeeds where it is open. FAILED_PRECONDITION where the project has no `webrtc.hosted`, or the "
+            "installation no room server.",
         ),
-        errors=Errors(more=(Code.INVALID_ARGUMENT,)),
+        errors=Errors(contended=True, more=(Code.INVALID_ARGUMENT,)),
     ),
     Operation(
         name="StopProjectWebRtc",
@@ -29,9 +32,11 @@ ROOMS = (
         service=ServiceMethod(Rooms, Rooms.stop),
         messages=Messages(None, "Empty"),
         docs=Docs(
-            "webrtc", "Close a project's WebRTC room", "FAILED_PRECONDITION: this version has no room server."
+            "webrtc",
+            "Close a project's WebRTC room",
+            "Disconnects everybody. Succeeds where it is closed. FAILED_PRECONDITION as for its opening.",
         ),
-        errors=Errors(more=(Code.INVALID_ARGUMENT,)),
+        errors=Errors(contended=True, more=(Code.INVALID_ARGUMENT,)),
     ),
     Operation(
         name="CreateWebRtcAccessToken",
@@ -42,7 +47,10 @@ ROOMS = (
         docs=Docs(
             "webrtc",
             "Issue a token for a project's WebRTC room",
-            "FAILED_PRECONDITION: this version has no room server.",
+            "For `/webrtc/v2`, the url that a client of LiveKit is given. Opens the room. It is to be used "
+            "within a few minutes; the server renews it for those connected. PERMISSION_DENIED after a "
+            "removal, until the room opens anew. FAILED_PRECONDITION as for its opening.",
         ),
+        errors=Errors(contended=True),
     ),
 )

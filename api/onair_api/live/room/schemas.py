@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_api.live.room.service import MAX_DISPLAY_NAME
+from onair_api.live.room.request import MAX_DISPLAY_NAME
 from onair_api.wire.schema import STRING, Schemas, optional, record
 
 

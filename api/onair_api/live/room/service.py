@@ -1,57 +1,164 @@
-"""Hosted WebRTC rooms of projects. There is no room server in this version: every request is refused."""
+"""Hosted WebRTC rooms of projects: opens and closes them, and makes the tokens that admit to them."""
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
+
+import structlog
+
 from onair_api.access.ownership import owned_project
 from onair_api.auth.callers import Caller
+from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import FailedPrecondition, InvalidArgument, Violation
+from onair_api.errors import FailedPrecondition, PermissionDenied, Unavailable
+from onair_api.live.room.desired import closed, hosted, opened, present_opening, room_wanted, with_room
+from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.live.room.request import access_request
 from onair_api.operation import Ids
-from onair_api.settings import LimitSettings
+from onair_api.settings import RoomSettings
+from onair_api.writes.writer import Writer
+from onair_crds.contract.room_tokens import is_room_admin, livekit_participant, participant_metadata
+from onair_crds.contract.rooms import RENDERER_PREFIX, is_barred, room_name
+from onair_crds.kube.store import Entry
+from onair_crds.resources.enums import Role
+from onair_crds.resources.room import BarredParticipant
+from onair_crds.room_server.client import RoomServer
+from onair_crds.room_server.errors import RoomServerError
 from onair_crds.shapes import JsonObject
 
-MAX_DISPLAY_NAME = 256
+log = structlog.get_logger()
+
 NO_ROOMS = "this installation has no server for hosted WebRTC rooms"
+NOT_HOSTED = "the project has no hosted WebRTC room: set webrtc.hosted"
+REMOVED = "you were removed from this room"
+RETRY_S = 1
 
 
 class Rooms:
-    """Raises `NotFound` where the caller reaches no such project, else `FailedPrecondition`."""
+    """Raises `NotFound` where the caller reaches no such project, `FailedPrecondition` where that has no
+    room."""
 
-    def __init__(self, cluster: Cluster, limits: LimitSettings) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        writer: Writer,
+        server: RoomServer | None,
+        joins: JoinIdentities,
+        settings: RoomSettings,
+    ) -> None:
+        """
+        Args:
+            server: None where this installation has none.
+        """
         self._cluster = cluster
-        self._limits = limits
+        self._writer = writer
+        self._server = server
+        self._joins = joins
+        self._settings = settings
 
     async def start(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        return await self._refuse(caller, ids)
+        """Opens the room; nothing happens where it is open."""
+        project, _ = await self._project(caller, ids)
+        await self._open(project, caller)
+        return {}
 
     async def stop(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        return await self._refuse(caller, ids)
+        """Closes the room, which disconnects everybody; nothing happens where it is closed."""
+        project, _ = await self._project(caller, ids)
+
+        async def change(entry: Entry) -> JsonObject:
+            return with_room(entry.spec, closed(entry.spec))
+
+        before, after = await self._writer.update(project, change, caller.note())
+        if after is not before:
+            log.info("room.close_requested", project=project.name)
+        return {}
 
     async def create_access_token(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        check_access_request(message, self._limits.metadata_bytes)
-        return await self._refuse(caller, ids)
+        """A token for the room, which is opened where it is closed.
 
-    async def _refuse(self, caller: Caller, ids: Ids) -> JsonObject:
-        await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
-        raise FailedPrecondition(NO_ROOMS)
+        Raises:
+            PermissionDenied: the caller was removed from the room.
+            Unavailable: the room server does not respond.
+        """
+        asked = access_request(message)
+        project, server = await self._project(caller, ids)
+        identity, role = caller.identity, caller.identity.role
+        if role is None:
+            raise PermissionDenied("this token has no role")
+        project = await self._open(project, caller)
+        room, opening = room_name(project.uid), present_opening(project.spec, project.status)
+        wanted, token = room_wanted(project.spec), fingerprint(caller.token.id)
+        user = _user(identity, role, project)
+        if _was_removed(wanted.barred, user, token, admin=is_room_admin(role)):
+            raise PermissionDenied(REMOVED)
+        try:
+            present = {each.identity for each in await server.participants(room)}
+            credentials = await server.credentials.get()
+        except RoomServerError as error:
+            raise Unavailable(error.message, retry_after_s=RETRY_S) from error
+        present |= {str(each["sourceId"]) for each in project.spec.get("sources") or []}
+        participant = await self._joins.assign(
+            opening_key(room, opening), user, token, present, lambda each: is_barred(wanted.barred, each)
+        )
+        access = livekit_participant(
+            credentials.api_key,
+            credentials.api_secret,
+            room=room,
+            identity=participant,
+            role=role,
+            display_name=asked.display_name,
+            metadata=participant_metadata(asked.display_name, role, asked.metadata),
+            until=dt.datetime.now(dt.UTC) + dt.timedelta(seconds=self._settings.token_s),
+        )
+        return {
+            "webrtcAccess": {"accessToken": access.get_secret_value(), "participantId": participant},
+        }
+
+    async def _project(self, caller: Caller, ids: Ids) -> tuple[Entry, RoomServer]:
+        project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
+        if self._server is None:
+            raise FailedPrecondition(NO_ROOMS)
+        if not hosted(project.spec):
+            raise FailedPrecondition(NOT_HOSTED)
+        return project, self._server
+
+    async def _open(self, project: Entry, caller: Caller) -> Entry:
+        """The project with its room wanted open."""
+        now = dt.datetime.now(dt.UTC)
+        if opened(project.spec, project.status, now) == (project.spec.get("room") or {}):
+            return project
+
+        async def change(entry: Entry) -> JsonObject:
+            if not hosted(entry.spec):
+                raise FailedPrecondition(NOT_HOSTED)
+            return with_room(entry.spec, opened(entry.spec, entry.status, now))
+
+        before, after = await self._writer.update(project, change, caller.note())
+        if after is not before:
+            log.info("room.open_requested", project=project.name)
+        return after
 
 
-def check_access_request(message: JsonObject, metadata_bytes: int) -> None:
-    """Checks the message of CreateWebRtcAccessToken.
+def fingerprint(token_id: str) -> str:
+    """What is kept of an access token."""
+    return hashlib.sha256(f"room {token_id}".encode()).hexdigest()[:32]
 
-    Raises:
-        InvalidArgument: names every wrong field.
-    """
-    wrong = []
-    name = message.get("displayName", message.get("display_name"))
-    if name is None or name == "":
-        wrong.append(Violation("displayName", "is required"))
-    elif not isinstance(name, str):
-        wrong.append(Violation("displayName", "must be a string"))
-    elif len(name) > MAX_DISPLAY_NAME:
-        wrong.append(Violation("displayName", f"must be at most {MAX_DISPLAY_NAME} characters"))
-    metadata = message.get("participantMetadata", message.get("participant_metadata"))
-    if isinstance(metadata, str) and len(metadata.encode()) > metadata_bytes:
-        wrong.append(Violation("participantMetadata", f"must be at most {metadata_bytes} bytes"))
-    if wrong:
-        raise InvalidArgument(*wrong)
+
+def opening_key(room: str, opening: int | None) -> str:
+    """Names one opening of a room."""
+    return f"{room}:{opening}"
+
+
+def _user(identity: Identity, role: Role, project: Entry) -> str:
+    if role is Role.RENDERER:
+        epoch = (project.status.get("broadcast") or {}).get("epoch") or 0
+        return f"{RENDERER_PREFIX}{epoch}"
+    user = identity.service_user_id
+    return f"user-{user}" if user.startswith(RENDERER_PREFIX) else user
+
+
+def _was_removed(barred: list[BarredParticipant], user: str, token: str, *, admin: bool) -> bool:
+    """By the token; by the user, too, of those who do not run the room."""
+    return any(each.token == token or (each.user == user and not admin) for each in barred)

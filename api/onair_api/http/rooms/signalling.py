@@ -1,0 +1,137 @@
+"""Signalling of rooms: passes a participant's WebSocket on to the room server once it is admitted.
+
+No token is logged: it stands in the query.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import aiohttp
+import structlog
+from starlette.types import Receive, Scope, Send
+from yarl import URL
+
+from onair_api.errors import RpcError, Unavailable
+from onair_api.http.rooms.credentials import room_token
+from onair_api.kubernetes_errors import rpc_error
+from onair_api.live.room.admission import RoomAdmission
+from onair_api.live.room.service import RETRY_S
+from onair_api.unexpected_errors import log_unexpected
+from onair_crds.contract.rooms import SIGNAL_PATH
+from onair_crds.kube.errors import ApiError
+
+log = structlog.get_logger()
+
+CONNECT_TIMEOUT_S = 5.0
+HEARTBEAT_S = 10.0
+"""A room server that does not answer a ping within half of this is given up."""
+MAX_MESSAGE_BYTES = 2 * 1024 * 1024
+POLICY_VIOLATION, INTERNAL = 1008, 1011
+
+
+class RoomSignalling:
+    """An ASGI application for the WebSockets at `/webrtc/v2/rtc` and `/webrtc/v2/rtc/v1`."""
+
+    def __init__(self, admission: RoomAdmission) -> None:
+        self._admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One participant's connection. No error reaches the server, which would log its text."""
+        try:
+            await receive()
+            await self._serve(scope, receive, send)
+        except OSError:  # the client went while it was written to
+            return
+        except Exception as error:  # noqa: BLE001 - the outermost frame of this connection
+            log_unexpected("signalling.failed", error)
+            with contextlib.suppress(Exception):
+                await send({"type": "websocket.close", "code": INTERNAL, "reason": ""})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token = room_token(scope)
+        try:
+            server = await self._connect(scope, token)
+        except ApiError as error:
+            await _refuse(rpc_error(error), send)
+            return
+        except RpcError as error:
+            await _refuse(error, send)
+            return
+        async with server:
+            await send({"type": "websocket.accept"})
+            await _pass_on(server, receive, send)
+
+    async def _connect(self, scope: Scope, token: str) -> aiohttp.ClientWebSocketResponse:
+        """
+        Raises:
+            RpcError: the token does not admit, or the room server does not take it.
+        """
+        admitted = await self._admission.admit(token)
+        await self._admission.open(admitted)
+        room_server = self._admission.server
+        if room_server is None:
+            raise Unavailable("there is no room server")
+        path = scope["path"].removeprefix(SIGNAL_PATH)
+        url = URL(f"{room_server.url}{path}?{scope['query_string'].decode('latin-1')}", encoded=True)
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                return await room_server.session().ws_connect(
+                    url,
+                    headers={"Authorization": f"Bearer {token}"},
+                    heartbeat=HEARTBEAT_S,
+                    max_msg_size=MAX_MESSAGE_BYTES,
+                )
+        except (TimeoutError, aiohttp.ClientError, ValueError) as error:
+            status = error.status if isinstance(error, aiohttp.WSServerHandshakeError) else None
+            log.warning(
+                "signalling.not_connected", room=admitted.room, error=type(error).__name__, status=status
+            )
+            raise Unavailable("the room server does not take the connection", retry_after_s=RETRY_S) from None
+
+
+async def _refuse(error: RpcError, send: Send) -> None:
+    """Declines the upgrade; clients then ask `validate` for the reason."""
+    log.info("signalling.refused", code=error.code.name)
+    await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
+
+
+async def _pass_on(server: aiohttp.ClientWebSocketResponse, receive: Receive, send: Send) -> None:
+    """Passes messages on in both directions until one side ends."""
+    to_server = asyncio.create_task(_to_server(server, receive))
+    to_client = asyncio.create_task(_to_client(server, send))
+    try:
+        await asyncio.wait({to_server, to_client}, return_when=asyncio.FIRST_COMPLETED)
+        if to_client.done():
+            code = server.close_code or INTERNAL
+            with contextlib.suppress(RuntimeError, OSError):
+                await send({"type": "websocket.close", "code": _allowed(code), "reason": ""})
+    finally:
+        for task in (to_server, to_client):
+            task.cancel()
+        await asyncio.gather(to_server, to_client, return_exceptions=True)
+
+
+async def _to_server(server: aiohttp.ClientWebSocketResponse, receive: Receive) -> None:
+    while (message := await receive())["type"] == "websocket.receive":
+        text, data = message.get("text"), message.get("bytes")
+        if text is not None:
+            await server.send_str(text)
+        elif data is not None:
+            await server.send_bytes(data)
+
+
+async def _to_client(server: aiohttp.ClientWebSocketResponse, send: Send) -> None:
+    async for message in server:
+        if message.type is aiohttp.WSMsgType.BINARY:
+            await send({"type": "websocket.send", "bytes": message.data})
+        elif message.type is aiohttp.WSMsgType.TEXT:
+            await send({"type": "websocket.send", "text": message.data})
+        else:
+            return
+
+
+def _allowed(code: int) -> int:
+    """A close code that may be sent: some only say what did not come."""
+    return code if code in (1000, 1001, 1002, 1003, 1011) or 3000 <= code < 5000 else INTERNAL

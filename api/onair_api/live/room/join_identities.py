@@ -1,0 +1,59 @@
+"""Identities in rooms: a user's own id, with a number where the user is in the room already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from onair_api.errors import ResourceExhausted
+from onair_api.live.room.kept_values import KeptValues
+from onair_crds.contract.rooms import identities
+
+RESERVED_S = 30
+"""How long an identity waits for its participant, whose token was just made."""
+REMEMBERED_S = 86_400
+MOST_JOINS = 1000
+"""Participants of one user in one room."""
+
+
+class JoinIdentities:
+    def __init__(self, values: KeptValues) -> None:
+        self._values = values
+
+    async def assign(
+        self,
+        room: str,
+        user: str,
+        token: str,
+        present: Collection[str],
+        barred: Callable[[str], bool],
+    ) -> str:
+        """The identity of whoever joins with an access token.
+
+        The same token gets the same identity again, and so takes it over from itself. Another token of the
+        same user gets the lowest number that is neither in the room nor about to be.
+
+        Args:
+            room: names this opening of the room.
+            token: fingerprint of the access token.
+            present: identities in the room.
+            barred: whether an identity may not be used.
+
+        Raises:
+            ResourceExhausted: the user is in the room too often.
+        """
+        known = await self._values.get(f"{room}:of:{token}")
+        if known and not barred(known) and await self.token_of(room, known) == token:
+            return known
+        for number in range(1, MOST_JOINS + 1):
+            identity = identities(user, number)
+            if identity in present or barred(identity):
+                continue
+            if await self._values.claim(f"{room}:next:{identity}", token, RESERVED_S):
+                await self._values.put(f"{room}:of:{token}", identity, REMEMBERED_S)
+                await self._values.put(f"{room}:by:{identity}", token, REMEMBERED_S)
+                return identity
+        raise ResourceExhausted("this user is in the room too often", retry_after_s=RESERVED_S)
+
+    async def token_of(self, room: str, identity: str) -> str | None:
+        """Fingerprint of the access token that last got an identity; None where it is not known any more."""
+        return await self._values.get(f"{room}:by:{identity}")

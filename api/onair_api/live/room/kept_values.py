@@ -1,0 +1,76 @@
+"""Values that all replicas know for a while, kept in Redis; in memory alone while it is unreachable."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+log = structlog.get_logger()
+
+TIMEOUT_S = 0.5
+MOST_IN_MEMORY = 20_000
+PREFIX = "onair:room:"
+
+
+class KeptValues:
+    def __init__(self, redis_url: str | None) -> None:
+        self._redis: Redis | None = None
+        if redis_url:
+            self._redis = Redis.from_url(
+                redis_url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, decode_responses=True
+            )
+        self._memory: OrderedDict[str, tuple[float, str]] = OrderedDict()
+
+    async def close(self) -> None:
+        if self._redis is not None:
+            await self._redis.aclose()
+
+    async def get(self, key: str) -> str | None:
+        if self._redis is not None:
+            try:
+                found = await self._redis.get(PREFIX + key)
+            except (TimeoutError, RedisError, OSError) as error:
+                _unreachable(error)
+            else:
+                if found is not None:
+                    return str(found)
+        return self._remembered(key)
+
+    async def put(self, key: str, value: str, life_s: int) -> None:
+        self._remember(key, value, life_s)
+        if self._redis is not None:
+            try:
+                await self._redis.set(PREFIX + key, value, ex=life_s)
+            except (TimeoutError, RedisError, OSError) as error:
+                _unreachable(error)
+
+    async def claim(self, key: str, value: str, life_s: int) -> bool:
+        """Whether the key has this value now; the first of several that come at once decides."""
+        if self._redis is not None:
+            try:
+                if not await self._redis.set(PREFIX + key, value, ex=life_s, nx=True):
+                    return await self._redis.get(PREFIX + key) == value
+            except (TimeoutError, RedisError, OSError) as error:
+                _unreachable(error)
+        if self._remembered(key) not in (None, value):
+            return False
+        self._remember(key, value, life_s)
+        return True
+
+    def _remembered(self, key: str) -> str | None:
+        until, value = self._memory.get(key, (0.0, ""))
+        return value if until > time.monotonic() else None
+
+    def _remember(self, key: str, value: str, life_s: int) -> None:
+        self._memory[key] = time.monotonic() + life_s, value
+        self._memory.move_to_end(key)
+        if len(self._memory) > MOST_IN_MEMORY:
+            self._memory.popitem(last=False)
+
+
+def _unreachable(error: Exception) -> None:
+    log.warning("rooms.redis_unreachable", error=type(error).__name__)

@@ -1,0 +1,164 @@
+"""Requests to livekit-server's RoomService. Every one has a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from onair_crds.contract.room_tokens import livekit_service
+from onair_crds.contract.rooms import SERVER_MARGIN_S, metadata_of, opening_of
+from onair_crds.room_server.credentials import CredentialsReader
+from onair_crds.room_server.errors import RoomServerError
+from onair_crds.shapes import JsonObject
+
+SERVICE = "/twirp/livekit.RoomService/"
+TIMEOUT_S = 3.0
+MAX_RESPONSE_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class ServerRoom:
+    """A room as the room server has it."""
+
+    name: str
+    opening: int | None
+    """None for one that this installation did not open."""
+    participants: int
+
+
+@dataclass(frozen=True)
+class ServerParticipant:
+    identity: str
+    name: str
+    joined_s: int
+    """Unix time in seconds."""
+    hidden: bool
+    sources: tuple[str, ...]
+    """Of the published tracks: `CAMERA`, `MICROPHONE`, `SCREEN_SHARE`, …"""
+
+
+class RoomServer:
+    """One room server; closed with `close`."""
+
+    def __init__(self, url: str, credentials: CredentialsReader) -> None:
+        """
+        Args:
+            url: of its HTTP port, `http://…` or `https://…`.
+        """
+        self.url = url.rstrip("/")
+        self.credentials = credentials
+        self._session: aiohttp.ClientSession | None = None
+
+    def session(self) -> aiohttp.ClientSession:
+        """The connections to the server; of the loop that first asks."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(auto_decompress=True)
+        return self._session
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+            self._session = None
+
+    async def open(self, room: str, opening: int, empty_s: int) -> None:
+        """Makes the room of this opening exist. One of an earlier opening goes; a later one stays.
+
+        Args:
+            empty_s: how long the room may be empty; the server itself waits SERVER_MARGIN_S longer.
+        """
+        present = await self._create(room, opening, empty_s)
+        if present is not None and present < opening:
+            await self.delete(room)
+            await self._create(room, opening, empty_s)
+
+    async def _create(self, room: str, opening: int, empty_s: int) -> int | None:
+        """Gives the opening of the room that is there now."""
+        timeout_s = empty_s + SERVER_MARGIN_S
+        made = await self._call(
+            "CreateRoom",
+            room,
+            name=room,
+            empty_timeout=timeout_s,
+            departure_timeout=timeout_s,
+            metadata=metadata_of(opening),
+        )
+        return opening_of(str(made.get("metadata", "")))
+
+    async def delete(self, room: str) -> None:
+        """Disconnects everybody; nothing happens where there is no such room."""
+        try:
+            await self._call("DeleteRoom", room, room=room)
+        except RoomServerError as error:
+            if not error.not_found:
+                raise
+
+    async def rooms(self) -> list[ServerRoom]:
+        listed = await self._call("ListRooms", "")
+        return [
+            ServerRoom(
+                str(room.get("name", "")),
+                opening_of(str(room.get("metadata", ""))),
+                int(room.get("num_participants") or 0),
+            )
+            for room in _items(listed, "rooms")
+        ]
+
+    async def participants(self, room: str) -> list[ServerParticipant]:
+        """All, those unseen too, in the order in which they joined; none of a room that is not there."""
+        try:
+            listed = await self._call("ListParticipants", room, room=room)
+        except RoomServerError as error:
+            if error.not_found:
+                return []
+            raise
+        found = [_participant(each) for each in _items(listed, "participants") if each.get("state") != 3]
+        return sorted(found, key=lambda each: (each.joined_s, each.identity))
+
+    async def remove(self, room: str, identity: str) -> None:
+        """Disconnects one participant; nothing happens where there is no such."""
+        try:
+            await self._call("RemoveParticipant", room, room=room, identity=identity)
+        except RoomServerError as error:
+            if not error.not_found:
+                raise
+
+    async def _call(self, method: str, room_of_token: str, /, **body: Any) -> JsonObject:
+        """The response of an operation, with a token for a room or, empty, for none."""
+        credentials = await self.credentials.get()
+        token = livekit_service(credentials.api_key, credentials.api_secret, room_of_token)
+        headers = {"Authorization": f"Bearer {token.get_secret_value()}"}
+        try:
+            async with (
+                asyncio.timeout(TIMEOUT_S),
+                self.session().post(self.url + SERVICE + method, json=body, headers=headers) as response,
+            ):
+                if response.status == 401:
+                    self.credentials.forget()
+                if response.status != 200:
+                    raise RoomServerError(
+                        f"the room server refuses {method}: HTTP {response.status}", response.status
+                    )
+                value = await response.json(content_type=None)
+        except (TimeoutError, aiohttp.ClientError, ValueError) as error:
+            text = f"the room server does not respond to {method}: {type(error).__name__}"
+            raise RoomServerError(text) from error
+        return value if isinstance(value, dict) else {}
+
+
+def _items(value: JsonObject, name: str) -> list[JsonObject]:
+    found = value.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _participant(value: JsonObject) -> ServerParticipant:
+    permission = value.get("permission")
+    return ServerParticipant(
+        identity=str(value.get("identity", "")),
+        name=str(value.get("name", "")),
+        joined_s=int(value.get("joined_at") or 0),
+        hidden=bool(isinstance(permission, dict) and permission.get("hidden")),
+        sources=tuple(str(track.get("source", "UNKNOWN")) for track in _items(value, "tracks")),
+    )

@@ -1,0 +1,53 @@
+"""Identities of those who join a room."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from onair_api.live.room.join_identities import JoinIdentities
+from onair_api.live.room.kept_values import KeptValues
+
+ROOM = "room:1"
+
+
+@pytest.fixture
+def joins() -> JoinIdentities:
+    return JoinIdentities(KeptValues(None))
+
+
+def nobody(_: str) -> bool:
+    return False
+
+
+async def test_a_reload_with_the_same_token_takes_its_identity_over(joins: JoinIdentities) -> None:
+    assert await joins.assign(ROOM, "anna", "t1", (), nobody) == "anna"
+    assert await joins.assign(ROOM, "anna", "t1", {"anna"}, nobody) == "anna"
+
+
+async def test_another_token_of_the_user_gets_the_lowest_free_number(joins: JoinIdentities) -> None:
+    for token, expected in (("t1", "anna"), ("t2", "anna#2"), ("t3", "anna#3")):
+        assert await joins.assign(ROOM, "anna", token, (), nobody) == expected
+    assert await joins.assign(ROOM, "anna", "t2", {"anna", "anna#2"}, nobody) == "anna#2"
+
+
+async def test_tokens_made_at_the_same_time_get_different_identities(joins: JoinIdentities) -> None:
+    made = await asyncio.gather(*(joins.assign(ROOM, "anna", f"t{n}", (), nobody) for n in range(20)))
+    assert len(set(made)) == 20
+
+
+async def test_who_is_in_the_room_is_not_thrown_out_by_another_token(joins: JoinIdentities) -> None:
+    assert await joins.assign(ROOM, "anna", "t9", {"anna", "anna#2"}, nobody) == "anna#3"
+
+
+async def test_a_barred_identity_is_not_given_again(joins: JoinIdentities) -> None:
+    assert await joins.assign(ROOM, "anna", "t1", (), nobody) == "anna"
+    assert await joins.assign(ROOM, "anna", "t1", (), lambda each: each == "anna") == "anna#2"
+
+
+async def test_another_opening_of_the_room_begins_afresh(joins: JoinIdentities) -> None:
+    await joins.assign(ROOM, "anna", "t1", (), nobody)
+    assert await joins.assign("room:2", "anna", "t2", (), nobody) == "anna"
+    assert await joins.token_of(ROOM, "anna") == "t1"
+    assert await joins.token_of("room:2", "anna") == "t2"
