@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+import time
 from collections.abc import Iterator
 
 import structlog
@@ -21,6 +22,8 @@ from onair_crds.kube.client import KubeClient
 from onair_crds.runtime import event_loop
 
 log = structlog.get_logger()
+
+CONNECTIONS_POLL_S = 0.02
 
 
 class Server(uvicorn.Server):
@@ -38,10 +41,20 @@ class Server(uvicorn.Server):
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Lets streams move to another replica first: uvicorn would cut them at once."""
+        """Lets streams and kept connections move to another replica first: uvicorn would cut them at once.
+
+        A connection that is closed while its client sends the next request costs that request. So responses
+        say `Connection: close` for a while before idle connections are closed.
+        """
         for each in self.servers:
             each.close()
-        await self._services.events.streams.drain()
+        state = self.server_state
+        state.default_headers = [*state.default_headers, (b"connection", b"close")]
+        streams = self._services.events.streams
+        deadline = time.monotonic() + streams.drain_s
+        await streams.drain()
+        while state.connections and time.monotonic() < deadline:  # noqa: ASYNC110 - bounded, and only at the end
+            await asyncio.sleep(CONNECTIONS_POLL_S)
         await super().shutdown(sockets)
 
 

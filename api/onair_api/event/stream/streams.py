@@ -101,7 +101,7 @@ class Streams:
             raise
         end_at_expiry(session, verified.expires, self._settings.events.reconnect_lead_s)
         if self._draining:
-            session.ask_to_reconnect(time.time() + self._drain_s, reauthenticate=False)
+            session.ask_to_reconnect(time.time() + self.drain_s, reauthenticate=False)
         return session
 
     async def _place_of(self, identity: Identity) -> GuestPlace | None:
@@ -173,9 +173,9 @@ class Streams:
     async def drain(self) -> None:
         """Asks every stream to reconnect, waits a while, and closes those that stay."""
         self._draining = True
-        deadline = time.monotonic() + self._drain_s
+        deadline = time.monotonic() + self.drain_s
         for session in list(self._sessions):
-            session.ask_to_reconnect(time.time() + self._drain_s, reauthenticate=False)
+            session.ask_to_reconnect(time.time() + self.drain_s, reauthenticate=False)
         while self._sessions and time.monotonic() < deadline:  # noqa: ASYNC110 - bounded, and only at the end
             await asyncio.sleep(0.02)
         remaining = list(self._sessions)
@@ -196,7 +196,7 @@ class Streams:
                     session.sender.abort()
                 if not session.revoked and self._revoked(session.token):
                     session.revoked = True
-                    end_revoked(session, self._drain_s)
+                    end_revoked(session, self.drain_s)
                 elif not session.revoked and self._lost_its_project(session):
                     session.revoked = True
                     end_revoked(session, 0)
@@ -204,5 +204,6 @@ class Streams:
                 await self._bus.sweep()
 
     @property
-    def _drain_s(self) -> float:
+    def drain_s(self) -> float:
+        """How long streams, and other connections, have to move on when the server ends."""
         return min(self._settings.events.drain_s, self._settings.listen.shutdown_grace_s / 2)
