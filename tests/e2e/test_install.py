@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,15 +52,24 @@ def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show(
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
 
 
-def test_an_uninstall_keeps_shows_and_a_new_install_adopts_them(
-    make_show: Callable[..., LiveShow], cluster: LocalCluster, receiver: Receiver, path: str, reinstall: None
+def test_an_uninstall_leaves_a_show_on_air_and_a_new_install_takes_it_up(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str, reinstall: None
 ) -> None:
-    show = make_show()
+    pod = cluster.encoder_pod(on_air.project)
+    uid = cluster.get("pod", pod)["metadata"]["uid"]
     helm(cluster, "uninstall", "onair", "--wait", "--timeout", "120s")
+    cluster.kubectl("-n", SYSTEM, "wait", "--for=delete", "pod", "--all", "--timeout=60s")
     assert SHOWS in cluster.kubectl("get", "namespaces", "-o", "name")
     definitions = cluster.kubectl("get", "crds", "-o", "name")
     for plural in ("collections", "projects", "sources", "destinations", "layouts"):
         assert f"{plural}.onair.dev" in definitions
-    assert cluster.get("project", show.project)["spec"]["collectionId"] == show.collection
+    assert cluster.get("project", on_air.project)["spec"]["collectionId"] == on_air.collection
+    assert cluster.get("pod", pod)["status"]["phase"] == "Running"
+
     subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
-    cluster.until("the facade knows the show", lambda: show.status()["phase"].endswith("NOT_RUNNING"))
+    assert cluster.get("pod", pod)["metadata"]["uid"] == uid
+    receiver.wait_steady(path)
+    broadcast = on_air.wait_phase("RUNNING")["broadcastId"]
+    on_air.stop()
+    assert on_air.wait_phase("STOPPED")["broadcastId"] == broadcast
+    assert cluster.get("project", on_air.project)["status"]["broadcast"]["epoch"] == 1
