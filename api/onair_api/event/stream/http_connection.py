@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import sys
+import termios
 from collections.abc import Callable
 
 from starlette.types import Scope
@@ -19,12 +22,18 @@ MAX_CHUNKED_BODY_BYTES = 1_048_576
 """Of a body that may come in chunks of one byte each."""
 WRITE_BYTES = 65_536
 """Written at a time."""
+REQUEST_TIMEOUT_S = 60.0
+"""From a request's first byte, or from the connection, to the request's last byte."""
+UNREAD_TIMEOUT_S = 30.0
+"""For which a client may take nothing of a response that waits for it."""
 
 
 class HttpConnection(HttpToolsProtocol):
     """Offers its transport as `scope["extensions"]["onair.connection"]`, so that a stream can be cut.
 
-    Aborts connections whose requests are too large without their bodies: the parser keeps all of it.
+    Aborts connections whose requests are too large without their bodies: the parser keeps all of it. Aborts
+    those whose request does not arrive and those whose response nobody takes, too: each costs memory and a
+    file descriptor for as long as its client likes.
     """
 
     _starting = False
@@ -32,12 +41,65 @@ class HttpConnection(HttpToolsProtocol):
     _received = 0
     """Bytes of the current request after the data in which it started."""
     _body = 0
+    _request_timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timers()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._stop_timers()
+        super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
+        self._await_request()
         super().on_message_begin()
         self._starting = True
         self._received = self._body = 0
         self.scope["extensions"] = {EXTENSION: self.transport}  # type: ignore[dict-item]
+
+    def on_message_complete(self) -> None:
+        if self._request_timer:
+            self._request_timer.cancel()
+        super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reader(unread_bytes(self.transport))
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread_timer:
+            self._unread_timer.cancel()
+
+    def _await_request(self) -> None:
+        if self._request_timer:
+            self._request_timer.cancel()
+        self._request_timer = self.loop.call_later(REQUEST_TIMEOUT_S, self.transport.abort)
+
+    def _await_reader(self, waiting_bytes: int) -> None:
+        """Looks after a while whether fewer bytes wait than now: a slow reader may take its time."""
+
+        def look() -> None:
+            left_bytes = unread_bytes(self.transport)
+            if left_bytes >= waiting_bytes:
+                self.transport.abort()
+            else:
+                self._await_reader(left_bytes)
+
+        if self._unread_timer:
+            self._unread_timer.cancel()
+        self._unread_timer = self.loop.call_later(UNREAD_TIMEOUT_S, look)
+
+    def _stop_timers(self) -> None:
+        for timer in (self._request_timer, self._unread_timer):
+            if timer:
+                timer.cancel()
 
     def on_body(self, body: bytes) -> None:
         self._body += len(body)
@@ -52,6 +114,13 @@ class HttpConnection(HttpToolsProtocol):
         framing = 8 * min(self._body, MAX_CHUNKED_BODY_BYTES)
         if self._received - self._body > MAX_HEAD_BYTES + framing:
             self.transport.abort()
+
+
+def unread_bytes(transport: asyncio.Transport) -> int:
+    """Bytes that were written and that the client's system has not acknowledged."""
+    connection = transport.get_extra_info("socket")
+    sent = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+    return transport.get_write_buffer_size() + int.from_bytes(sent, sys.byteorder)
 
 
 def transport_of(scope: Scope) -> asyncio.Transport | None:

@@ -1,0 +1,97 @@
+"""Clients that are slow, silent, or read nothing hold no connection for ever."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+from tests.support.event_client import SignIn
+from tests.support.facade import POLL_S, Facade, StartFacade, User, wait_for
+
+from onair_api.event.stream import http_connection
+
+LARGE = "x" * 200_000
+PROJECTS = 40
+"""With one of these as metadata each: together more than the buffers of two sockets."""
+
+
+@pytest.fixture
+def strict(start_facade: StartFacade, monkeypatch: pytest.MonkeyPatch) -> Iterator[Facade]:
+    with start_facade() as facade:
+        monkeypatch.setattr(http_connection, "REQUEST_TIMEOUT_S", 0.5)
+        monkeypatch.setattr(http_connection, "UNREAD_TIMEOUT_S", 1.0)
+        yield facade
+
+
+def connected(facade: Facade, sent: str = "", received_bytes: int = 4096) -> socket.socket:
+    host, _, port = facade.url.removeprefix("http://").rpartition(":")
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, received_bytes)
+    client.settimeout(10)
+    client.connect((host, int(port)))
+    client.sendall(sent.encode())
+    return client
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Waits until the server closes, whatever it says before."""
+    try:
+        while client.recv(65_536):
+            pass
+    except ConnectionResetError:
+        return True
+    return True
+
+
+def get(user: User, path: str) -> str:
+    return f"GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {user.token}\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    ["", "GET /healthz HTT", "GET /healthz HTTP/1.1\r\nHost: a\r\n",
+     "POST /live/v2/collection HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{"],
+    ids=["nothing", "half a line", "half a head", "half a body"],
+)  # fmt: skip
+def test_a_request_that_does_not_arrive_is_not_waited_for(strict: Facade, sent: str) -> None:
+    with connected(strict, sent) as client:
+        assert is_closed(client)
+
+
+def test_a_kept_connection_may_be_idle_for_longer_than_a_request(strict: Facade) -> None:
+    healthz = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+    with connected(strict, healthz) as kept:
+        assert kept.recv(65_536).startswith(b"HTTP/1.1 200")
+        with connected(strict) as silent:
+            assert is_closed(silent)
+        kept.sendall(healthz.encode())
+        assert kept.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
+@pytest.fixture
+def large(strict: Facade, sign_in: SignIn) -> User:
+    user = sign_in(facade=strict)
+    collection = user.collection()
+    for _ in range(PROJECTS):
+        user.project(collection, metadata=LARGE)
+    return user
+
+
+def test_who_reads_nothing_is_cut_and_who_reads_slowly_is_not(strict: Facade, large: User) -> None:
+    connections = strict.server.server_state.connections
+    strict.http.close()
+    wait_for(lambda: not connections, "no other connection is open")
+    request = get(large, "/live/v2/collection")
+    with connected(strict, request), connected(strict, request) as slow:
+        wait_for(lambda: len(connections) == 2, "both are served")
+        size = 0
+        while len(connections) == 2:
+            size += len(slow.recv(4096))
+            assert size < PROJECTS * len(LARGE), "the one that reads nothing is not cut"
+            time.sleep(POLL_S)
+        while size < PROJECTS * len(LARGE):
+            data = slow.recv(65_536)
+            assert data, f"cut after {size} bytes"
+            size += len(data)
