@@ -21,6 +21,7 @@ from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.collection import CollectionSpec
+from onair_crds.runtime.steps import in_steps
 from onair_crds.shapes import JsonObject
 
 COLLECTION_MESSAGE = message_of(CollectionSpec).only("metadata")
@@ -47,7 +48,8 @@ class Collections:
         """The caller's collections, with their projects and sources, oldest first."""
         entries = self._cluster.view.children(COLLECTION, *caller.identity.owner)
         page = page_of(entries, message, lambda entry: entry.created)
-        return {"collections": [await self._record(caller, entry) for entry in page.items], **page.field}
+        found = [await self._record(caller, entry) async for entry in in_steps(page.items)]
+        return {"collections": found, **page.field}
 
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         note = caller.note(message, self._limits.request_metadata_bytes)
@@ -118,10 +120,10 @@ class Collections:
             **record,
             "projects": [
                 await self._records.record(each, secrets=secrets)
-                for each in (view.children(PROJECT, entry.name) if projects else [])
+                async for each in in_steps(view.children(PROJECT, entry.name) if projects else [])
             ],
             "sources": [
                 await self._records.sources.record(each, secrets=secrets)
-                for each in (view.children(SOURCE, entry.name) if sources else [])
+                async for each in in_steps(view.children(SOURCE, entry.name) if sources else [])
             ],
         }

@@ -16,6 +16,7 @@ from onair_crds.kube.store import Entry
 from onair_crds.resources.encoding import Encoding, target_bitrate_bps
 from onair_crds.resources.project import ProjectSpec, SourceTrigger
 from onair_crds.resources.rendering import Rendering
+from onair_crds.runtime.steps import in_steps
 from onair_crds.shapes import JsonObject
 
 PROJECT_MESSAGE = message_of(ProjectSpec).only(
@@ -50,7 +51,7 @@ class ProjectRecords:
         view, collection_id = self.view, str(entry.spec.get("collectionId"))
         destinations = [
             await destination_record(each, collection_id, self._credentials, secrets=secrets)
-            for each in view.children(DESTINATION, entry.name)
+            async for each in in_steps(view.children(DESTINATION, entry.name))
         ]
         return {
             **_own_record(entry),

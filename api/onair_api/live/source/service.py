@@ -27,6 +27,7 @@ from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import SpecChange, Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceSpec
+from onair_crds.runtime.steps import in_steps
 from onair_crds.shapes import JsonObject
 
 IN_USE = "the source is in use in a running broadcast: stop that first, or delete with force=true"
@@ -52,7 +53,8 @@ class Sources:
         collection = await owned_collection(self._cluster, caller.identity, ids["collectionId"])
         entries = self._cluster.view.children(SOURCE, collection.name)
         page = page_of(entries, message, lambda entry: entry.created)
-        return {"sources": [await self._record(caller, entry) for entry in page.items], **page.field}
+        found = [await self._record(caller, entry) async for entry in in_steps(page.items)]
+        return {"sources": found, **page.field}
 
     async def create(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A pushed source gets its key before it is there, so none is ever without."""

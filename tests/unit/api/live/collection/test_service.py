@@ -1,0 +1,71 @@
+"""A list of thousands of resources, while others want their turn."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from onair_api.auth.callers import Caller
+from onair_api.auth.identity import Identity
+from onair_api.auth.tokens import Verified
+from onair_api.cache.view import View
+from onair_api.live.collection.service import Collections
+from onair_api.live.project.record import ProjectRecords
+from onair_api.live.source.record import SourceRecords
+from onair_api.settings import LimitSettings
+from onair_api.writes.credentials import Credentials
+from onair_crds.contract.ingest import Ingest
+from onair_crds.resources.enums import Role
+from onair_crds.runtime import steps
+from onair_crds.shapes import Document
+
+PROJECTS, DESTINATIONS = 20, 10
+
+
+def filled_view() -> View:
+    view = View()
+
+    def put(kind: str, name: str, **document: Document) -> None:
+        version = str(sum(view.size(each) for each in ("Collection", "Project", "Destination")) + 1)
+        metadata = {"name": name, "uid": f"{kind}-{name}", "resourceVersion": version}
+        view.put(kind, {"metadata": metadata, **document})
+
+    put("Collection", "c", spec={"owner": {"serviceId": "s", "serviceUserId": "u"}})
+    put("Credentials", "keys", data={"key": base64.b64encode(b"hush").decode()})
+    address = {"rtmpPush": {"url": "rtmp://a.example/b", "keySecretRef": {"name": "keys", "key": "key"}}}
+    for p in range(PROJECTS):
+        put("Project", f"p{p}", spec={"collectionId": "c", "composition": {"external": {"url": "http://a/"}}})
+        for d in range(DESTINATIONS):
+            put("Destination", f"p{p}-{d}", spec={"projectId": f"p{p}", "enabled": True, "address": address})
+    return view
+
+
+async def test_a_long_list_gives_way_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster: Any = SimpleNamespace(view=filled_view())
+    codes: Any = SimpleNamespace(of_project=lambda _: [])
+    nothing: Any = None
+    sources = SourceRecords(nothing, Ingest("rtmp://i.example/live", "srt://i.example"))
+    records = ProjectRecords(cluster.view, Credentials(cluster), codes, sources)
+    collections = Collections(cluster, nothing, records, nothing, nothing, LimitSettings())
+    identity = Identity("s", "u", "u", Role.HOST, ())
+    caller = Caller(Verified(identity, 0, 1, 0, "token"))
+    monkeypatch.setattr(steps, "STEP_S", 0.0)
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    waiting = asyncio.create_task(others())
+    listed = await collections.list_collections(caller, {}, {})
+    waiting.cancel()
+    assert turns > PROJECTS * DESTINATIONS
+    (collection,) = listed["collections"]
+    assert sum(len(project["destinations"]) for project in collection["projects"]) == PROJECTS * DESTINATIONS
+    assert collection["projects"][0]["destinations"][0]["address"]["rtmpPush"]["key"] == "hush"
