@@ -33,7 +33,14 @@ def folders() -> list[Path]:
 
 
 def export() -> None:
-    """Prints the variables for a shell to evaluate."""
+    """Prints the variables for a shell to evaluate.
+
+    Those of the cluster come first: without a release, kubectl must not find another cluster, or none.
+
+    Raises:
+        Failed: no release is installed.
+    """
     print(f"export PATH={shlex.quote(os.pathsep.join(map(str, folders())))}:$PATH")
+    print(f"export KUBECONFIG={shlex.quote(str(KUBECONFIG))}")
     for name, value in variables().items():
         print(f"export {name}={shlex.quote(value)}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from onair_dev.cluster import environment
+from onair_dev.failures import Failed
 from onair_dev.settings import KUBECONFIG, url
 from onair_dev.tools.cluster_tools import CLIENTS
 
@@ -38,3 +39,14 @@ def test_a_shell_finds_the_clients_the_api_and_the_cluster(
     *found, variables = shell.stdout.splitlines()
     assert found == [str(places[name] / name) for name in CLIENTS]
     assert variables == f"{url()} a key' {KUBECONFIG}"
+
+
+def test_without_a_release_a_shell_still_finds_the_cluster(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "kubectl", lambda *_: "")
+    with pytest.raises(Failed, match="cannot be read"):
+        environment.export()
+    printed = capsys.readouterr().out
+    assert printed.startswith("export PATH=")
+    assert f"export KUBECONFIG={KUBECONFIG}" in printed
