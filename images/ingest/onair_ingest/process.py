@@ -19,6 +19,10 @@ from onair_ingest.metrics import StreamMetrics
 from onair_ingest.pulls.address_guard import AddressGuard
 from onair_ingest.pulls.pull import Pauses
 from onair_ingest.pulls.pulls import Pulls
+from onair_ingest.readers.metrics import ReaderMetrics
+from onair_ingest.readers.readers import Readers
+from onair_ingest.readers.routes import ReaderRoutes
+from onair_ingest.readers.rtmp_player import MediaServer
 from onair_ingest.settings import Settings
 from onair_ingest.streams.identity import Identities
 from onair_ingest.streams.streams import Streams
@@ -50,16 +54,19 @@ async def _serve(
     )
     facade = Facade(session, secret, settings.name, settings.hook)
     hook = Hook(Admission(facade, streams, identities, mediamtx))
-    REGISTRY.register(StreamMetrics(streams))
     probes = ProbeServer(lambda: streams.settled and streams.server_responds)
     await probes.start(settings.metrics_port)
     guard = AddressGuard(settings.pulls.allowed_ranges, settings.pulls.refused_ranges)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
     pulls = Pulls(mediamtx, streams, guard, pauses)
     await pulls.forget_former()
+    media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
+    readers = Readers(streams.path, media_server, settings.reader_linger_s)
+    REGISTRY.register(StreamMetrics(streams))
+    REGISTRY.register(ReaderMetrics(readers))
     servers = [
         await hook.start(settings.hook.host, settings.hook.port),
-        await StreamsApi(streams, pulls, secret).start(settings.port),
+        await StreamsApi(streams, pulls, secret, ReaderRoutes(readers, secret)).start(settings.port),
     ]
     log.info("ingest.started", gateway=settings.name, port=settings.port)
     framerates = Framerates(streams, settings.mediamtx.rtsp_url, hook.reader_password)
@@ -69,6 +76,7 @@ async def _serve(
     for task in (*parts, stopping):
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
+    await readers.close()
     for server in servers:
         await server.cleanup()
     await pulls.close()

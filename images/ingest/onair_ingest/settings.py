@@ -19,6 +19,8 @@ class MediaMtxSettings(Part):
     """Its API, which nobody else reaches."""
     rtsp_url: str = "rtsp://127.0.0.1:8554"
     """Where this process reads streams."""
+    rtmp_url: str = "rtmp://127.0.0.1:1935"
+    """Likewise, for pages: with the decoding times that RTSP lacks."""
     poll_interval_s: Annotated[float, Field(gt=0, le=1)] = 0.25
     """How often its streams are looked at."""
     timeout_s: Annotated[float, Field(gt=0)] = 2.0
@@ -61,6 +63,8 @@ class Settings(ProgramSettings):
     """The installation's secret, which all tokens of ingest follow from."""
     silent_after_s: Annotated[float, Field(gt=0)] = 1.0
     """A stream without media for this long does not flow."""
+    reader_linger_s: Annotated[float, Field(ge=0)] = 5.0
+    """How long a stream is read on after its last reader: one that reconnects waits for no key frame."""
     mediamtx: MediaMtxSettings = MediaMtxSettings()
     hook: HookSettings = HookSettings()
     pulls: PullSettings = PullSettings()

@@ -1,4 +1,4 @@
-"""The streams for the operator: which it follows, wants to be pulled, or disconnects."""
+"""The streams for the operator, which it follows, wants to be pulled, or disconnects; and for readers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, gateway
 from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
 from onair_ingest.pulls.pulls import Pulls
+from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams.streams import Streams
 
 MAX_PULLS = 4 * 1024 * 1024
@@ -18,28 +19,32 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class StreamsApi:
-    def __init__(self, streams: Streams, pulls: Pulls, secret: bytes) -> None:
+    def __init__(self, streams: Streams, pulls: Pulls, secret: bytes, readers: ReaderRoutes) -> None:
         self._streams = streams
         self._pulls = pulls
+        self._readers = readers
         self._token = f"Bearer {gateway_token(secret, 'operator')}".encode()
 
     async def start(self, port: int) -> web.AppRunner:
         """Listens on all addresses of the pod."""
-        app = web.Application(middlewares=[self._guard], client_max_size=MAX_PULLS)
-        app.router.add_get(STREAMS_PATH, self._follow)
-        app.router.add_put(PULLS_PATH, self._put_pulls)
-        app.router.add_delete(STREAMS_PATH + "/{stream}", self._disconnect)
+        app = web.Application(client_max_size=MAX_PULLS)
+        app.router.add_get(STREAMS_PATH, self._for_operator(self._follow))
+        app.router.add_put(PULLS_PATH, self._for_operator(self._put_pulls))
+        app.router.add_delete(STREAMS_PATH + "/{stream}", self._for_operator(self._disconnect))
+        self._readers.add_to(app)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         await web.TCPSite(runner, None, port).start()
         return runner
 
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        shown = request.headers.get("Authorization", "").encode()
-        if not hmac.compare_digest(shown, self._token):
-            return web.json_response({"message": "a token of the operator is required"}, status=401)
-        return await handler(request)
+    def _for_operator(self, handler: Handler) -> Handler:
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            shown = request.headers.get("Authorization", "").encode()
+            if not hmac.compare_digest(shown, self._token):
+                return web.json_response({"message": "a token of the operator is required"}, status=401)
+            return await handler(request)
+
+        return guarded
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})

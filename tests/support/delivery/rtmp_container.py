@@ -30,12 +30,12 @@ paths:
 class RtmpContainer:
     """Use as a context manager."""
 
-    def __init__(self, image: str) -> None:
-        self.image, self.name = image, f"onair-test-rtmp-{uuid.uuid4().hex[:8]}"
+    def __init__(self, image: str, config: str = CONFIG) -> None:
+        self.image, self.config, self.name = image, config, f"onair-test-rtmp-{uuid.uuid4().hex[:8]}"
 
     def __enter__(self) -> Self:
         config = Path(tempfile.mkdtemp()) / "far-end.yml"
-        config.write_text(CONFIG)
+        config.write_text(self.config)
         docker("create", "--name", self.name, self.image, "/far-end.yml")
         docker("cp", str(config), f"{self.name}:/far-end.yml")
         docker("start", self.name)

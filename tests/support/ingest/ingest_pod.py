@@ -60,6 +60,7 @@ class IngestPod:
             "ONAIR_SECRET_FILE": str(folder / "secret"),
             "ONAIR_MEDIAMTX__API_URL": f"http://127.0.0.1:{self.api_port}",
             "ONAIR_MEDIAMTX__RTSP_URL": f"rtsp://127.0.0.1:{self.rtsp_port}",
+            "ONAIR_MEDIAMTX__RTMP_URL": f"rtmp://127.0.0.1:{self.rtmp_port}",
             "ONAIR_HOOK__PORT": str(self.hook_port),
             "ONAIR_HOOK__FACADE_URL": facade_url,
             **(settings or {}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from onair_encoder.media import amf
+from onair_crds.rtmp import amf
 from onair_encoder.media.flv import Packet
 
 FrameSize = tuple[object, object]

@@ -45,6 +45,11 @@ class Streams:
     def get(self, stream: str) -> Judged | None:
         return self._judgement.get(stream)
 
+    def path(self, stream: str) -> str | None:
+        """Where the server has a stream, while somebody publishes it. It may hold the stream key."""
+        judged = self.get(stream)
+        return judged.look.path.name if judged else None
+
     def all(self) -> Iterable[Judged]:
         return self._judgement.all()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.media import amf
+from onair_crds.rtmp import amf
 from onair_encoder.media.flv import SCRIPT, Packet
 from onair_encoder.media.metadata import VideoFormat, video_format
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from onair_encoder.media import amf
+from onair_crds.rtmp import amf
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.status import ended_by, refusal
 from onair_encoder.publish.session_error import SessionError

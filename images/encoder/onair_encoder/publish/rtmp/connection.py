@@ -7,12 +7,11 @@ import socket
 import struct
 from collections import deque
 
-from onair_encoder.media import amf
+from onair_crds.rtmp import amf, chunks
+from onair_crds.rtmp.chunks import ChunkReader, Message, message_chunks
 from onair_encoder.media.flv import AUDIO, SCRIPT, Packet
-from onair_encoder.publish.rtmp import chunks
 from onair_encoder.publish.rtmp.acknowledgements import Acknowledgements
 from onair_encoder.publish.rtmp.address import RtmpAddress, Streams
-from onair_encoder.publish.rtmp.chunks import ChunkReader, Message, message_chunks
 from onair_encoder.publish.rtmp.commands import Commands
 from onair_encoder.publish.rtmp.handshake import shake_hands
 from onair_encoder.publish.session_error import SessionError, network_error

@@ -12,7 +12,7 @@ from tests.support.delivery.scripted_rtmp import ScriptedRtmp, agree, feed
 from tests.support.delivery.watched import Watched
 
 from onair_crds.contract.program import ProgramDestination
-from onair_encoder.media import amf
+from onair_crds.rtmp import amf
 from onair_encoder.media.fan_out import FanOut
 
 TIMEOUT_MS = 300

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onair_encoder.publish.rtmp.chunks import MAX_STREAMS, ChunkError, ChunkReader, message_chunks
+from onair_crds.rtmp.chunks import MAX_STREAMS, ChunkError, ChunkReader, message_chunks
 
 
 @given(

@@ -11,7 +11,7 @@ COMMAND_AMF3, DATA_AMF0, COMMAND_AMF0 = 17, 18, 20
 OUT_CHUNK_SIZE = 65536
 _EXTENDED = 0xFFFFFF
 MAX_MESSAGE = 1024 * 1024
-"""Bytes. A server sends commands and no media."""
+"""Bytes. A server that is published to sends commands and no media."""
 MAX_STREAMS = 64
 """Chunk streams of a server: each may hold a message that is not complete."""
 
@@ -71,8 +71,13 @@ class _Stream:
 class ChunkReader:
     """Feed it bytes, take whole messages out."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_message: int = MAX_MESSAGE) -> None:
+        """
+        Args:
+            max_message: the largest message that is taken, in bytes.
+        """
         self.chunk_size = 128
+        self._max_message = max_message
         self._buffer = bytearray()
         self._streams: dict[int, _Stream] = {}
 
@@ -131,7 +136,7 @@ class ChunkReader:
             parsed.timestamp_ms = time if kind == 0 else stream.timestamp_ms + time
         elif parsed.extended:
             at += 4
-        if parsed.length > MAX_MESSAGE:
+        if parsed.length > self._max_message:
             raise ChunkError(f"a message of {parsed.length} bytes")
         size = min(self.chunk_size, parsed.length - len(stream.body))
         if len(buffer) < at + size:

@@ -1,0 +1,69 @@
+// Plays samples when they are due: by half a per cent faster or slower to follow the source's clock.
+
+const RING = 1 << 18;          // samples, more than five seconds at 48 kHz
+const JOIN_MS = 30;            // times of RTMP are rounded to 1 ms: what is nearer follows without a gap
+const STEP_MS = 60;            // what is further off is jumped over
+const SLEW = 0.005, SETTLE_S = 1;
+
+registerProcessor('onair-playout', class extends AudioWorkletProcessor {
+  constructor() {
+    super();
+    this.ring = [new Float32Array(RING), new Float32Array(RING)];
+    this.reset();
+    this.port.onmessage = ({data}) => {
+      if (data.reset) this.reset();
+      else if (data.channels) this.write(data);
+      else this.due = data;
+    };
+  }
+
+  reset() {
+    this.rate = 0;
+    this.begin = this.end = 0;   // samples of the stream that the ring holds
+    this.position = null;        // the next one to be played
+    this.due = null;
+  }
+
+  write({atMs, rate, channels}) {
+    if (rate !== this.rate) { this.reset(); this.rate = rate; }
+    const at = Math.round(atMs * rate / 1000), size = channels[0].length;
+    let from = this.end;
+    if (from === this.begin || Math.abs(at - from) > JOIN_MS * rate / 1000) {
+      if (at < from || at - from > RING / 2) this.begin = at;
+      for (let i = Math.max(from, this.begin); i < at; i++) for (const ring of this.ring) ring[i & RING - 1] = 0;
+      from = at;
+    }
+    const right = channels[1] ?? channels[0];
+    for (let i = 0; i < size; i++) {
+      this.ring[0][from + i & RING - 1] = channels[0][i];
+      this.ring[1][from + i & RING - 1] = right[i];
+    }
+    this.end = from + size;
+    this.begin = Math.max(this.begin, this.end - RING);
+  }
+
+  process(_, [output]) {
+    if (!this.rate || !this.due) return true;
+    const {contextTime, mediaMs} = this.due;
+    const wanted = (mediaMs + (currentTime - contextTime) * 1000) * this.rate / 1000;
+    const off = this.position === null ? Infinity : this.position - wanted;
+    let slew = 0;
+    if (Math.abs(off) > STEP_MS * this.rate / 1000) this.position = wanted;
+    else slew = Math.max(-SLEW, Math.min(SLEW, -off / this.rate / SETTLE_S));
+    const step = this.rate / sampleRate * (1 + slew), size = output[0].length;
+    for (let i = 0; i < size; i++, this.position += step) {
+      const at = Math.floor(this.position);
+      if (at - 1 < this.begin || at + 2 >= this.end) continue;
+      for (let channel = 0; channel < output.length; channel++) {
+        output[channel][i] = between(this.ring[channel], at, this.position - at);
+      }
+    }
+    return true;
+  }
+});
+
+/** Cubic (Catmull-Rom) interpolation between a sample and the next. */
+function between(ring, at, t) {
+  const a = ring[at - 1 & RING - 1], b = ring[at & RING - 1], c = ring[at + 1 & RING - 1], d = ring[at + 2 & RING - 1];
+  return b + t * ((c - a) + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a))) / 2;
+}

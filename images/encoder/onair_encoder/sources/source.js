@@ -1,0 +1,220 @@
+// Shows and plays a live source on a page: access units from this pod's agent, decoded with WebCodecs.
+//
+//   import {Source} from 'http://127.0.0.1:8450/sources/source.js';
+//   const source = new Source(sourceId);
+//   document.body.append(source.canvas);
+//   source.audio.connect(source.audioContext.destination);
+//
+// Records are described in onair_crds/contract/access_units.py. Audio and video keep to one clock, which is
+// the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
+// record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
+
+const HEADER = 20;
+const VIDEO_CONFIG = 1, AUDIO_CONFIG = 2, VIDEO = 3, AUDIO = 4;
+const RETRY_MS = 500;
+const SILENT_MS = 1000;      // a source of which nothing arrives for so long counts as away
+const MAX_FRAMES = 90;       // decoded ones that wait for their time
+const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
+const MODULE = new URL('audio-playout.js', import.meta.url);
+
+/** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
+export class Clock {
+  constructor(delayMs) {
+    this.delayMs = delayMs;
+    this.baseMs = null;
+    this.seconds = [];        // least lag of each of the last seconds
+  }
+  arrived(dtsMs, nowMs) {
+    const lag = nowMs - dtsMs, second = Math.floor(nowMs / 1000);
+    const last = this.seconds.at(-1);
+    if (last?.second === second) last.lag = Math.min(last.lag, lag);
+    else this.seconds.push({second, lag});
+    while (this.seconds[0].second < second - 5) this.seconds.shift();
+    const least = Math.min(...this.seconds.map(each => each.lag));
+    const off = this.baseMs === null ? Infinity : least - this.baseMs;
+    if (Math.abs(off) > CLOCK_STEP_MS) this.baseMs = least;
+    else this.baseMs += Math.sign(off) * Math.min(Math.abs(off), 0.05);
+  }
+  reset() { this.baseMs = null; this.seconds = []; }
+  mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
+}
+
+export class Source extends EventTarget {
+  /**
+   * Events: `connect` with the first picture or sound, `disconnect` when nothing comes any more, `resize`.
+   * @param {string} id - of the source.
+   * @param {object} [options] - `audioContext`; `delayMs`, the jitter buffer; `url` of the agent's WebSocket.
+   */
+  constructor(id, {audioContext, delayMs = 100, url} = {}) {
+    super();
+    this.id = id;
+    this.connected = false;
+    this.canvas = document.createElement('canvas');
+    this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
+    this.audio = new GainNode(this.audioContext);
+    this.clock = new Clock(delayMs);
+    this.shown = null;        // microseconds of the frame on the canvas
+    this.dropped = 0;
+    this._url = url ?? new URL(`/sources/${encodeURIComponent(id)}`, import.meta.url).href.replace(/^http/, 'ws');
+    this._paper = this.canvas.getContext('2d', {alpha: false, desynchronized: false});
+    this._frames = [];
+    this._heardMs = 0;
+    this._closed = false;
+    this._playout = this._startPlayout();
+    this._open();
+    this._timer = setInterval(() => this._tick(), 100);
+    this._draw = this._draw.bind(this);
+    requestAnimationFrame(this._draw);
+  }
+
+  /** A MediaStream of what is shown and played. */
+  get stream() {
+    if (!this._stream) {
+      const audio = new MediaStreamAudioDestinationNode(this.audioContext);
+      this.audio.connect(audio);
+      this._stream = new MediaStream([...this.canvas.captureStream().getTracks(), ...audio.stream.getTracks()]);
+    }
+    return this._stream;
+  }
+
+  close() {
+    this._closed = true;
+    clearInterval(this._timer);
+    clearTimeout(this._retry);
+    this._socket?.close();
+    this._stop();
+    this.audio.disconnect();
+  }
+
+  async _startPlayout() {
+    await this.audioContext.audioWorklet.addModule(MODULE);
+    const node = new AudioWorkletNode(this.audioContext, 'onair-playout', {numberOfInputs: 0, outputChannelCount: [2]});
+    node.connect(this.audio);
+    return node.port;
+  }
+
+  _open() {
+    const socket = this._socket = new WebSocket(this._url);
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = event => this._record(event.data);
+    socket.onclose = () => {
+      this._stop();
+      if (!this._closed) this._retry = setTimeout(() => this._open(), RETRY_MS);
+    };
+  }
+
+  /** Forgets the stream; the last picture stays. */
+  _stop() {
+    for (const decoder of [this._video, this._audio]) if (decoder && decoder.state !== 'closed') decoder.close();
+    this._video = this._audio = null;
+    this._frames.splice(0).forEach(frame => frame.close());
+    this.clock.reset();
+    this._playout.then(port => port.postMessage({reset: true}));
+    this._away();
+  }
+
+  _away() {
+    if (!this.connected) return;
+    this.connected = false;
+    this.dispatchEvent(new Event('disconnect'));
+  }
+
+  _here() {
+    this._heardMs = performance.now();
+    if (this.connected) return;
+    this.connected = true;
+    this.dispatchEvent(new Event('connect'));
+  }
+
+  _record(buffer) {
+    const view = new DataView(buffer), payload = new Uint8Array(buffer, HEADER);
+    const kind = view.getUint8(0), key = (view.getUint8(1) & 1) !== 0;
+    const pts = Number(view.getBigInt64(4)), dts = Number(view.getBigInt64(12));
+    switch (kind) {
+      case VIDEO_CONFIG: this._videoConfig = config(payload); this._video = this._decoder(VideoDecoder, this._video, this._videoConfig); break;
+      case AUDIO_CONFIG: this._audioConfig = config(payload); this._audio = this._decoder(AudioDecoder, this._audio, this._audioConfig); break;
+      case VIDEO: case AUDIO: {
+        this.clock.arrived(dts / 1000, performance.now());
+        const decoder = kind === VIDEO ? this._video : this._audio;
+        if (!decoder || (decoder.waitsForKey && !key)) return;
+        decoder.waitsForKey = false;
+        const Chunk = kind === VIDEO ? EncodedVideoChunk : EncodedAudioChunk;
+        decoder.decode(new Chunk({type: key ? 'key' : 'delta', timestamp: pts, data: payload}));
+      }
+    }
+  }
+
+  _decoder(Decoder, present, configuration) {
+    const video = Decoder === VideoDecoder;
+    const decoder = present?.state === 'configured' ? present : new Decoder({
+      output: video ? frame => this._frame(frame) : data => this._samples(data),
+      error: () => this._damaged(Decoder),
+    });
+    decoder.configure(video ? {...configuration, optimizeForLatency: true} : configuration);
+    decoder.waitsForKey = true;
+    return decoder;
+  }
+
+  /** A decoder that met damage is closed: another one goes on with the next key frame. */
+  _damaged(Decoder) {
+    if (Decoder === VideoDecoder) this._video = this._decoder(Decoder, null, this._videoConfig);
+    else this._audio = this._decoder(Decoder, null, this._audioConfig);
+  }
+
+  // -- video ------------------------------------------------------------------------------------
+
+  _frame(frame) {
+    this._here();
+    this._frames.push(frame);
+    if (this._frames.length > MAX_FRAMES) { this._frames.shift().close(); this.dropped++; }
+  }
+
+  _draw(nowMs) {
+    if (this._closed) return;
+    requestAnimationFrame(this._draw);
+    const mediaMs = this.clock.mediaMs(nowMs);
+    if (mediaMs === null) return;
+    let frame = null;
+    while (this._frames.length && this._frames[0].timestamp / 1000 <= mediaMs) {
+      if (frame) { frame.close(); this.dropped++; }
+      frame = this._frames.shift();
+    }
+    if (!frame) return;
+    const {displayWidth: width, displayHeight: height} = frame;
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      Object.assign(this.canvas, {width, height});
+      this.dispatchEvent(new Event('resize'));
+    }
+    this._paper.drawImage(frame, 0, 0);
+    this.shown = frame.timestamp;
+    frame.close();
+  }
+
+  // -- audio ------------------------------------------------------------------------------------
+
+  async _samples(data) {
+    this._here();
+    const channels = Array.from({length: Math.min(2, data.numberOfChannels)}, (_, planeIndex) => {
+      const plane = new Float32Array(data.numberOfFrames);
+      data.copyTo(plane, {planeIndex, format: 'f32-planar'});
+      return plane;
+    });
+    const message = {atMs: data.timestamp / 1000, rate: data.sampleRate, channels};
+    data.close();
+    (await this._playout).postMessage(message, channels.map(plane => plane.buffer));
+  }
+
+  /** Tells the playout what is due when, and notices silence. */
+  async _tick() {
+    if (performance.now() - this._heardMs > SILENT_MS) this._away();
+    const {contextTime, performanceTime} = this.audioContext.getOutputTimestamp();
+    const mediaMs = performanceTime ? this.clock.mediaMs(performanceTime) : null;
+    if (mediaMs !== null) (await this._playout).postMessage({contextTime, mediaMs});
+  }
+}
+
+function config(payload) {
+  const size = payload[0] << 8 | payload[1];
+  const {codec, sampleRate, channels} = JSON.parse(new TextDecoder().decode(payload.subarray(2, 2 + size)));
+  return {codec, description: payload.slice(2 + size), ...sampleRate && {sampleRate, numberOfChannels: channels}};
+}

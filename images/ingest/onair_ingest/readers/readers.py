@@ -1,0 +1,111 @@
+"""Streams that are read: each is played once for all of its readers, and only while there are some."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+
+import structlog
+
+from onair_crds.contract.access_units import CLOSE_ENDED, CLOSE_UNSUPPORTED
+from onair_crds.rtmp.chunks import Message
+from onair_ingest.readers.demux import Demuxer
+from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
+from onair_ingest.readers.rtmp_player import MediaServer, PlayError, RtmpPlayer
+
+log = structlog.get_logger()
+
+
+class NoStream(Exception):
+    """No such stream is published here."""
+
+
+class _Played:
+    """One stream, from its first reader until some seconds after its last."""
+
+    def __init__(self, stream: str, player: RtmpPlayer, linger_s: float) -> None:
+        self.stream, self.feed = stream, Feed()
+        self._player, self._linger_s = player, linger_s
+        self._demuxer = Demuxer()
+        self._idle: asyncio.TimerHandle | None = None
+        self.task = asyncio.create_task(self._play())
+
+    async def _play(self) -> None:
+        reason, code = "the stream ended", CLOSE_ENDED
+        try:
+            await self._player.play(self._take)
+        except PlayError as error:
+            reason = str(error)
+        finally:
+            if self._demuxer.unsupported and self.feed.empty:
+                reason, code = "; ".join(self._demuxer.unsupported.values()), CLOSE_UNSUPPORTED
+            log.info("reader.ended", stream=self.stream, reason=reason, damaged=self._demuxer.damaged)
+            self.feed.end(FeedEnded(code, reason))
+
+    def _take(self, message: Message) -> None:
+        for record in self._demuxer.records(message, time.monotonic()):
+            self.feed.put(record)
+
+    def subscribe(self) -> Subscription:
+        if self._idle:
+            self._idle.cancel()
+            self._idle = None
+        return self.feed.subscribe()
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        self.feed.unsubscribe(subscription)
+        if not self.feed.readers and not self.task.done():
+            self._idle = asyncio.get_running_loop().call_later(self._linger_s, self.task.cancel)
+
+
+class Readers:
+    def __init__(self, path_of: Callable[[str], str | None], server: MediaServer, linger_s: float) -> None:
+        """
+        Args:
+            path_of: a stream's path in the media server, while it is published there; it may hold a key.
+            linger_s: how long a stream is played on after its last reader.
+        """
+        self._path_of, self._server, self._linger_s = path_of, server, linger_s
+        self._played: dict[str, _Played] = {}
+
+    @property
+    def played(self) -> dict[str, int]:
+        """The streams that are played now, with the number of their readers."""
+        return {stream: played.feed.readers for stream, played in self._played.items()}
+
+    @contextlib.asynccontextmanager
+    async def subscription(self, stream: str) -> AsyncIterator[Subscription]:
+        """A reader of a stream, for as long as the context lasts.
+
+        Raises:
+            NoStream: it is not published here.
+        """
+        played = self._play(stream)
+        subscription = played.subscribe()
+        try:
+            yield subscription
+        finally:
+            played.unsubscribe(subscription)
+
+    def _play(self, stream: str) -> _Played:
+        played = self._played.get(stream)
+        if played is None or played.task.done():
+            path = self._path_of(stream)
+            if path is None:
+                raise NoStream(stream)
+            player = RtmpPlayer(self._server, path)
+            played = self._played[stream] = _Played(stream, player, self._linger_s)
+            played.task.add_done_callback(lambda _: self._forget(stream, played))
+        return played
+
+    def _forget(self, stream: str, played: _Played) -> None:
+        if self._played.get(stream) is played:
+            del self._played[stream]
+
+    async def close(self) -> None:
+        tasks = [played.task for played in self._played.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

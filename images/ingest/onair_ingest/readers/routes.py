@@ -1,0 +1,81 @@
+"""What readers are served over HTTP: each request carries the token of its stream."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from socket import SO_SNDBUF, SOL_SOCKET
+
+from aiohttp import web
+
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX
+from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
+from onair_ingest.readers.feed import FeedEnded, Subscription
+from onair_ingest.readers.metrics import DROPPED
+from onair_ingest.readers.readers import NoStream, Readers
+
+HEARTBEAT_S = 5.0
+"""A reader that does not respond to pings for so long is gone."""
+
+SEND_BUFFER_BYTES = 512 * 1024
+"""What is in the kernel cannot be dropped any more when a reader is slow."""
+
+
+class ReaderRoutes:
+    def __init__(self, readers: Readers, secret: bytes) -> None:
+        self._readers, self._secret = readers, secret
+
+    def add_to(self, app: web.Application) -> None:
+        app.router.add_get(f"{STREAMS_PATH}/{{stream}}{ACCESS_UNITS_SUFFIX}", self._access_units)
+
+    def _authorized(self, request: web.Request) -> str:
+        """The stream that the request may read.
+
+        Raises:
+            web.HTTPUnauthorized: it shows no token, or that of another stream.
+        """
+        stream = request.match_info["stream"]
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(token.encode(), reader_token(self._secret, stream).encode()):
+            raise web.HTTPUnauthorized(text="the token of this stream is required")
+        return stream
+
+    async def _access_units(self, request: web.Request) -> web.StreamResponse:
+        stream = self._authorized(request)
+        try:
+            async with self._readers.subscription(stream) as subscription:
+                if request.transport:
+                    connection = request.transport.get_extra_info("socket")
+                    connection.setsockopt(SOL_SOCKET, SO_SNDBUF, SEND_BUFFER_BYTES)
+                socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)
+                await socket.prepare(request)
+                try:
+                    await send_all(socket, subscription)
+                finally:
+                    DROPPED.inc(subscription.dropped)
+                return socket
+        except NoStream:
+            raise web.HTTPNotFound(text="no such stream is published here") from None
+
+
+async def send_all(socket: web.WebSocketResponse, subscription: Subscription) -> None:
+    """Sends until the stream ends or the reader is gone: what it says is ignored, but its end is noticed."""
+    sending = asyncio.create_task(_send(socket, subscription))
+    listening = asyncio.create_task(_until_closed(socket))
+    await asyncio.wait({sending, listening}, return_when=asyncio.FIRST_COMPLETED)
+    for task in (sending, listening):
+        task.cancel()
+    await asyncio.gather(sending, listening, return_exceptions=True)
+
+
+async def _send(socket: web.WebSocketResponse, subscription: Subscription) -> None:
+    try:
+        while True:
+            await socket.send_bytes(await subscription.next())
+    except FeedEnded as ended:
+        await socket.close(code=ended.code, message=str(ended).encode())
+
+
+async def _until_closed(socket: web.WebSocketResponse) -> None:
+    async for _ in socket:
+        pass

@@ -1,0 +1,52 @@
+"""One clock for a stream, whatever its publisher's timestamps do. Pure."""
+
+from __future__ import annotations
+
+WRAP_MS = 1 << 32
+MAX_STEP_MS = 2000
+"""Timestamps that are further from the time that has passed have jumped."""
+
+
+class Timeline:
+    """Places the times of a stream's messages on a clock that begins with 0 and goes on through every jump.
+
+    A jump is a new offset. Messages of the other kind still come with the old times for a
+    while, so the last two offsets are known, and the one that fits is taken.
+    """
+
+    def __init__(self) -> None:
+        self._offsets: list[int] = []
+        """Newest first, in milliseconds."""
+        self._last_ms = 0
+        self._last_at_s = 0.0
+        self.jumps = 0
+
+    def restart(self) -> None:
+        """The publisher is another: its times have nothing to do with those before."""
+        self._offsets.clear()
+
+    def place(self, timestamp_ms: int, now_s: float) -> int:
+        """The time of a message in milliseconds.
+
+        Args:
+            timestamp_ms: as it came, modulo 2 to the 32nd.
+            now_s: a monotonic time; what passes during a jump passes on the clock too.
+        """
+        expected_ms = self._last_ms + round((now_s - self._last_at_s) * 1000) if self._last_at_s else 0
+        for offset in self._offsets:
+            placed = _nearest(timestamp_ms + offset, self._last_ms)
+            if abs(placed - self._last_ms) <= MAX_STEP_MS or abs(placed - expected_ms) <= MAX_STEP_MS:
+                break
+        else:
+            self.jumps += bool(self._last_at_s)
+            self._offsets = [expected_ms - timestamp_ms, *self._offsets[:1]]
+            placed = expected_ms
+        if placed >= self._last_ms:
+            self._last_ms, self._last_at_s = placed, now_s
+        return placed
+
+
+def _nearest(value_ms: int, to_ms: int) -> int:
+    """The number next to `to_ms` that is the same modulo the range of RTMP's timestamps."""
+    step = (value_ms - to_ms) % WRAP_MS
+    return to_ms + (step if step < WRAP_MS // 2 else step - WRAP_MS)
