@@ -32,6 +32,8 @@ class MemoryBucket:
         self.objects: dict[str, bytes] = {}
         self.requests: list[tuple[str, str]] = []
         """Methods and keys, in order."""
+        self.ended: list[str] = []
+        """Keys of playlists that were stored with an end."""
         self.refuses: Refusal = lambda method, key: None
         self._holds: Callable[[str, str], bool] = lambda method, key: False
         self._released = asyncio.Event()
@@ -62,6 +64,8 @@ class MemoryBucket:
         if if_match and if_match != self._etags.get(key):
             raise Changed("changed", permanent=True)
         self.objects[key] = bytes(data)
+        if b"#EXT-X-ENDLIST" in data:
+            self.ended.append(key)
         self._etags[key] = f'"{next(self._versions)}"'
         return self._etags[key]
 
@@ -84,8 +88,8 @@ class MemoryBucket:
 
     @property
     def tail(self) -> str:
-        """The one note of what is not listed; empty where there is none."""
-        return next((data.decode() for key, data in self.objects.items() if "-tail." in key), "")
+        """The one note of what the run's playlist does not list; empty where there is none."""
+        return next((d.decode() for key, d in self.objects.items() if key.startswith("run_rec-tail.")), "")
 
     @property
     def listed(self) -> list[str]:
@@ -160,7 +164,7 @@ class HlsInMemory:
         """What follows is of a process that begins with what is on disk."""
         self._monkeypatch.setattr(spool, "SPOOL", self.disk)
         self._monkeypatch.setattr(spool, "_leftovers", {})
-        self._monkeypatch.setattr(prefix_lock, "_LOCKS", {})
+        self._monkeypatch.setattr(prefix_lock, "_PLACES", {})
 
     def wanted(self, id_: str = "archive", **storage: Any) -> ProgramDestination:
         place = {"region": "r", "bucket": "shows", "access_key": "AK", "secret_key": "s3cret"}

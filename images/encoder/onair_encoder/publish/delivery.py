@@ -33,11 +33,19 @@ class Delivery:
             if known and self._updated(known, destination):
                 continue
             if known:
-                self._end(known)
-            kind = KINDS[destination.type]
-            self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, run)
+                self._end(self._publishers.pop(id_))
+            kind, before = KINDS[destination.type], self._giving_way_to(destination)
+            self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, run, before)
         self._open = {publisher for publisher in self._open if not publisher.over}
         self._open.update(self._publishers.values())
+
+    def _giving_way_to(self, wanted: ProgramDestination) -> list[Publisher]:
+        """Those being ended that leave to this one what they have to do; they do nothing more."""
+        kept = set(self._publishers.values())
+        found = [each for each in self._open - kept if not each.over and each.gives_way_to(wanted)]
+        for publisher in found:
+            publisher.abort()
+        return found
 
     def _updated(self, publisher: Publisher, wanted: ProgramDestination) -> bool:
         """Whether it could apply the change; otherwise another publisher replaces it."""

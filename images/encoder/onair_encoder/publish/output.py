@@ -51,6 +51,10 @@ class Output(ABC):
             update={"timeout_ms": before.timeout_ms, "generation": before.generation}
         )
 
+    def gives_way_to(self, wanted: ProgramDestination) -> bool:
+        """Whether this one, which is being ended, is to leave what it has to do to that one."""
+        return False
+
     def updated(self) -> bool:
         """Called after a change that keeps the session; True where a retry is due at once."""
         return False

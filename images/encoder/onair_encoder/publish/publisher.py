@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.runtime.stderr_log import log
@@ -29,7 +29,13 @@ class Publisher:
         fan_out: FanOut,
         changed: Callable[[], None],
         run: Run | None = None,
+        after: Sequence[Publisher] = (),
     ) -> None:
+        """
+        Args:
+            after: those of which this one takes over what they have to do, once they have ended.
+        """
+        self._after = after
         self.destination = Destination(wanted, fan_out, changed, run)
         self._contact = self.destination.run.contact
         self._output = kind(self.destination)
@@ -40,6 +46,9 @@ class Publisher:
 
     async def _run(self) -> None:
         try:
+            for publisher in self._after:
+                await publisher.ended()
+            self._after = ()
             await self._output.begin()
             await self._supply()
             await self._output.conclude()
@@ -127,6 +136,10 @@ class Publisher:
         finally:
             for waker in wakers:
                 waker.cancel()
+
+    def gives_way_to(self, wanted: ProgramDestination) -> bool:
+        """Whether this one, which is being ended, is to leave what it has to do to that one."""
+        return self._output.gives_way_to(wanted)
 
     @property
     def records(self) -> bool:

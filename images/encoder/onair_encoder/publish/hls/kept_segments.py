@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.prefix_lock import prefix_of
 from onair_encoder.publish.hls.segmenter import Cut
 
 PURGE_AFTER_S = 60.0
 """By then every destination of a stored programme has been taken up again."""
 
 
-def place_key(destination: str, storage: ProgramStorage, broadcast: str) -> str:
-    """The same for the same recording in the same place, in every process."""
-    place = (destination, storage.endpoint, storage.region, storage.bucket, storage.prefix, broadcast)
+def place_key(storage: ProgramStorage, broadcast: str) -> str:
+    """The same for the same playlist in the same place, in every process, whichever destination has it."""
+    place = (*prefix_of(storage), storage.vod, broadcast)
     return hashlib.sha256(json.dumps(place).encode()).hexdigest()[:24]
 
 
@@ -93,7 +94,7 @@ def _age(folder: Path) -> tuple[int, ...]:
 
 
 class Leftovers:
-    """Folders of a process that died, under the key of their place each."""
+    """Folders of a process that died, or a destination that was replaced, each under its place's key."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -104,6 +105,10 @@ class Leftovers:
         taken = [each for each in self._folders if each.name.partition(".")[0] == key]
         self._folders = [each for each in self._folders if each not in taken]
         return taken
+
+    def add(self, folder: Path) -> None:
+        """Keeps what a destination has left to the one that replaces it."""
+        self._folders.append(folder)
 
     def purge(self) -> None:
         """Removes what nobody has taken."""

@@ -13,7 +13,7 @@ from onair_encoder.publish.hls.drain import DrainTerms, drain
 from onair_encoder.publish.hls.kept_segments import place_key
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
-from onair_encoder.publish.hls.prefix_lock import PrefixLock
+from onair_encoder.publish.hls.prefix_lock import PrefixLock, prefix_of
 from onair_encoder.publish.hls.presentation import Presentation, Writer
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.segmenter import Segmenter
@@ -58,6 +58,11 @@ class HlsOutput(Output):
             longest_s = self.drain_s if storage.vod else short_s
             self._storing = _Storing(self.destination, storage, DrainTerms(short_s, longest_s, self.still_s))
 
+    def gives_way_to(self, wanted: ProgramDestination) -> bool:
+        """Whether that one is to go on with this recording, and with what of it still waits."""
+        mine, other = self.destination.wanted.storage, wanted.storage
+        return bool(mine and other and mine.vod and other.vod and prefix_of(mine) == prefix_of(other))
+
     def updated(self) -> bool:
         """Other credentials may fix what is wrong."""
         storage = self.destination.wanted.storage
@@ -90,12 +95,12 @@ class _Storing:
             Recording(storage, writer) if storage.vod else LiveWindow(storage, writer)
         )
         self._store = ObjectStore(destination, storage)
-        self._lock = PrefixLock(storage, terms.least_s + 1)
+        self._lock = PrefixLock(storage, terms.least_s + 1, destination.stop.is_set)
         self._spool_writer = SpoolWriter(
             destination.fan_out,
             Segmenter(storage.segment_duration_ms, lambda: dt.datetime.now(dt.UTC)),
             spool_of(
-                place_key(destination.wanted.id, storage, destination.run.broadcast),
+                place_key(storage, destination.run.broadcast),
                 self._presentation.spool_s,
                 keeps=storage.vod,
             ),
@@ -135,7 +140,7 @@ class _Storing:
             self._spool_writer.leave()
         else:
             self._spool_writer.close()
-        await self.upload.deletions.close()
         self._lock.release()
+        await self.upload.deletions.close()
         with contextlib.suppress(Exception):
             await asyncio.shield(self._store.close())

@@ -13,7 +13,13 @@ NO_ETAG = '"00000000000000000000000000000000"'
 
 
 class PlaylistGuard:
-    def __init__(self, store: ObjectStore, presentation: Presentation) -> None:
+    def __init__(self, store: ObjectStore, presentation: Presentation, copy: str = "") -> None:
+        """
+        Args:
+            copy: another name that the playlist is stored under; empty for its own.
+        """
+        self._name = copy or presentation.index
+        self._displaced_by = presentation.copy_displaced_by if copy else presentation.displaced_by
         self._store = store
         self._presentation = presentation
         self._etag = ""
@@ -33,15 +39,16 @@ class PlaylistGuard:
             SessionError: it is not known, or another encoder has taken over.
         """
         try:
-            found = await self._store.get(self._presentation.index)
+            found = await self._store.get(self._name)
         except NotReadable:
             self._readable = False
             raise
         self.others = None
-        if other := self._presentation.displaced_by(found.text):
+        if other := self._displaced_by(found.text):
             self.others = found.text
             raise self._displaced(other)
-        self._presentation.overtake(found.text)
+        if self._name == self._presentation.index:
+            self._presentation.overtake(found.text)
         self._etag = found.etag
         return found.text
 
@@ -65,7 +72,7 @@ class PlaylistGuard:
             await self._try_conditions(text)
 
     async def _put(self, text: bytes, if_match: str = "") -> None:
-        self._etag = await self._store.put_playlist(self._presentation.index, text, if_match)
+        self._etag = await self._store.put_playlist(self._name, text, if_match)
 
     async def _read_if_allowed(self) -> bool:
         try:

@@ -107,6 +107,14 @@ class Presentation(ABC):
         """The playlist, as it is stored."""
         return str(self.playlist)
 
+    def copy_displaced_by(self, text: str) -> str | None:
+        """Who else writes where a copy is stored, by the playlist that is there; None where nobody does."""
+        return None
+
+    def copy_stored(self) -> None:
+        """Takes note of it."""
+        return
+
     def tail_text(self) -> str:
         """What is stored as the tail."""
         return self.playlist.tail(len(self.unlisted))

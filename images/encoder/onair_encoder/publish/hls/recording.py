@@ -29,6 +29,8 @@ class Recording(Presentation):
         # A playlist of its own: the next run's does not replace it
         self.copies = (INDEX,)
         self.tail = SegmentName(self.prefix, 0, writer.epoch, writer.process).tail
+        self._copied = False
+        """What is under the other name is this playlist, and no former broadcast's."""
         self._withdrawn = False
         self._tails: list[str] = []
         """That are of no more use once a playlist is stored."""
@@ -61,6 +63,15 @@ class Recording(Presentation):
         """It has its longest duration."""
         limit_ms = self.storage.max_duration_ms
         return limit_ms > 0 and self.playlist.total_s * 1000 >= limit_ms
+
+    def copy_displaced_by(self, text: str) -> str | None:
+        last = SegmentName.of((named_segments(text) or [""])[-1])
+        if self._copied and last and last.prefix != self.prefix:
+            return "another broadcast"
+        return self.displaced_by(text)
+
+    def copy_stored(self) -> None:
+        self._copied = True
 
     def tail_of(self, text: str) -> str:
         last = SegmentName.of((named_segments(text) or [""])[-1])

@@ -37,6 +37,13 @@ _leftovers: dict[Path, Leftovers] = {}
 """Of this process' predecessor, by the folder of all spools."""
 
 
+def left(spool: Spool) -> None:
+    """Another destination of this process may go on with what a spool has left."""
+    for folder in spool.folders:
+        if leftovers := _leftovers.get(folder.parent):
+            leftovers.add(folder)
+
+
 def spool_of(key: str, most_s: float | None, *, keeps: bool = False) -> Spool:
     """A spool in a folder of its own: a successor in the same place may begin while this one ends.
 
@@ -97,6 +104,11 @@ class Spool:
         """Notes of what is stored and not yet listed."""
         self._adopted: list[Path] = []
         shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where its segments are, the oldest first."""
+        return [*self._adopted, self._folder]
 
     def adopt(self, folder: Path) -> None:
         """Takes what a spool of a process that died has kept; what comes next does not continue it."""
@@ -222,7 +234,7 @@ class Spool:
         """Frees memory and disk."""
         while self._waiting:
             self.done(self._waiting[0])
-        for folder in (self._folder, *self._adopted):
+        for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
 
     def leave(self, rest: Iterable[Cut]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.flv import Packet
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
-from onair_encoder.publish.hls.spool import Spool
+from onair_encoder.publish.hls.spool import Spool, left
 
 
 class SpoolWriter:
@@ -55,6 +55,7 @@ class SpoolWriter:
         self.stop()
         self._task.cancel()
         self.spool.leave(self._rest())
+        left(self.spool)
 
     def _rest(self) -> Iterator[Cut]:
         while not self._cuts.empty():

@@ -43,6 +43,7 @@ class Upload:
         self._presentation = presentation
         self._store = store
         self._guard = PlaylistGuard(store, presentation)
+        self._copies = {name: PlaylistGuard(store, presentation, name) for name in presentation.copies}
         self.deletions = Deletions(destination, store, presentation)
         self._lock = lock
         self._closing = closing
@@ -211,11 +212,26 @@ class Upload:
             if error.displaced:
                 self._withdraw()
             raise
-        for name in presentation.copies:
-            await self._store.put_playlist(name, text)
+        await self._store_copies(text)
         presentation.playlist_stored(time.monotonic(), len(text))
         self._spool_writer.spool.listed()
         self.deletions.begin()
+
+    async def _store_copies(self, text: bytes) -> None:
+        """Stores the playlist under its other names, until a later broadcast's is there.
+
+        Raises:
+            SessionError: it is not stored.
+        """
+        for name, guard in [*self._copies.items()] if self._lock.held else []:
+            try:
+                await guard.store(text)
+                self._presentation.copy_stored()
+            except SessionError as error:
+                if not error.displaced:
+                    raise
+                log("hls.copy-ends", id=self._destination.wanted.id, name=name, error=str(error))
+                del self._copies[name]
 
     def _withdraw(self) -> None:
         """Another encoder has taken over: what neither its playlist nor any other names is deleted."""

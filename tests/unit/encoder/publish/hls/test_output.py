@@ -151,3 +151,24 @@ def known_of(text: str) -> set[str]:
 
 def puts_of_first(hls: HlsInMemory) -> int:
     return len([key for method, key in hls.bucket.requests if method == "PUT" and ".1." in key])
+
+
+async def test_a_recording_of_an_earlier_broadcast_does_not_replace_the_later_ones_index(
+    hls: HlsInMemory,
+) -> None:
+    """As where its node is cut off, and the show was stopped and started meanwhile."""
+    bucket = hls.bucket
+    earlier = await hls.publisher(run="run")
+    hls.programme.segments(1)
+    await bucket.until(lambda: names(bucket.text("index.m3u8")), "the first one's")
+    hls.another_pod()
+    later = await hls.publisher(run="later")
+    hls.programme.segments(1)
+    await bucket.until(lambda: "later" in bucket.text("index.m3u8"), "the later one's")
+    hls.programme.segments(1)
+    await bucket.until(lambda: len(bucket.listed) == 3, "the first one goes on")
+    await earlier.finish()
+    assert "run_rec" not in bucket.text("index.m3u8")
+    assert bucket.text(RUN).endswith("#EXT-X-ENDLIST\n")
+    await later.finish()
+    assert bucket.text("index.m3u8") == bucket.text("later.m3u8")

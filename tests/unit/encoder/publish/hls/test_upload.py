@@ -21,7 +21,7 @@ BEFORE_WE_LOOK_AGAIN = 5
 class Parsing:
     """A presentation whose parsing takes until `go_on` is set."""
 
-    index = "index.m3u8"
+    index, copies = "index.m3u8", ()
 
     def __init__(self) -> None:
         self.begun, self.go_on = threading.Event(), threading.Event()
