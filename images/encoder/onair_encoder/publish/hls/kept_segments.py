@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import hashlib
 import json
@@ -30,9 +31,15 @@ def keep(path: Path, cut: Cut, data: bytes | bytearray) -> None:
     Raises:
         OSError: there is no room.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    _note(path, cut, len(data))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        _note(path, cut, len(data))
+    except OSError:
+        # What there was room for would keep the disk full
+        with contextlib.suppress(OSError):
+            forget(path)
+        raise
 
 
 def keep_name(path: Path, cut: Cut, name: str) -> None:
@@ -55,7 +62,7 @@ def _note(path: Path, cut: Cut, size: int, name: str = "") -> None:
 
 
 def forget(path: Path) -> None:
-    for each in (path.with_suffix(".json"), path):
+    for each in (path.with_suffix(".json"), path, path.with_suffix(".new")):
         each.unlink(missing_ok=True)
 
 

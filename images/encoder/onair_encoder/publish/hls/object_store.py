@@ -52,6 +52,14 @@ class ObjectStore:
         """
         await self._put(name, data, SEGMENT_TYPE, CACHE_FOREVER)
 
+    async def put_note(self, name: str, text: bytes) -> None:
+        """Stores a playlist that is of use, and not needed: it is tried once.
+
+        Raises:
+            SessionError: it is not known to be stored.
+        """
+        await self._bucket.put(self._key(name), text, PLAYLIST_TYPE, NO_CACHE)
+
     async def put_playlist(self, name: str, text: bytes, if_match: str = "") -> str:
         """Returns its ETag.
 

@@ -13,6 +13,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import SPOOL
 from onair_encoder.publish.hls.kept_segments import Leftovers, forget, keep, keep_name, kept
 from onair_encoder.publish.hls.segmenter import Cut
@@ -99,6 +100,8 @@ class Spool:
         self._number = 0
         self._broken = False
         """The next segment does not continue the one before."""
+        self._disk_failed = False
+        """The disk took nothing the last time: what waits is in memory, as far as there is room."""
         self._keeps = keeps
         self._unlisted: list[Path] = []
         """Notes of what is stored and not yet listed."""
@@ -135,10 +138,17 @@ class Spool:
         if self._in_memory + size > self._memory_bytes and self._waiting:
             try:
                 await self._write(waiting)
-            except OSError:
-                self.dropped_packets += cut.packets
-                self._broken = True
-                return
+            except OSError as error:
+                if not self._disk_failed:
+                    log("hls.not-kept", error=error.strerror or str(error))
+                self._disk_failed = True
+                if self._in_memory + size > MEMORY_BYTES:
+                    self.dropped_packets += cut.packets
+                    self._broken = True
+                    return
+                self._in_memory += size
+            else:
+                self._disk_failed = False
         else:
             self._in_memory += size
         if self._broken:
@@ -171,7 +181,7 @@ class Spool:
             await asyncio.to_thread(keep, path, waiting.cut, data)
         except BaseException:
             self._budget.used_bytes -= waiting.size
-            waiting.path = None
+            waiting.cut, waiting.path = replace(waiting.cut, data=data), None
             raise
 
     def _path(self, waiting: Waiting) -> Path:

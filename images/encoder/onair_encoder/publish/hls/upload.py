@@ -48,6 +48,8 @@ class Upload:
         self._lock = lock
         self._closing = closing
         self._resumed = False
+        self._tail_refused = False
+        """It is tried again after the next playlist."""
         self._displaced = False
 
     async def resume(self) -> None:
@@ -123,11 +125,9 @@ class Upload:
                 await self._store_waiting()
                 if not playlist.segments:
                     return
-                playlist.ended = True
-                await self._store_playlist(last=True)
+                await self._store_end()
                 await self.deletions.finish()
             except SessionError as error:
-                playlist.ended = False
                 if error.displaced:
                     self._displaced = True
                     await self.deletions.finish()
@@ -138,8 +138,7 @@ class Upload:
     async def _end_early(self) -> None:
         """The recording is complete while the show goes on."""
         self._spool_writer.stop()
-        self._presentation.playlist.ended = True
-        await self._store_playlist(last=True)
+        await self._store_end()
         seconds = self._presentation.storage.max_duration_ms / 1000
         self._destination.disconnected(f"the recording has its longest duration of {seconds:g} s")
         await self._destination.stop.wait()
@@ -214,6 +213,7 @@ class Upload:
             raise
         await self._store_copies(text)
         presentation.playlist_stored(time.monotonic(), len(text))
+        self._tail_refused = False
         self._spool_writer.spool.listed()
         self.deletions.begin()
 
@@ -244,14 +244,34 @@ class Upload:
         self._spool_writer.spool.listed()
         self.deletions.withdraw(unlisted)
 
+    async def _store_end(self) -> None:
+        """Closes the playlist.
+
+        Raises:
+            SessionError: it is not known to be stored.
+        """
+        playlist = self._presentation.playlist
+        playlist.ended = True
+        try:
+            await self._store_playlist(last=True)
+        except BaseException:
+            playlist.ended = False
+            raise
+
     async def _store_tail(self) -> None:
         """Notes what the stored playlist does not name yet, for whoever goes on should this encoder end now.
 
-        Raises:
-            SessionError: it is not stored.
+        No segment waits because a bucket does not take the note.
         """
         presentation = self._presentation
-        await self._store.put_playlist(presentation.tail, presentation.tail_text().encode())
+        if self._tail_refused:
+            return
+        try:
+            await self._store.put_note(presentation.tail, presentation.tail_text().encode())
+        except SessionError as error:
+            self._tail_refused = True
+            log("hls.not-noted", id=self._destination.wanted.id, error=str(error))
+            return
         presentation.tail_stored()
         self._spool_writer.spool.listed()
 

@@ -172,3 +172,39 @@ async def test_a_recording_of_an_earlier_broadcast_does_not_replace_the_later_on
     assert bucket.text(RUN).endswith("#EXT-X-ENDLIST\n")
     await later.finish()
     assert bucket.text("index.m3u8") == bucket.text("later.m3u8")
+
+
+async def test_a_bucket_that_takes_no_notes_takes_segments_all_the_same(
+    hls: HlsInMemory, long_recording: None
+) -> None:
+    bucket = hls.bucket
+    bucket.hold(lambda method, key: method == "PUT" and "-tail." in key)
+    bucket.refuses = lambda method, key: SessionError("refused") if "-tail." in key else None
+    publisher = await hls.publisher()
+    hls.programme.segments(1)
+    await bucket.until(lambda: RUN in bucket.objects, "a playlist")
+    bucket.release()
+    hls.programme.segments(20)
+    await bucket.until(lambda: len(bucket.segments) == 21, "all segments")
+    assert publisher.destination.is_connected
+    assert publisher.destination.state.attempts == 1
+    assert len([key for _, key in bucket.requests if "-tail." in key]) == 1
+    await publisher.finish()
+    assert_whole(hls, 22)
+
+
+async def test_a_recording_that_could_not_be_closed_at_its_longest_duration_is_closed_at_the_stop(
+    hls: HlsInMemory,
+) -> None:
+    bucket = hls.bucket
+    publisher = await hls.publisher(hls.wanted(max_duration_ms=2 * 2000))
+    hls.programme.segments(1)
+    await bucket.until(lambda: RUN in bucket.objects, "a playlist")
+    bucket.refuses = lambda method, key: SessionError("not available") if key == RUN else None
+    hls.programme.segments(1)
+    await bucket.until(lambda: publisher.destination.state.last_error, "an error")
+    publisher.destination.stop.set()
+    await bucket.until(lambda: not hls.programme.fan_out._subscribers, "stopped")
+    bucket.refuses = lambda method, key: None
+    await publisher.finish()
+    assert_whole(hls, 2)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import errno
 from pathlib import Path
 
 import pytest
 
+from onair_encoder.publish.hls import spool as spool_module
 from onair_encoder.publish.hls.kept_segments import Leftovers
 from onair_encoder.publish.hls.segmenter import Cut
 from onair_encoder.publish.hls.spool import Budget, Spool
@@ -196,3 +198,31 @@ async def test_leftovers_are_stored_in_the_order_of_their_age_each_after_a_hole(
         found.append(((await spool.data(waiting))[0], waiting.cut.discontinuity))
         spool.done(waiting)
     assert found == [(number, first) for number in range(4) for first in (True, False)]
+
+
+async def test_on_a_full_disk_segments_wait_in_memory_and_no_part_of_one_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that there was room for would keep the disk full."""
+
+    def full(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(spool_module, "MEMORY_BYTES", 350)
+    budget = Budget()
+    spool = Spool(tmp_path / "spool", budget, memory_bytes=0, keeps=True)
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "write_bytes", full)
+        for number in range(5):
+            await spool.put(cut(number))
+    assert not list((tmp_path / "spool").iterdir())
+    assert budget.used_bytes == 0
+    await spool.put(cut(5))
+    found = []
+    while waiting := spool.first:
+        found.append(((await spool.data(waiting))[0], waiting.cut.discontinuity))
+        spool.done(waiting)
+    assert found == [(0, False), (1, False), (2, False), (5, True)]
+    assert spool.dropped_packets == 20
