@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import aiohttp
-
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.hls.requests import BucketRequests
+from onair_encoder.publish.hls.requests import BucketRequests, Response
 from onair_encoder.publish.hls.storage_error import Changed, NotReadable, error_code, storage_error
+from onair_encoder.publish.session_error import SessionError
 
 NOT_FOUND = 404
 PRECONDITION_FAILED = 412
 _ERROR_BYTES = 64 * 1024
+MOST_BYTES = 64 * 2**20
+"""Of an object that is read; the playlist of a week takes half of it."""
 
 
 class Bucket:
@@ -43,7 +44,7 @@ class Bucket:
             headers["if-match"] = if_match
         async with self._requests.request("PUT", key, headers, data) as response:
             await self._check(response, if_match)
-            return response.headers.get("etag", "")
+            return response.etag
 
     async def get(self, key: str) -> tuple[bytes, str] | None:
         """An object's content and ETag; None where there is none.
@@ -54,7 +55,10 @@ class Bucket:
         """
         async with self._requests.request("GET", key, {}) as response:
             if response.status == 200:
-                return await response.content.read(), response.headers.get("etag", "")
+                data = await response.read(MOST_BYTES + 1)
+                if len(data) > MOST_BYTES:
+                    raise SessionError(f"{self._requests.server}: {key} is too large", permanent=True)
+                return data, response.etag
             code = await _code(response)
             if response.status == 404 and code in ("NoSuchKey", ""):
                 return None
@@ -71,7 +75,7 @@ class Bucket:
             if response.status != 404:
                 await self._check(response)
 
-    async def _check(self, response: aiohttp.ClientResponse, if_match: str = "") -> None:
+    async def _check(self, response: Response, if_match: str = "") -> None:
         if response.status >= 300:
             code = await _code(response)
             if if_match and _is_changed(response.status, code):
@@ -91,6 +95,6 @@ def _is_changed(status: int, code: str) -> bool:
     return status == PRECONDITION_FAILED or (status == NOT_FOUND and code != "NoSuchBucket")
 
 
-async def _code(response: aiohttp.ClientResponse) -> str:
+async def _code(response: Response) -> str:
     """The storage's own code for what is wrong."""
-    return error_code((await response.content.read(_ERROR_BYTES)).decode(errors="replace"))
+    return error_code((await response.read(_ERROR_BYTES)).decode(errors="replace"))

@@ -25,6 +25,27 @@ CONNECT_TIMEOUT_S = 5.0
 LEAST_BODY_TIMEOUT_S = 1.0
 
 
+class Response:
+    """The head of a response, and its body as far as it is read."""
+
+    def __init__(
+        self, response: aiohttp.ClientResponse, read_within: asyncio.Timeout, limit_s: float
+    ) -> None:
+        self.status = response.status
+        self.etag = response.headers.get("etag", "")
+        self._content = response.content
+        self._read_within = read_within
+        self._limit_s = limit_s
+
+    async def read(self, most_bytes: int) -> bytes:
+        """The body, or the first so many bytes; it may take long, as long as bytes come."""
+        data = bytearray()
+        while len(data) < most_bytes and (more := await self._content.readany()):
+            data += more
+            self._read_within.reschedule(asyncio.get_running_loop().time() + self._limit_s)
+        return bytes(data[:most_bytes])
+
+
 class BucketRequests:
     """Its HTTP session is opened with the first request; `close` ends it."""
 
@@ -51,19 +72,20 @@ class BucketRequests:
     @asynccontextmanager
     async def request(
         self, method: str, key: str, headers: dict[str, str], data: bytes | bytearray = b""
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+    ) -> AsyncIterator[Response]:
         """The response, whatever its status.
 
         Raises:
-            SessionError: there is none, or it did not end in time.
+            SessionError: there is none, or no more of it came in time.
         """
         self._under_way += 1
         self._idle.clear()
         try:
             response = await self._send(method, key, headers, data)
             try:
-                async with asyncio.timeout(max(LEAST_BODY_TIMEOUT_S, self._timeout_s())):
-                    yield response
+                limit_s = max(LEAST_BODY_TIMEOUT_S, self._timeout_s())
+                async with asyncio.timeout(limit_s) as read_within:
+                    yield Response(response, read_within, limit_s)
             except TimeoutError as error:
                 raise SessionError(f"stalled: {self.server} did not end its response") from error
             except (aiohttp.ClientError, OSError) as error:

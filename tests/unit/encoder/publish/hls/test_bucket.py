@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls import bucket as bucket_module
 from onair_encoder.publish.hls.bucket import Bucket
 from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
@@ -29,7 +30,7 @@ def answering(status: int, code: str) -> Bucket:
 
     @asynccontextmanager
     async def request(*_: object) -> AsyncIterator[Any]:
-        yield SimpleNamespace(status=status, headers={}, content=SimpleNamespace(read=read))
+        yield SimpleNamespace(status=status, etag="", read=read)
 
     bucket: Any = Bucket(STORAGE, lambda: 1.0)
     bucket._requests = SimpleNamespace(server="s3.example", request=request)
@@ -78,3 +79,11 @@ async def test_a_playlist_that_was_removed_is_stored_again() -> None:
     store.stored = None
     await guard.store(b"#EXTM3U\n#more\n")
     assert store.stored == b"#EXTM3U\n#more\n"
+
+
+async def test_an_object_that_is_no_playlist_by_its_size_is_not_taken_into_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bucket_module, "MOST_BYTES", 3)
+    with pytest.raises(SessionError, match=r"s3.example: index.m3u8 is too large"):
+        await answering(200, "x").get("index.m3u8")
