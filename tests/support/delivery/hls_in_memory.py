@@ -17,6 +17,7 @@ from tests.support.media.packets import AUDIO_HEADER, VIDEO_HEADER, picture
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.hls import object_store, prefix_lock, spool
+from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.storage_error import Changed
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.session_error import SessionError
@@ -61,7 +62,7 @@ class MemoryBucket:
 
     async def put(self, key: str, data: bytes, _type: str, _cache: str, if_match: str = "") -> str:
         await self._ask("PUT", key)
-        if if_match and if_match != self._etags.get(key):
+        if if_match and if_match != self._etags.get(key, ABSENT):
             raise Changed("changed", permanent=True)
         self.objects[key] = bytes(data)
         if b"#EXT-X-ENDLIST" in data:

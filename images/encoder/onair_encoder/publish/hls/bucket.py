@@ -9,6 +9,8 @@ from onair_encoder.publish.hls.requests import BucketRequests, Response
 from onair_encoder.publish.hls.storage_error import Changed, NotReadable, error_code, storage_error
 from onair_encoder.publish.session_error import SessionError
 
+ABSENT = "absent"
+"""In place of an ETag: there is no such object."""
 NOT_FOUND = 404
 PRECONDITION_FAILED = 412
 _ERROR_BYTES = 64 * 1024
@@ -31,7 +33,7 @@ class Bucket:
         """Stores an object; returns its ETag, empty where the storage gives none.
 
         Args:
-            if_match: the ETag of the object that it may replace; empty for any or none.
+            if_match: the ETag of the object that it may replace, `ABSENT` for none; empty for any or none.
 
         Raises:
             Changed: there is another object.
@@ -41,7 +43,7 @@ class Bucket:
         if self._storage.acl:
             headers["x-amz-acl"] = self._storage.acl
         if if_match:
-            headers["if-match"] = if_match
+            headers |= {"if-none-match": "*"} if if_match == ABSENT else {"if-match": if_match}
         async with self._requests.request("PUT", key, headers, data) as response:
             await self._check(response, if_match)
             return response.etag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.storage_error import Changed, NotReadable
@@ -18,7 +19,7 @@ class PlaylistGuard:
         Args:
             copy: another name that the playlist is stored under; empty for its own.
         """
-        self._name = copy or presentation.index
+        self._copy = copy
         self._displaced_by = presentation.copy_displaced_by if copy else presentation.displaced_by
         self._store = store
         self._presentation = presentation
@@ -28,8 +29,14 @@ class PlaylistGuard:
         """Whether the bucket heeds conditions; None until that was tried."""
         self._readable = True
         """The credentials allow it."""
+        self._created = False
+        """Whether it was tried to store it where there is none."""
         self.others: str | None = None
         """The playlist of the encoder that has taken over; None where it is not known."""
+
+    @property
+    def _name(self) -> str:
+        return self._copy or self._presentation.index
 
     async def read(self) -> str:
         """The stored playlist; empty where there is none.
@@ -47,7 +54,7 @@ class PlaylistGuard:
         if other := self._displaced_by(found.text):
             self.others = found.text
             raise self._displaced(other)
-        if self._name == self._presentation.index:
+        if not self._copy:
             self._presentation.overtake(found.text)
         self._etag = found.etag
         return found.text
@@ -67,9 +74,26 @@ class PlaylistGuard:
             return
         if self._readable:
             await self._read_if_allowed()
-        await self._put(text)
+        if self._readable or self._copy or not await self._created_anew(text):
+            await self._put(text)
         if self._conditional is None and self._etag:
             await self._try_conditions(text)
+
+    async def _created_anew(self, text: bytes) -> bool:
+        """Whether it is stored where there was none; tried once, as the bucket may know no conditions.
+
+        Raises:
+            SessionError: it is not known to be stored.
+        """
+        if self._created:
+            return False
+        self._created = True
+        try:
+            await self._put(text, ABSENT)
+        except Changed:
+            self._presentation.leave_unread()
+            return False
+        return True
 
     async def _put(self, text: bytes, if_match: str = "") -> None:
         self._etag = await self._store.put_playlist(self._name, text, if_match)

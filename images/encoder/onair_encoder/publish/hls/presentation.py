@@ -90,6 +90,10 @@ class Presentation(ABC):
         self.playlist.media_sequence = int(time.time())
         self._seam = True
 
+    def leave_unread(self) -> None:
+        """There is a playlist that may not be read; a window replaces it."""
+        return
+
     def _resume_own(self, text: str) -> bool:
         """Whether the text is a playlist of this run, which is continued then."""
         if not self.playlist.resume(text, self.prefix):

@@ -100,6 +100,10 @@ class Recording(Presentation):
         super().withdraw()
         self._withdrawn = True
 
+    def leave_unread(self) -> None:
+        # It lists what an encoder before this one has stored
+        self.index = f"{self._writer.broadcast}.{self._writer.epoch}.{self._writer.process}.m3u8"
+
     def tail_stored(self) -> None:
         self._withdrawn = False
         if self.tail not in self._tails:

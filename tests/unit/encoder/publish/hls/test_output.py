@@ -208,3 +208,23 @@ async def test_a_recording_that_could_not_be_closed_at_its_longest_duration_is_c
     bucket.refuses = lambda method, key: None
     await publisher.finish()
     assert_whole(hls, 2)
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+async def test_with_credentials_that_may_only_write_no_list_of_what_was_stored_is_replaced(
+    hls: HlsInMemory, epoch: int
+) -> None:
+    bucket = hls.bucket
+    bucket.refuses = lambda method, key: NotReadable("denied", permanent=True) if method == "GET" else None
+    first = await hls.publisher(epoch=1)
+    hls.programme.segments(1)
+    await bucket.until(lambda: RUN in bucket.objects, "a playlist")
+    await hls.kill(first)
+    second = await hls.publisher(epoch=epoch)
+    hls.programme.segments(1)
+    await bucket.until(lambda: second.destination.is_connected, "it goes on")
+    await second.finish()
+    (other,) = (key for key in bucket.objects if key.startswith(f"run.{epoch}.") and key != RUN)
+    assert names(bucket.text(RUN)) + names(bucket.text(other)) == sorted(bucket.segments)
+    assert bucket.text("index.m3u8") == bucket.text(other)
+    assert bucket.text(other).endswith("#EXT-X-ENDLIST\n")
