@@ -155,8 +155,7 @@ class HlsInMemory:
         """Ends an agent that has no time for anything; what follows begins with what was on disk then."""
         died = self.disk
         self._pods += 1
-        if died.exists():
-            await asyncio.to_thread(shutil.copytree, died, self.disk)
+        await asyncio.to_thread(_copy, died, self.disk)
         publisher.abort()
         await publisher.ended()
         self.another_agent()
@@ -187,3 +186,13 @@ class HlsInMemory:
         for publisher in self._publishers:
             publisher.abort()
             await publisher.ended()
+
+
+def _copy(folder: Path, to: Path) -> None:
+    """Of a disk in use: what vanishes meanwhile is not copied."""
+    for each in folder.rglob("*"):
+        copied = to / each.relative_to(folder)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        if each.is_file():
+            with suppress(FileNotFoundError):
+                shutil.copy(each, copied)

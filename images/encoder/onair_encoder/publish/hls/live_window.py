@@ -90,9 +90,20 @@ class LiveWindow(Presentation):
             self._stored.append(known)
         super().add(cut, name)
 
-    def withdraw(self) -> None:
+    def withdraw(self, others: str) -> list[str]:
+        # The other one may have begun between two playlists of this one, of which it has read the first alone
+        listed, kept = set(named_segments(others)), SegmentRuns.kept(others)
+        unknown = [
+            segment.name
+            for segment in self.playlist.segments
+            if segment.name not in listed
+            and (name := SegmentName.of(segment.name))
+            and (name.epoch, name.process) == (self._writer.epoch, self._writer.process)
+            and name not in kept
+        ]
         self._stored.drop_youngest(len(self.unlisted))
-        super().withdraw()
+        super().withdraw(others)
+        return unknown
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
         return True

@@ -44,6 +44,8 @@ class Presentation(ABC):
         self.playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)
         self._seam = False
         """The next segment does not continue the one before."""
+        self._withdrawn = 0
+        """Segments whose numbers are not given again."""
         self.unlisted: list[str] = []
         """Stored segments that no stored playlist names yet."""
 
@@ -105,7 +107,8 @@ class Presentation(ABC):
     def next_name(self) -> str:
         """The name of the next segment."""
         writer = self._writer
-        return str(SegmentName(self.prefix, self.playlist.next_sequence, writer.epoch, writer.process))
+        number = self.playlist.next_sequence + self._withdrawn
+        return str(SegmentName(self.prefix, number, writer.epoch, writer.process))
 
     def text(self) -> str:
         """The playlist, as it is stored."""
@@ -141,11 +144,19 @@ class Presentation(ABC):
         self.unlisted.append(name)
         self._seam = False
 
-    def withdraw(self) -> None:
-        """Forgets what no stored playlist names."""
+    def withdraw(self, others: str) -> list[str]:
+        """Forgets what no stored playlist names; returns what of it is to be deleted.
+
+        Args:
+            others: the playlist of the encoder that has taken over.
+        """
+        listed = set(named_segments(others))
+        withdrawn = [name for name in self.unlisted if name not in listed]
         self.playlist.withdraw(len(self.unlisted))
+        self._withdrawn += len(self.unlisted)
         self.unlisted = []
         self._seam = True
+        return withdrawn
 
     @abstractmethod
     def is_playlist_due(self, now: float, *, last: bool) -> bool:

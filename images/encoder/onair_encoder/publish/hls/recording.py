@@ -31,7 +31,7 @@ class Recording(Presentation):
         self.tail = SegmentName(self.prefix, 0, writer.epoch, writer.process).tail
         self._copied = False
         """What is under the other name is this playlist, and no former broadcast's."""
-        self._withdrawn = False
+        self._tail_withdrawn = False
         self._tails: list[str] = []
         """That are of no more use once a playlist is stored."""
         self._stored_at, self._stored_bytes = 0.0, 0
@@ -96,16 +96,16 @@ class Recording(Presentation):
         super().playlist_stored(now, size)
         self._stored_at, self._stored_bytes = now, size
 
-    def withdraw(self) -> None:
-        super().withdraw()
-        self._withdrawn = True
+    def withdraw(self, others: str) -> list[str]:
+        self._tail_withdrawn = True
+        return super().withdraw(others)
 
     def leave_unread(self) -> None:
         # It lists what an encoder before this one has stored
         self.index = f"{self._writer.broadcast}.{self._writer.epoch}.{self._writer.process}.m3u8"
 
     def tail_stored(self) -> None:
-        self._withdrawn = False
+        self._tail_withdrawn = False
         if self.tail not in self._tails:
             self._tails.append(self.tail)
 
@@ -115,7 +115,7 @@ class Recording(Presentation):
     @property
     def _of_no_more_use(self) -> bool:
         """Its tail."""
-        return self.playlist.ended or self._withdrawn
+        return self.playlist.ended or self._tail_withdrawn
 
     def deleted(self, name: str) -> None:
         self._tails.remove(name)

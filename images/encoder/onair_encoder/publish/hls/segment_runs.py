@@ -39,6 +39,12 @@ class SegmentRuns:
     def __len__(self) -> int:
         return self._count
 
+    def __contains__(self, name: SegmentName) -> bool:
+        return any(
+            first.later(name.number - first.number) == name and 0 <= name.number - first.number < count
+            for first, count in self._runs
+        )
+
     def append(self, name: SegmentName, count: int = 1) -> None:
         """Adds so many, from this one on, as the youngest."""
         if not count:

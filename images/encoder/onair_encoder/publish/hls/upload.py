@@ -12,7 +12,6 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
-from onair_encoder.publish.hls.playlist import named_segments
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
@@ -238,11 +237,9 @@ class Upload:
         self._displaced = True
         if self._guard.others is None:
             return
-        listed = set(named_segments(self._guard.others))
-        unlisted = [name for name in self._presentation.unlisted if name not in listed]
-        self._presentation.withdraw()
+        withdrawn = self._presentation.withdraw(self._guard.others)
         self._spool_writer.spool.listed()
-        self.deletions.withdraw(unlisted)
+        self.deletions.withdraw(withdrawn)
 
     async def _store_end(self) -> None:
         """Closes the playlist.

@@ -97,7 +97,7 @@ async def test_an_agent_that_is_closed_while_it_drains_leaves_all_to_the_next_on
     first = await hls.publisher()
     hls.programme.segments(4)
     first.destination.stop.set()
-    await bucket.until(lambda: len(list(hls.disk.rglob("*.json"))) == 3, "it drains")
+    await bucket.until(lambda: len(list(hls.disk.rglob("*.json"))) >= 3, "it drains")
     first.abort()
     await first.ended()
     bucket.release()
@@ -130,10 +130,12 @@ async def test_a_displaced_encoder_leaves_no_segment_behind_that_nobody_lists(
         hls.programme.segments(1)
     await bucket.until(lambda: "encoder 2" in (first.destination.state.last_error or ""), "stood down")
     stored = puts_of_first(hls)
-    first.destination.run.contact.heard()
-    await bucket.until(
-        lambda: (first.destination.state.last_error or "").endswith("retried every 30 s"), "in touch"
-    )
+
+    def in_touch() -> bool:
+        first.destination.run.contact.heard()
+        return (first.destination.state.last_error or "").endswith("retried every 30 s")
+
+    await bucket.until(in_touch, "it is to retry")
     first.retry_now()
     await bucket.until(lambda: first.destination.state.attempts > 1, "tried again")
     await first.finish()
@@ -225,6 +227,6 @@ async def test_with_credentials_that_may_only_write_no_list_of_what_was_stored_i
     await bucket.until(lambda: second.destination.is_connected, "it goes on")
     await second.finish()
     (other,) = (key for key in bucket.objects if key.startswith(f"run.{epoch}.") and key != RUN)
-    assert names(bucket.text(RUN)) + names(bucket.text(other)) == sorted(bucket.segments)
+    assert sorted(names(bucket.text(RUN)) + names(bucket.text(other))) == sorted(bucket.segments)
     assert bucket.text("index.m3u8") == bucket.text(other)
     assert bucket.text(other).endswith("#EXT-X-ENDLIST\n")

@@ -55,6 +55,8 @@ def test_any_of_the_oldest_is_removed_and_the_youngest_are_dropped(
         names.remove(name)
     assert (all_of(kept), len(kept)) == (names, len(names))
     assert not kept.remove("other.ts")
+    assert all(name in kept for name in map(SegmentName.of, names) if name)
+    assert SegmentName("other-", 1, 1, "a1") not in kept
 
 
 def test_a_day_of_segments_that_may_not_be_deleted_takes_a_line() -> None:
