@@ -8,6 +8,7 @@ import datetime as dt
 import hashlib
 import json
 import shutil
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,7 +34,9 @@ def keep(path: Path, cut: Cut, data: bytes | bytearray) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        draft = _draft(path)
+        draft.write_bytes(data)
+        draft.replace(path)
         _note(path, cut, len(data))
     except OSError:
         # What there was room for would keep the disk full
@@ -54,15 +57,20 @@ def keep_name(path: Path, cut: Cut, name: str) -> None:
 
 
 def _note(path: Path, cut: Cut, size: int, name: str = "") -> None:
-    draft = path.with_suffix(".new")
+    draft = _draft(path)
     draft.write_text(
         json.dumps([cut.duration_s, cut.began.isoformat(), cut.discontinuity, cut.packets, size, name])
     )
     draft.replace(path.with_suffix(".json"))
 
 
+def _draft(path: Path) -> Path:
+    """Of this thread: another one may be writing the same, where it could not be waited for."""
+    return path.with_suffix(f".{threading.get_ident()}.new")
+
+
 def forget(path: Path) -> None:
-    for each in (path.with_suffix(".json"), path, path.with_suffix(".new")):
+    for each in (path.with_suffix(".json"), path, _draft(path)):
         each.unlink(missing_ok=True)
 
 

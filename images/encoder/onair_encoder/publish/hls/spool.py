@@ -97,6 +97,8 @@ class Spool:
         self._memory_bytes = MEMORY_BYTES if memory_bytes is None else memory_bytes
         self._in_memory = 0
         self._waiting: deque[Waiting] = deque()
+        self._putting: Waiting | None = None
+        """Which is being written to disk."""
         self._number = 0
         self._broken = False
         """The next segment does not continue the one before."""
@@ -134,7 +136,7 @@ class Spool:
         """Takes a segment; where there is no room the oldest are dropped, and what follows them says so."""
         size = len(cut.data)
         self._number += 1
-        waiting = Waiting(cut, size, self._number)
+        waiting = self._putting = Waiting(cut, size, self._number)
         if self._in_memory + size > self._memory_bytes and self._waiting:
             try:
                 await self._write(waiting)
@@ -144,7 +146,7 @@ class Spool:
                 self._disk_failed = True
                 if self._in_memory + size > MEMORY_BYTES:
                     self.dropped_packets += cut.packets
-                    self._broken = True
+                    self._broken, self._putting = True, None
                     return
                 self._in_memory += size
             else:
@@ -155,6 +157,7 @@ class Spool:
             waiting.cut = replace(waiting.cut, discontinuity=True)
             self._broken = False
         self._waiting.append(waiting)
+        self._putting = None
         self.bytes += size
         while self.most_s and len(self._waiting) > 2 and self.waits_s > self.most_s:
             self.drop(self._waiting[1])  # the first may be under way just now
@@ -176,13 +179,12 @@ class Spool:
             self.drop(oldest)
         path = self._path(waiting)
         self._budget.used_bytes += waiting.size
-        data, waiting.cut, waiting.path = waiting.cut.data, replace(waiting.cut, data=b""), path
         try:
-            await asyncio.to_thread(keep, path, waiting.cut, data)
+            await asyncio.to_thread(keep, path, waiting.cut, waiting.cut.data)
         except BaseException:
             self._budget.used_bytes -= waiting.size
-            waiting.cut, waiting.path = replace(waiting.cut, data=data), None
             raise
+        waiting.cut, waiting.path = replace(waiting.cut, data=b""), path
 
     def _path(self, waiting: Waiting) -> Path:
         return waiting.path or self._folder / f"{waiting.number:08}.ts"
@@ -253,6 +255,8 @@ class Spool:
         Args:
             rest: what was cut and not put.
         """
+        if self._putting:
+            self._waiting.append(self._putting)
         for cut in rest:
             self._number += 1
             self._waiting.append(Waiting(cut, 0, self._number))

@@ -226,3 +226,18 @@ async def test_on_a_full_disk_segments_wait_in_memory_and_no_part_of_one_is_left
         spool.done(waiting)
     assert found == [(0, False), (1, False), (2, False), (5, True)]
     assert spool.dropped_packets == 20
+
+
+async def test_what_is_being_written_to_disk_is_left_as_well(tmp_path: Path) -> None:
+    """To whoever looks at once, though the thread that writes cannot be waited for."""
+    spool = Spool(tmp_path / "key.1", Budget(), memory_bytes=0, keeps=True)
+    await spool.put(cut(0))
+    writing = asyncio.create_task(spool.put(cut(1, 20_000_000)))
+    while not spool._budget.used_bytes:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    writing.cancel()
+    spool.leave([cut(2)])
+    follower = Spool(tmp_path / "key.2", Budget(), memory_bytes=0, keeps=True)
+    follower.adopt(tmp_path / "key.1")
+    assert [(await follower.data(each))[0] for each in follower._waiting] == [0, 1, 2]
+    await asyncio.gather(writing, return_exceptions=True)
