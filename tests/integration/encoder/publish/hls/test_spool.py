@@ -153,7 +153,7 @@ async def test_what_waits_is_stored_though_the_prefix_has_changed(
         server.stop()
         delivery = Delivery(fan_out, lambda: None)
         delivery.want([server.destination(vod=True, prefix="before")], Run("run"))
-        await until(lambda: list((tmp_path / "spool").rglob("00000003.ts")), "segments on disk")
+        await until(lambda: list((tmp_path / "spool").rglob("00000004.ts")), "segments on disk")
         await server.start()
         delivery.want([server.destination(vod=True, prefix="after")], Run("run"))
         playlist = bucket / "before/run.m3u8"
