@@ -53,6 +53,8 @@ class Deletions:
             log("hls.deleted-again", id=self._destination.wanted.id)
         self._refused = bool(errors)
         self._destination.counters.undeleted = self._presentation.undeleted if errors else 0
+        if self._withdrawn and not errors:
+            await self._delete([*self._withdrawn])
 
     async def finish(self) -> None:
         """Deletes what is obsolete at the end, as far as that is soon done."""

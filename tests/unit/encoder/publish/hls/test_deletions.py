@@ -54,3 +54,21 @@ async def test_a_bucket_that_refuses_deletions_is_said_once_and_asked_for_one_at
     assert [each for each in logged if each.startswith("hls.")] == ["hls.not-deleted", "hls.deleted-again"]
     await publisher.finish()
     assert names(hls.bucket.text(INDEX))
+
+
+async def test_what_is_withdrawn_while_others_are_deleted_is_deleted_after_them(hls: HlsInMemory) -> None:
+    publisher = await hls.publisher(hls.wanted(vod=False, playlist_count=2, file_count=4))
+    hls.bucket.hold(lambda method, key: method == "DELETE")
+    await live(hls, 12)
+    await hls.bucket.until(lambda: any_deletion(hls), "deletions")
+    index = hls.bucket.text(INDEX)
+    await hls.bucket.put(INDEX, index.replace(".1.", ".2.").encode(), "", "")
+    hls.programme.segments(1)
+    await hls.bucket.until(lambda: publisher.destination.state.last_error, "stood down")
+    last = max(hls.bucket.segments)
+    hls.bucket.release()
+    await hls.bucket.until(lambda: last not in hls.bucket.segments, "its last segment is gone")
+
+
+def any_deletion(hls: HlsInMemory) -> bool:
+    return any(method == "DELETE" for method, _ in hls.bucket.requests)
