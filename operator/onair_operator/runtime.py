@@ -26,7 +26,7 @@ from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.show_metrics import SHOWS
 from onair_operator.cluster.watch import Watch
-from onair_operator.cluster.watched_kinds import KINDS, POD, PROJECT
+from onair_operator.cluster.watched_kinds import KINDS, POD, PROJECT, TRIMS
 from onair_operator.cluster.world import World
 from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
@@ -65,7 +65,7 @@ class _Runtime:
         self._settings = settings
         self._stop = stop
         self._identity = f"{os.environ.get('POD_NAME') or socket.gethostname()}-{secrets.token_hex(3)}"
-        self._store = SHOWS.store = RECORDINGS.store = Store(KINDS)
+        self._store = SHOWS.store = RECORDINGS.store = Store(KINDS, TRIMS)
         self._queue = WorkQueue()
         self._reconcile = ReconcileLoop(self._store, self._queue, settings)
         self._election = LeaderElection(

@@ -24,6 +24,8 @@ from onair_crds.shapes import Document, JsonPatch
 REQUEST_TIMEOUT_S = 10.0
 FIRST_PAGE, SMALLEST_PAGE, LARGEST_PAGE = 100, 10, 500
 """Objects in one response to a list."""
+JSON = "application/json"
+METADATA_LIST = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE_BYTES = 512 * 1024
 """The size of a response that a page aims at: decoding a large one would block the event loop."""
 
@@ -72,15 +74,25 @@ class KubeClient:
             items += page["items"]
         return {**page, "items": items}
 
-    async def pages(self, api: Api, namespace: str | None, **query: str) -> AsyncIterator[Document]:
+    async def pages(
+        self, api: Api, namespace: str | None, *, accept: str = JSON, **query: str
+    ) -> AsyncIterator[Document]:
         """A list in parts of one resourceVersion, each small enough to be worked on in one go.
+
+        Args:
+            accept: METADATA_LIST where objects need no spec and no status, which are the larger part of many.
 
         Raises:
             ApiError: a page could not be had; one with the reason Expired, that the list took too long.
         """
         limit = FIRST_PAGE
         while True:
-            payload = await self._payload("GET", api.path(namespace), query={"limit": str(limit), **query})
+            payload = await self._payload(
+                "GET",
+                api.path(namespace),
+                query={"limit": str(limit), **query},
+                accept=accept,
+            )
             page: Document = json.loads(payload)
             yield page
             if not (following := page["metadata"].get("continue")):
@@ -177,8 +189,9 @@ class KubeClient:
         body: Any = None,
         content_type: str | None = None,
         query: dict[str, str] | None = None,
+        accept: str = JSON,
     ) -> bytes:
-        response = await self._send(method, path, body, query, content_type, REQUEST_TIMEOUT_S)
+        response = await self._send(method, path, body, query, content_type, REQUEST_TIMEOUT_S, accept)
         try:
             payload: bytes = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -195,8 +208,9 @@ class KubeClient:
         query: dict[str, str] | None,
         content_type: str | None,
         deadline: Any,
+        accept: str = JSON,
     ) -> Any:
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": accept}
         if content_type or body is not None:
             headers["Content-Type"] = content_type or "application/json"
         _, url, headers, _, _ = await self._api.param_serialize(

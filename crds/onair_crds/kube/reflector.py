@@ -12,7 +12,7 @@ from typing import Protocol
 import structlog
 
 from onair_crds.kube.apis import Api
-from onair_crds.kube.client import KubeClient
+from onair_crds.kube.client import JSON, KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
@@ -31,6 +31,8 @@ class WatchTarget:
     api: Api
     namespace: str | None
     query: dict[str, str] = field(default_factory=dict)
+    accept: str = JSON
+    """The form of lists."""
 
 
 class Listener(Protocol):
@@ -80,7 +82,8 @@ async def relist(client: KubeClient, store: Store, target: WatchTarget, page: Pa
     """
     alive: set[str] = set()
     version = 0
-    async for part in client.pages(target.api, target.namespace, **target.query):
+    pages = client.pages(target.api, target.namespace, accept=target.accept, **target.query)
+    async for part in pages:
         version = int(part["metadata"]["resourceVersion"])
         documents: list[Document] = part["items"]
         alive.update(document["metadata"]["uid"] for document in documents)

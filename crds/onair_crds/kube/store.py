@@ -24,6 +24,8 @@ Index = Callable[[Document], Iterable[IndexKey]]
 """The keys that an object is found by: none, one or several."""
 Kinds = Mapping[str, Mapping[str, Index]]
 """The kinds that a store holds, and the indices of each by name."""
+Trim = Callable[[Document], Document]
+"""The part of an object that its store keeps; metadata is always one."""
 Listener = Callable[[], None]
 R = TypeVar("R", bound=Resource)
 
@@ -113,8 +115,10 @@ def creation_order(metadata: Document) -> tuple[str, str]:
 class Store:
     """Objects of the declared kinds, by name and by index. An entry may be of an object under deletion."""
 
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: Kinds, trims: Mapping[str, Trim] | None = None) -> None:
+        """`trims` are of kinds of which a part is enough."""
         self._kinds = kinds
+        self._trims = trims or {}
         self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind in kinds}
         self._indexed: dict[tuple[str, str], dict[IndexKey, dict[str, Entry]]] = {
             (kind, index): defaultdict(dict) for kind, indices in kinds.items() for index in indices
@@ -143,7 +147,8 @@ class Store:
 
     def update(self, kind: str, document: Document) -> Change | None:
         """Takes one version of an object; None where it is no news."""
-        entry = Entry(kind, document)
+        trim = self._trims.get(kind)
+        entry = Entry(kind, trim(document) if trim else document)
         known = self._entries[kind].get(entry.name)
         if entry.uid in self._tombstones or (known and known.version >= entry.version):
             return None
@@ -151,7 +156,7 @@ class Store:
             self._unlink(known)
         self._entries[kind][entry.name] = entry
         entry.index_keys = tuple(
-            (name, key) for name, index in self._kinds[kind].items() for key in index(document)
+            (name, key) for name, index in self._kinds[kind].items() for key in index(entry.document)
         )
         for name, key in entry.index_keys:
             self._indexed[kind, name][key][entry.name] = entry

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 import structlog
 from prometheus_client import Counter, Histogram
 
-from onair_crds.kube.client import KubeClient
+from onair_crds.kube.client import JSON, METADATA_LIST, KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.reflector import WatchTarget, relist
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
-from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, WATCHED
+from onair_operator.cluster.watched_kinds import FIELD_SELECTORS, METADATA_ONLY, WATCHED
 
 log = structlog.get_logger()
 
@@ -73,7 +73,8 @@ class Resync:
         for kind, api in WATCHED.items():
             began = time.monotonic()
             query = {"fieldSelector": FIELD_SELECTORS[kind]} if kind in FIELD_SELECTORS else {}
-            target = WatchTarget(kind, api, self._namespace if api.namespaced else None, query)
+            accept = METADATA_LIST if kind in METADATA_ONLY else JSON
+            target = WatchTarget(kind, api, self._namespace if api.namespaced else None, query, accept)
 
             def take(_: list[Document], changes: list[Change], kind: str = kind, at: float = began) -> None:
                 CORRECTIONS.inc(len(changes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from onair_crds.contract.ingest import stream_of_secret
 from onair_crds.contract.labels import (
@@ -14,7 +14,7 @@ from onair_crds.contract.labels import (
     SOURCE_LABEL,
 )
 from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
-from onair_crds.kube.store import Index, IndexKey, Kinds
+from onair_crds.kube.store import Index, IndexKey, Kinds, Trim
 from onair_crds.shapes import Document
 
 COLLECTION = "Collection"
@@ -38,6 +38,9 @@ FIELD_SELECTORS = {
     )
 }
 """Which objects of a kind are watched: Secrets of these types are many or large, and of no use to a show."""
+
+METADATA_ONLY = {NODE}
+"""Kinds of which no more is looked at: a Node is large, mostly by the list of its images."""
 
 MADE_FOR = {DESTINATION_LABEL: DESTINATION, SOURCE_LABEL: SOURCE}
 """By the label of a Secret that the facade made: the kind of the resource that it was made for."""
@@ -96,6 +99,18 @@ def _status(field: str) -> Index:
         return [(value,)] if value else []
 
     return index
+
+
+def _metadata(document: Document) -> Document:
+    return {"metadata": document["metadata"]}
+
+
+def _metadata_and_project(document: Document) -> Document:
+    return {**_metadata(document), "spec": {"projectId": (document.get("spec") or {}).get("projectId")}}
+
+
+TRIMS: Mapping[str, Trim] = {LAYOUT: _metadata_and_project, **dict.fromkeys(METADATA_ONLY, _metadata)}
+"""What is kept of kinds that are large, and of no use to the operator but for a part."""
 
 
 def _pulled(document: Document) -> list[IndexKey]:

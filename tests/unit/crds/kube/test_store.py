@@ -151,3 +151,20 @@ def test_creation_times_of_seconds_and_microseconds_sort_together() -> None:
     second = {"name": "b", "creationTimestamp": "2026-01-01T00:00:01Z"}
     finer = {"name": "a", "annotations": {"onair.dev/created": "2026-01-01T00:00:00.999999Z"}}
     assert creation_order(finer) < creation_order(second)
+
+
+def test_a_store_keeps_the_part_of_a_kind_that_it_is_told_to() -> None:
+    store = Store(
+        {"Layout": {"project": lambda d: [(d["spec"]["projectId"],)]}},
+        {"Layout": lambda d: {"metadata": d["metadata"], "spec": {"projectId": d["spec"]["projectId"]}}},
+    )
+    layout = {
+        "metadata": {"name": "stage", "uid": "u", "resourceVersion": "1", "managedFields": ["large"]},
+        "spec": {"projectId": "show", "layers": ["large"]},
+    }
+    store.update("Layout", layout)
+    (entry,) = store.select("Layout", "project", "show")
+    assert entry.document == {
+        "metadata": {"name": "stage", "uid": "u", "resourceVersion": "1"},
+        "spec": {"projectId": "show"},
+    }

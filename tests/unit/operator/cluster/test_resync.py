@@ -24,13 +24,15 @@ class ApiServer:
     def __init__(self) -> None:
         self.projects: dict[str, Document] = {}
         self.queries: dict[str, dict[str, str]] = {}
+        self.accepted: dict[str, str] = {}
         self.lists = 0
         """Of projects."""
         self.grows = False
         self.forbidden: tuple[str, ...] = ()
         self.version = 1_000_000
 
-    async def pages(self, api: Api, _: str | None, **query: str) -> AsyncIterator[Document]:
+    async def pages(self, api: Api, _: str | None, accept: str = "", **query: str) -> AsyncIterator[Document]:
+        self.accepted[api.plural] = accept
         self.queries[api.plural] = query
         if api.plural in self.forbidden:
             raise ApiError(403, "Forbidden", f"{api.plural} is forbidden")
@@ -106,6 +108,12 @@ async def test_secrets_that_nothing_may_refer_to_are_not_listed(setting: Setting
     selector = setting.api.queries["secrets"]["fieldSelector"]
     assert "type!=onair.dev/revoked-token" in selector
     assert setting.api.queries["projects"] == {}
+
+
+async def test_of_nodes_the_metadata_alone_is_listed(setting: Setting) -> None:
+    await setting.resync.list_all()
+    metadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+    assert {kind for kind, accept in setting.api.accepted.items() if accept == metadata} == {"nodes"}
 
 
 async def test_a_watch_that_brings_what_lists_find_a_little_later_is_alive(setting: Setting) -> None:
