@@ -118,6 +118,13 @@ class OperatedNamespace:
 
         return await until(f"pod {name}", check)
 
+    async def bind(self, name: str, node: str) -> None:
+        """Gives a pod to a node, as the scheduler does."""
+        target = {"apiVersion": "v1", "kind": "Node", "name": node}
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{name}/binding"
+        await self.client._request("POST", path, binding)
+
     async def pod_is(self, name: str, status: Document) -> None:
         """Says what a kubelet or the scheduler would say of a pod."""
         await self.client.merge_patch(PODS, self.namespace, name, {"status": status}, "status")

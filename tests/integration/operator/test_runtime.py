@@ -174,16 +174,7 @@ async def test_scheduler_and_kubelet_troubles_become_reasons(cluster: OperatedNa
         await cluster.pod_is("show-first-1", {"conditions": [unschedulable]})
         condition = await cluster.ready("Project", "show", "NoCapacity")
         assert "no node of region eu-central-1 has 0.8 CPU" in condition["message"]
-        await cluster.client._request(  # what the scheduler does
-            "POST",
-            f"/api/v1/namespaces/{cluster.namespace}/pods/show-first-1/binding",
-            {
-                "apiVersion": "v1",
-                "kind": "Binding",
-                "metadata": {"name": "show-first-1"},
-                "target": {"apiVersion": "v1", "kind": "Node", "name": "node-1"},
-            },
-        )
+        await cluster.bind("show-first-1", "node-1")
         waiting = {"reason": "ImagePullBackOff", "message": "not found"}
         await cluster.pod_is(
             "show-first-1",

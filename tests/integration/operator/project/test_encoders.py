@@ -56,9 +56,7 @@ class Kubelets:
         address = next(ADDRESSES)
         network = cut_proxy(port, address, CONTROL_PORT)
         self.networks[pod] = await self._stack.enter_async_context(network)
-        binding = {"metadata": {"name": pod}, "target": {"kind": "Node", "name": node}}
-        path = f"/api/v1/namespaces/{cluster.namespace}/pods/{pod}/binding"
-        await cluster.client._request("POST", path, {"apiVersion": "v1", "kind": "Binding", **binding})
+        await cluster.bind(pod, node)
         await cluster.pod_is(pod, {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]})
         return agent
 

@@ -1,0 +1,70 @@
+"""Containers that cannot start, as a kubelet says: a condition, then another encoder, then the end."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.operated_namespace import OperatedNamespace, until
+
+from onair_crds.shapes import Document
+from onair_operator.settings import BroadcastSettings
+
+IMAGE = "onair/encoder:x"
+FAILURES = [
+    ("ImagePullBackOff", "Back-off pulling image", "ImagePullFailed", f"{IMAGE}: Back-off pulling image"),
+    (
+        "CreateContainerConfigError",
+        'secret "x" not found',
+        "ContainerFailed",
+        'container browser: secret "x" not found',
+    ),
+    ("RunContainerError", "exec: not found", "ContainerFailed", "container browser: exec: not found"),
+    (
+        "CrashLoopBackOff",
+        "back-off 10s restarting failed container",
+        "ContainerFailed",
+        "container browser ends again and again; see its log",
+    ),
+]
+
+
+async def fail(cluster: OperatedNamespace, name: str, reason: str, message: str) -> None:
+    """What scheduler and kubelet say of a pod, one of whose containers never starts."""
+    pod = await cluster.pod(name)
+    await cluster.bind(name, "node-1")
+    created = pod["metadata"]["creationTimestamp"]
+    not_ready = {"type": "ContainersReady", "status": "False", "lastTransitionTime": created}
+    container: Document = {
+        "name": "browser",
+        "image": IMAGE,
+        "imageID": "",
+        "ready": False,
+        "restartCount": 0,
+        "state": {"waiting": {"reason": reason, "message": message}},
+    }
+    conditions = [{"type": "PodScheduled", "status": "True"}, not_ready]
+    await cluster.pod_is(
+        name, {"phase": "Pending", "conditions": conditions, "containerStatuses": [container]}
+    )
+
+
+@pytest.mark.parametrize(("waiting", "message", "reason", "told"), FAILURES, ids=[f[0] for f in FAILURES])
+async def test_a_container_that_cannot_start_is_told_and_ends_the_run_after_the_bound(
+    cluster: OperatedNamespace, waiting: str, message: str, reason: str, told: str
+) -> None:
+    async with cluster.operator(broadcast=BroadcastSettings(container_timeout_s=3.0, max_losses=1)):
+        await cluster.collection()
+        await cluster.project(broadcast={"state": "Running", "id": "first"})
+        await fail(cluster, "show-first-1", waiting, message)
+        condition = await cluster.ready("Project", "show", reason)
+        assert condition["message"] == told
+        await fail(cluster, "show-first-2", waiting, message)
+        status = await cluster.phase("Stopped")
+        assert status["broadcast"]["error"] == "Internal"
+        condition = await cluster.ready("Project", "show", "EncoderFailed")
+        assert condition["status"] == "False"
+
+        async def ended() -> bool:
+            pods = [pod for pod in await cluster.pods() if "deletionTimestamp" not in pod["metadata"]]
+            return not pods and {reason, "EncoderLost", "Stopped"} <= set(await cluster.events())
+
+        await until("no pod is left, and the events tell why", ended)
