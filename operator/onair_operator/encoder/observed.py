@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 
 from onair_crds.contract.labels import BROADCAST_LABEL, EPOCH_LABEL
@@ -12,6 +13,9 @@ from onair_crds.shapes import Document
 
 _PULL_FAILURES = {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
 _START_FAILURES = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+_PAUSE = re.compile(r"^back-off (?:(?P<minutes>\d+)m)?(?P<seconds>\d+)s restarting")
+FIRST_PAUSE_S = 10
+"""Of a container that crashed; 20 s, 40 s … follow: those before a pause make up that, less the first."""
 UNREACHABLE_AFTER_S = 5.0
 """An encoder that has reported nothing since it has been followed so long is taken to be unreachable."""
 
@@ -63,7 +67,7 @@ class PodView:
             ip=status.get("podIP"),
             unschedulable=_unschedulable(status),
             failure=failure,
-            failing_since=_unready_since(status) or created if failure else None,
+            failing_since=_failing_since(status, created) if failure else None,
         )
 
 
@@ -80,6 +84,23 @@ def _unready_since(status: Document) -> dt.datetime | None:
             since = condition.get("lastTransitionTime")
             return parse_time(since) if since else None
     return None
+
+
+def _failing_since(status: Document, created: dt.datetime) -> dt.datetime:
+    """Since when the pod has not been ready for more than the moments between two crashes."""
+    loops = [since for each in status.get("containerStatuses", []) if (since := _looping_since(each))]
+    return min([_unready_since(status) or created, *loops])
+
+
+def _looping_since(container: Document) -> dt.datetime | None:
+    """The end of its last run, less the pauses before that; the kubelet doubles them and forgets old ones."""
+    waiting = container.get("state", {}).get("waiting") or {}
+    ended = (container.get("lastState", {}).get("terminated") or {}).get("finishedAt")
+    pause = _PAUSE.search(waiting.get("message", "")) if waiting.get("reason") == "CrashLoopBackOff" else None
+    if ended is None or pause is None:
+        return None
+    pause_s = 60 * int(pause["minutes"] or 0) + int(pause["seconds"])
+    return parse_time(ended) - dt.timedelta(seconds=max(0, pause_s - FIRST_PAUSE_S))
 
 
 def _failure(status: Document) -> tuple[str, str] | None:

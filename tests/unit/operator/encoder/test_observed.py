@@ -40,6 +40,32 @@ def test_a_container_that_cannot_start_is_a_failure_since_it_was_last_ready(
     assert pod(failing).failing_since == dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 
 
+@pytest.mark.parametrize(
+    ("message", "since"),
+    [
+        ("back-off 10s restarting failed container=browser", "2026-05-01T12:40:00Z"),
+        ("back-off 40s restarting failed container=browser", "2026-05-01T12:39:30Z"),
+        ("back-off 2m40s restarting failed container=browser", "2026-05-01T12:37:30Z"),
+        ("another word", "2026-05-01T12:40:02Z"),
+    ],
+)
+def test_moments_of_a_container_that_crashes_again_and_again_make_it_no_younger(
+    message: str, since: str
+) -> None:
+    ready_until = {**UNREADY, "lastTransitionTime": "2026-05-01T12:40:02Z"}
+    container = {
+        "name": "browser",
+        "image": "onair/encoder:x",
+        "state": {"waiting": {"reason": "CrashLoopBackOff", "message": message}},
+        "lastState": {"terminated": {"finishedAt": "2026-05-01T12:40:00Z"}},
+    }
+    document = {
+        "metadata": {"name": "show-run-1", "uid": "u", "creationTimestamp": CREATED},
+        "status": {"containerStatuses": [container], "conditions": [ready_until]},
+    }
+    assert PodView.of(document).failing_since == dt.datetime.fromisoformat(since)
+
+
 @pytest.mark.parametrize("state", [{"running": {}}, {"waiting": {"reason": "ContainerCreating"}}])
 def test_a_container_that_starts_or_runs_is_none(state: Document) -> None:
     assert pod(state, UNREADY).failure is None
