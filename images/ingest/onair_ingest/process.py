@@ -59,7 +59,7 @@ async def _serve(
     guard = AddressGuard(settings.pulls.allowed_ranges, settings.pulls.refused_ranges)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
     pulls = Pulls(mediamtx, streams, guard, pauses)
-    await pulls.forget_former()
+    forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
     REGISTRY.register(StreamMetrics(streams))
@@ -73,7 +73,7 @@ async def _serve(
     parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run())]
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({*parts, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    for task in (*parts, stopping):
+    for task in (*parts, stopping, forgetting):
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
     await readers.close()

@@ -41,6 +41,8 @@ def pod(
     """One for all tests that leave it alive: they are kept apart by their keys."""
     with IngestPod(tmp_path_factory.mktemp("ingest"), scripted_facade.url, secret) as pod:
         yield pod
+    logged = [key for key in scripted_facade.keys if key in pod.log]
+    assert not logged, f"stream keys are in the logs: {logged}"
 
 
 @pytest.fixture(scope="session")

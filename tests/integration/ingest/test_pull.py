@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.support.child_process import wait_until
 from tests.support.control_plane import free_port
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
@@ -129,7 +130,7 @@ def test_what_a_former_gateway_pulled_is_forgotten(
         follower.wait_stream("pull-former", lambda state: state.flowing, "the pull flows")
         pod.kill(pod.gateway)
         pod.start_gateway()
-        assert pod.configured_paths() == ["all_others"]
+        wait_until(lambda: pod.configured_paths() == ["all_others"], "the former pull is forgotten")
         before = len([told for told in follower.told if told.state.stream == "pull-former"])
         want(follower, former=f"{far_server.url}/{key}")
         follower.wait_stream("pull-former", lambda state: state.flowing, "it is pulled anew", after=before)

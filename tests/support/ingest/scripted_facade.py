@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
@@ -45,8 +45,9 @@ class ScriptedFacade:
             def _respond(self, status: int, text: str) -> None:
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text.encode())
+                with suppress(BrokenPipeError):  # a gateway does not wait for long
+                    self.end_headers()
+                    self.wfile.write(text.encode())
 
             def log_message(self, format: str, *args: object) -> None:
                 pass

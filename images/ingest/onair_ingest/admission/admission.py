@@ -20,6 +20,8 @@ from onair_ingest.streams.streams import Streams
 
 PREPARING_S = 5.0
 """How long a publisher that was admitted may take to bring its first media."""
+FORMER_S = 60.0
+"""MediaMTX closes a connection that brings nothing long before."""
 
 Reason = Literal["NoKey", "UnknownKey", "Disabled", "InUse", "WrongProtocol", "Unavailable"]
 
@@ -62,6 +64,9 @@ class Admission:
         Raises:
             Refused: they may not.
         """
+        if not (self._streams.settled and self._streams.server_responds):
+            raise Refused("Unavailable", "it is not known yet who publishes here")
+        self._forget_former_places()
         stream = stream_of_key(publisher.key)
         place = _Place(publisher, time.monotonic())
         try:
@@ -120,6 +125,16 @@ class Admission:
             self._identities.forget(publisher.connection)
         if self._places.get(stream) is place:
             del self._places[stream]
+
+    def _forget_former_places(self) -> None:
+        """Those that have long brought media, or never will."""
+        former_s = time.monotonic() - FORMER_S
+        for stream, place in list(self._places.items()):
+            if place.taken_at_s < former_s:
+                del self._places[stream]
+                holder = self._streams.get(stream)
+                if holder is None or holder.look.source.id != place.publisher.connection:
+                    self._identities.forget(place.publisher.connection)
 
     def _refuse_taken_path(self, stream: str, path: str) -> None:
         """A path need not hold the key: two sources must not use the same one."""

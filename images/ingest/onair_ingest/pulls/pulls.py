@@ -9,6 +9,7 @@ import ssl
 import structlog
 
 from onair_crds.contract.ingest_gateway import Pulls as Wanted
+from onair_crds.contract.ingest_gateway import stream_of_pull
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address_guard import AddressGuard
 from onair_ingest.pulls.pull import Pauses, Pull
@@ -17,6 +18,7 @@ from onair_ingest.streams.streams import Streams
 
 log = structlog.get_logger()
 
+FORGET_RETRY_S = 1.0
 STREAM = re.compile(r"pull-[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
@@ -27,15 +29,24 @@ class Pulls:
         self._guard = guard
         self._pauses = pauses
         self._tls = ssl.create_default_context()
+        self._setting = asyncio.Lock()
         self._running: dict[str, tuple[Pull, asyncio.Task[None]]] = {}
 
     async def forget_former(self) -> None:
-        """Removes what an earlier process of this gateway was pulling: its relays went with it."""
-        try:
-            for path in await self._mediamtx.configured_paths(PULLS):
-                await self._mediamtx.delete_path(path)
-        except MediaMtxUnavailable as error:
-            log.warning("pulls.left_behind", error=str(error))
+        """Removes what an earlier process of this gateway was pulling, as soon as the ingest server responds.
+
+        Its relays went with it.
+        """
+        while True:
+            try:
+                async with self._setting:
+                    for path in await self._mediamtx.configured_paths(PULLS):
+                        if stream_of_pull(path.removeprefix(PULLS)) not in self._running:
+                            await self._mediamtx.delete_path(path)
+            except MediaMtxUnavailable:
+                await asyncio.sleep(FORGET_RETRY_S)
+            else:
+                return
 
     async def set(self, wanted: Wanted) -> None:
         """Begins and ends pulls so that exactly these run.
@@ -46,6 +57,10 @@ class Pulls:
         if strange := [name for name in wanted.pulls if not STREAM.fullmatch(name)]:
             raise ValueError(f"not names of pulls: {strange}")
         urls = {name: pull.url.get_secret_value() for name, pull in wanted.pulls.items()}
+        async with self._setting:
+            await self._change(urls)
+
+    async def _change(self, urls: dict[str, str]) -> None:
         over = [name for name, (pull, _) in self._running.items() if urls.get(name) != pull.url]
         await asyncio.gather(*(self._end(name) for name in over))
         for name, url in urls.items():

@@ -89,6 +89,9 @@ class Judgement:
         for look in looks:
             known = before.get(look.stream)
             judged = self._judge(known, look, now, first=first)
+            other = self._streams.get(look.stream)
+            if other and other.state.flowing:  # by another path: this one is just being disconnected
+                continue
             self._streams[look.stream] = judged
             if known is None or known.state != judged.state:
                 changed.append(judged.state)

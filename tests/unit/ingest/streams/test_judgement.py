@@ -24,10 +24,15 @@ def at(seconds: float) -> Moment:
     return Moment(1000 + seconds, BEGAN + dt.timedelta(seconds=seconds))
 
 
-def look(received: int, connection: str = "c1", tracks: list[dict[str, Any]] | None = None) -> Look:
+def look(
+    received: int,
+    connection: str = "c1",
+    tracks: list[dict[str, Any]] | None = None,
+    path_name: str = "live/key",
+) -> Look:
     path = Path.model_validate(
         {
-            "name": "live/key",
+            "name": path_name,
             "available": True,
             "availableTime": "2025-12-31T23:00:00Z",
             "source": {"type": "rtmpConn", "id": connection},
@@ -147,3 +152,13 @@ def test_the_frame_rate_of_a_connection_that_was_replaced_is_dropped() -> None:
     judgement.look([look(100)], at(1))
     judgement.look([look(100, "c2")], at(1.25))
     assert judgement.measured(look(100, "c1"), 60.0) == []
+
+
+def test_of_two_paths_of_a_stream_the_one_that_flows_counts_in_any_order() -> None:
+    for silent_first in (True, False):
+        judgement = begun()
+        judgement.look([look(100)], at(1))
+        judgement.look([look(100)], at(2.5))
+        both = [look(100), look(50, "c2", path_name="key")]
+        (state,) = judgement.look(both if silent_first else both[::-1], at(2.75))
+        assert state.flowing

@@ -1,0 +1,153 @@
+"""Who may publish: decided from the last look, as MediaMTX stands still while it asks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+
+from onair_crds.contract.ingest_gateway import Refusal
+from onair_ingest.admission.admission import Admission, Publisher, Refused
+from onair_ingest.admission.facade import Facade, PublishProtocol
+from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
+from onair_ingest.mediamtx.records import Connection, Path, PathSource
+from onair_ingest.settings import HookSettings
+from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.streams import Streams
+
+
+class Server(MediaMtx):
+    """MediaMTX with these paths and connections."""
+
+    def __init__(self) -> None:
+        self.items: list[Path] = []
+        self.open: set[str] = set()
+        self.kicked: list[str] = []
+        self.hangs = False
+
+    async def paths(self) -> list[Path]:
+        if self.hangs:
+            raise MediaMtxUnavailable("TimeoutError")
+        return self.items
+
+    async def connection(self, source: PathSource) -> Connection | None:
+        return Connection(id=source.id) if source.id in self.open else None
+
+    async def kick(self, source: PathSource) -> None:
+        self.kicked.append(source.id)
+
+    def publishes(self, name: str, connection: str, received: int) -> None:
+        document: dict[str, Any] = {
+            "name": name,
+            "available": True,
+            "source": {"type": "rtmpConn", "id": connection},
+            "inboundBytes": received,
+        }
+        self.items = [Path.model_validate(document)]
+        self.open.add(connection)
+
+
+class Knows(Facade):
+    """A facade that admits everybody once it is let."""
+
+    def __init__(self) -> None:
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def ask(self, key: str, protocol: PublishProtocol) -> Refusal | None:
+        await self.answers.wait()
+        return None
+
+
+class Gateway:
+    def __init__(self) -> None:
+        self.server, self.facade = Server(), Knows()
+        identities = Identities(self.server)
+        self.streams = Streams(self.server, identities, poll_interval_s=1, silent_after_s=0.0001)
+        self.admission = Admission(self.facade, self.streams, identities, self.server)
+
+    async def begun(self) -> Gateway:
+        await self.streams.look()
+        return self
+
+    async def admit(self, connection: str, key: str = "key", path: str = "live/key") -> None:
+        self.server.open.add(connection)
+        await self.admission.admit(Publisher(connection, "rtmp", path, key))
+
+    async def refusal(self, connection: str, key: str = "key", path: str = "live/key") -> str:
+        with pytest.raises(Refused) as refused:
+            await self.admit(connection, key, path)
+        return refused.value.reason
+
+
+async def test_nobody_is_admitted_before_it_is_known_who_publishes() -> None:
+    gateway = Gateway()
+    assert await gateway.refusal("c1") == "Unavailable"
+    await gateway.begun()
+    await gateway.admit("c1")
+    gateway.server.hangs = True
+    await gateway.streams.look()
+    assert await gateway.refusal("c2", "other", "live/other") == "Unavailable"
+
+
+async def test_of_two_that_come_at_once_the_first_is_admitted() -> None:
+    gateway = await Gateway().begun()
+    gateway.facade.answers.clear()
+    first = asyncio.create_task(gateway.admit("c1"))
+    await asyncio.sleep(0)
+    assert await gateway.refusal("c2") == "InUse"
+    gateway.facade.answers.set()
+    await first
+
+
+async def test_a_connection_that_closed_without_media_holds_no_place() -> None:
+    gateway = await Gateway().begun()
+    await gateway.admit("c1")
+    assert await gateway.refusal("c2") == "InUse"
+    gateway.server.open.clear()
+    await gateway.admit("c3")
+
+
+async def test_a_publisher_whose_connection_is_closed_by_now_is_in_nobodys_way() -> None:
+    gateway = await Gateway().begun()
+    await gateway.admit("c1")
+    gateway.server.publishes("live/key", "c1", 100)
+    await gateway.streams.look()
+    gateway.server.open.clear()
+    await gateway.admit("c2")
+
+
+async def test_a_silent_publisher_at_another_path_is_disconnected() -> None:
+    gateway = await Gateway().begun()
+    await gateway.admit("c1")
+    gateway.server.publishes("live/key", "c1", 0)
+    await gateway.streams.look()
+    await gateway.admit("c2", path="key")
+    assert gateway.server.kicked == ["c1"]
+
+
+async def test_a_path_that_another_source_uses_is_taken() -> None:
+    gateway = await Gateway().begun()
+    await gateway.admit("c1", "one", "live/camera")
+    assert await gateway.refusal("c2", "two", "live/camera") == "InUse"
+    await gateway.admit("c3", "two", "live/other")
+
+
+async def test_a_facade_that_does_not_respond_in_time_is_left_alone_for_a_while() -> None:
+    settings = HookSettings(facade_url="http://127.0.0.1:9", timeout_s=0.05, pause_s=60)
+
+    async def hang(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    settings.facade_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, aiohttp.ClientSession() as session:
+        facade = Facade(session, b"secret", "gateway", settings)
+        reasons = []
+        for _ in range(2):
+            with pytest.raises(Exception, match="the facade") as failed:
+                await facade.ask("key", "rtmp")
+            reasons.append(str(failed.value))
+    assert reasons == ["the facade does not respond in time", "the facade has just been too slow"]
