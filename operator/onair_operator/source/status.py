@@ -21,6 +21,7 @@ DISABLED = "the source is disabled"
 SILENT = "it is connected, and sends no media"
 NEVER = "never connected"
 NO_INGEST = "this installation has no ingest server"
+NO_KEY = "Secret {} holds no streamKey, or is not of the type onair.dev/credentials"
 POINTS_INSIDE = "the url points inside this installation's network, from where nothing is pulled"
 WAITING = {True: "no publisher is connected", False: "it is not pulled yet"}
 UNREACHABLE = "the ingest server {} is unreachable"
@@ -136,6 +137,9 @@ def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
         return DISABLED
     if not observed.gateways:
         return NO_INGEST
+    no_key = NO_KEY.format(secret_name(source.name))
+    if source.pushed and observed.has_secret and observed.key_stream is None:
+        return no_key
     gateway = observed.gateway(before.gateway)
     if before.gateway and (gateway is None or gateway.contact is Contact.UNREACHABLE):
         return UNREACHABLE.format(before.gateway)
@@ -145,7 +149,7 @@ def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
         return ENDED[source.pushed is not None]
     if before.since is None:
         return NEVER
-    passing = (None, DISABLED, NO_INGEST, POINTS_INSIDE, UNREACHABLE.format(before.gateway))
+    passing = (None, DISABLED, NO_INGEST, POINTS_INSIDE, no_key, UNREACHABLE.format(before.gateway))
     return WAITING[source.pushed is not None] if before.last_error in passing else str(before.last_error)
 
 

@@ -44,6 +44,13 @@ def test_a_source_that_nobody_ever_pushed_says_so() -> None:
     assert status(observed_source(gateways=())).last_error == "this installation has no ingest server"
 
 
+def test_a_secret_without_a_key_is_told() -> None:
+    without = status(observed_source(key_stream=None))
+    assert without.last_error
+    assert "Secret source-camera holds no streamKey" in without.last_error
+    assert status(observed_source(status=without.manifest())).last_error == "never connected"
+
+
 def test_a_publisher_that_sends_nothing_is_disconnected() -> None:
     silent = stream_state(KEY_STREAM, flowing=False, since="2026-05-01T11:59:59.000Z")
     now = status(observed_source(status=CONNECTED, sightings=[sighting(silent)]))
