@@ -116,8 +116,6 @@ class IngestSettings(OperatorPart):
     """Listener. Empty: the same service."""
     gateways: list[GatewaySettings] = []
     """Of all regions, those of the default one first."""
-    pull_inside: bool = False
-    """Whether sources may be pulled from private addresses and from names of the cluster."""
 
     def addresses(self, namespace: str) -> Ingest:
         """Where sources are pushed to."""

@@ -49,7 +49,6 @@ ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
   gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
-  pullInside: {{ not (empty .Values.ingest.pulls.allowedRanges) }}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}

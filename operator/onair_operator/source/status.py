@@ -10,7 +10,7 @@ from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import AssignedAddress, Source, SourceStatus
-from onair_operator.ingest.assignment import points_inside, puller_of
+from onair_operator.ingest.assignment import puller_of
 from onair_operator.ingest.observed import Contact, Sighting
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.admission import may_stay
@@ -22,7 +22,6 @@ SILENT = "it is connected, and sends no media"
 NEVER = "never connected"
 NO_INGEST = "this installation has no ingest server"
 NO_KEY = "Secret {} holds no streamKey, or is not of the type onair.dev/credentials"
-POINTS_INSIDE = "the url points inside this installation's network, from where nothing is pulled"
 WAITING = {True: "no publisher is connected", False: "it is not pulled yet"}
 UNREACHABLE = "the ingest server {} is unreachable"
 ENDED = {True: "the publisher closed the connection", False: "the server closed the connection"}
@@ -40,7 +39,7 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
     present = present_sighting(observed)
     connection = _connection(observed, present, now)
     if source.pushed is None:
-        connection |= _pull(observed, connection, settings)
+        connection["gateway"] = puller_of(source.name, source.status.gateway, observed.gateways)
     return SourceStatus(
         observed_generation=source.generation,
         conditions=before.conditions,
@@ -85,17 +84,6 @@ def _connection(observed: ObservedSource, present: Sighting | None, now: dt.date
         "stream": before.stream if unknown else None,
         "replaced_key": before.replaced_key if unknown else None,
     }
-
-
-def _pull(
-    observed: ObservedSource, connection: dict[str, object], settings: OperatorSettings
-) -> dict[str, object]:
-    """What a pulled source has besides: the gateway that pulls it, or why none may."""
-    source = observed.source
-    url = source.spec.address.rtmp_pull.url if source.spec.address.rtmp_pull else ""
-    if points_inside(url) and not settings.ingest.pull_inside:
-        return {"gateway": None, "last_error": POINTS_INSIDE}
-    return {"gateway": puller_of(source.name, source.status.gateway, observed.gateways)}
 
 
 def _connected(observed: ObservedSource, present: Sighting, now: dt.datetime) -> dict[str, object]:
@@ -149,7 +137,7 @@ def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
         return ENDED[source.pushed is not None]
     if before.since is None:
         return NEVER
-    passing = (None, DISABLED, NO_INGEST, POINTS_INSIDE, no_key, UNREACHABLE.format(before.gateway))
+    passing = (None, DISABLED, NO_INGEST, no_key, UNREACHABLE.format(before.gateway))
     return WAITING[source.pushed is not None] if before.last_error in passing else str(before.last_error)
 
 

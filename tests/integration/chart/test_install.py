@@ -100,6 +100,7 @@ def test_the_api_server_accepts_the_examples_unchanged(installed: ControlPlane) 
         "project.onair.dev/sunday-1100",
         "secret/sunday-key",
         "destination.onair.dev/sunday-mediamtx",
+        "source.onair.dev/camera-1",
     ]
 
 

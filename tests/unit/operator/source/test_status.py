@@ -180,10 +180,3 @@ def test_a_pulled_source_names_the_gateway_that_pulls_it_and_why_it_does_not_suc
     pulled = sighting(stream_state("pull-camera", protocol="pull"), assigned.gateway)
     flows = status(observed_source(address=RELAY, status=now.manifest(), sightings=[pulled]))
     assert (flows.connect, flows.stream, flows.replaced_key) == ("Connected", "pull-camera", None)
-
-
-def test_a_source_that_points_inside_is_not_pulled() -> None:
-    now = status(observed_source(address={"rtmpPull": {"url": "rtmp://10.0.0.1/live/a"}}))
-    assert (now.connect, now.gateway) == ("Disconnected", None)
-    assert now.last_error
-    assert "points inside" in now.last_error
