@@ -6,11 +6,15 @@ import ssl
 
 CONTROL_PORT = 8443
 METRICS_PORT = 9090
+SOURCES_PORT = 8450
+"""On the pod's loopback alone, for the page: sources, and the script that shows them."""
 
 PROGRAM_PATH = "/v1/program"
 STATUS_PATH = "/v1/status"
 CONTACT_PATH = "/v1/contact"
 SNAPSHOT_PATH = "/v1/snapshot"
+SOURCES_PATH = "/sources"
+"""On SOURCES_PORT: `/sources/<sourceId>` is a WebSocket of access units, `/sources/source.js` the script."""
 CONTROL_AUDIENCE = "onair-encoder"
 """`aud` of the operator's tokens."""
 PROGRAM_SCOPE = "program"

@@ -77,7 +77,9 @@ def _audio(duration_s: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 def _frames(duration_s: float, encoding: Encoding) -> Iterator[bytes]:
     height, width, block = encoding.height, encoding.width, encoding.width // COLUMNS
     rng = np.random.default_rng(1)
-    texture = rng.integers(60, 200, (height // 16, width // 16 + 64), np.uint8).repeat(16, 0).repeat(16, 1)
+    texture = (
+        rng.integers(60, 200, (height // 16 + 1, width // 16 + 64), np.uint8).repeat(16, 0).repeat(16, 1)
+    )
     noise = [rng.integers(0, 24, texture[:height, :width].shape, np.uint8) for _ in range(7)]
     clicks = clicks_ms(duration_s)
     for number in range(round(duration_s * encoding.fps)):

@@ -1,6 +1,6 @@
 """Runs on the loopback of a pod's browser: serves pages, and streams in the ways that are compared.
 
-Arguments: the media server's address, and the folders of the pages and of what pages load from the agent.
+A gateway's readers, and the agent's relay. Arguments: the media server's address, the pages' folder.
 """
 
 from __future__ import annotations
@@ -11,12 +11,19 @@ import sys
 from pathlib import Path
 
 from aiohttp import web
+from pydantic import SecretStr
 
+from onair_crds.contract.ingest_gateway import reader_token
+from onair_crds.contract.program import ProgramSource
+from onair_encoder.sources.relay import SourceRelay
 from onair_ingest.readers.readers import Readers
-from onair_ingest.readers.routes import send_all
+from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.readers.rtmp_player import MediaServer
 
-PORT = 8450
+PORT, SOURCES_PORT = 8460, 8461
+"""The agent itself is at its own port."""
+SOURCES = ("one", "two", "three", "four")
+SECRET = b"of these tests"
 MOVIE = [
     *("-c", "copy", "-f", "mp4", "-movflags", "empty_moov+default_base_moof", "-frag_duration", "20000"),
     *("-flush_packets", "1", "pipe:1"),
@@ -28,13 +35,6 @@ class Relay:
         self.address = f"rtmp://{media_server}:1935/live"
         self.readers = Readers(lambda stream: f"live/{stream}", MediaServer(media_server, 1935), linger_s=5)
         self.reported: object = None
-
-    async def access_units(self, request: web.Request) -> web.StreamResponse:
-        async with self.readers.subscription(request.match_info["source"]) as subscription:
-            socket = web.WebSocketResponse(compress=False)
-            await socket.prepare(request)
-            await send_all(socket, subscription)
-            return socket
 
     async def movie(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse(compress=False)
@@ -61,17 +61,28 @@ class Relay:
         return web.json_response(self.reported)
 
 
-def main(media_server: str, pages: str, scripts: str) -> None:
+async def serve(media_server: str, pages: str) -> None:
     relay = Relay(media_server)
     app = web.Application(client_max_size=64 * 2**20)
-    app.router.add_get("/sources/{source:[^.]+}", relay.access_units)
+    ReaderRoutes(relay.readers, SECRET).add_to(app)
     app.router.add_get("/mse/{source}", relay.movie)
     app.router.add_post("/report", relay.report)
     app.router.add_get("/report", relay.reported_json)
-    app.router.add_static("/sources", Path(scripts))
     app.router.add_static("/pages", Path(pages))
-    web.run_app(app, host="0.0.0.0", port=PORT, print=None)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "0.0.0.0", PORT).start()
+    sources = SourceRelay()
+    gateway = f"http://127.0.0.1:{PORT}"
+    sources.want(
+        [
+            ProgramSource(id=name, gateway=gateway, stream=name, token=SecretStr(reader_token(SECRET, name)))
+            for name in SOURCES
+        ]
+    )
+    await sources.start("127.0.0.1", SOURCES_PORT)
+    await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    asyncio.run(serve(*sys.argv[1:]))

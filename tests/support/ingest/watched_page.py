@@ -71,10 +71,14 @@ class WatchedPage:
         self.pair.wait_agent()
         docker(
             *("run", "-d", "--name", self._relay, "--network", f"container:{self.pair.name}-browser"),
-            *("-v", f"{ROOT}:/project:ro", "-e", "PYTHONPATH=/project:/project/crds:/project/images/ingest"),
+            *(
+                "-v",
+                f"{ROOT}:/project:ro",
+                "-e",
+                "PYTHONPATH=/project:/project/crds:/project/images/ingest:/project/images/encoder",
+            ),
             *("--entrypoint", "python3", self.pair.image, "-m", "tests.support.ingest.page_relay"),
             *(self.server.address, "/project/tests/support/ingest/pages"),
-            "/project/images/encoder/onair_encoder/sources",
         )
         self.http = httpx.Client(base_url=f"http://{self.pair.address}:{PORT}", timeout=5)
         self.arrivals = Arrivals(self.server.address)

@@ -9,6 +9,14 @@ from typing import NamedTuple
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
 
 PROGRAM = "/usr/lib/chromium/chromium"
+DISABLED = [
+    "Translate",
+    "MediaRouter",
+    "OptimizationHints",
+    # With them no page from elsewhere reaches the pod's loopback, where the agent serves sources
+    "LocalNetworkAccessChecks",
+    "LocalNetworkAccessChecksWebSockets",
+]
 FLAGS = [
     "--kiosk",
     "--no-sandbox",
@@ -38,7 +46,7 @@ FLAGS = [
     "--metrics-recording-only",
     "--password-store=basic",
     "--use-mock-keychain",
-    "--disable-features=Translate,MediaRouter,OptimizationHints",
+    f"--disable-features={','.join(DISABLED)}",
     "--window-position=0,0",
     "--remote-debugging-pipe",
 ]

@@ -1,0 +1,138 @@
+"""Sources for the page, on the pod's loopback: what a gateway sends is passed on as it is.
+
+The page knows ids of sources only: addresses and tokens of gateways stay here. Nothing is kept in between:
+a page that takes nothing makes the gateway drop pictures for it, as for any slow reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Awaitable, Callable
+from importlib import resources
+
+import aiohttp
+from aiohttp import WSMsgType, web
+
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED
+from onair_crds.contract.ingest_gateway import STREAMS_PATH
+from onair_crds.contract.pod import SOURCES_PATH
+from onair_crds.contract.program import ProgramSource
+from onair_crds.runtime.stderr_log import log
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in ("source.js", "audio-playout.js")}
+CONNECT_TIMEOUT_S = 3.0
+HEARTBEAT_S = 5.0
+MAX_RECORD = 16 * 2**20
+FROM_ANYWHERE = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
+"""Pages are from wherever the project says; they load the script across origins."""
+
+
+class SourceRelay:
+    def __init__(self) -> None:
+        self._wanted: dict[str, ProgramSource] = {}
+        self._relayed: dict[asyncio.Task[None], ProgramSource] = {}
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def relayed(self) -> list[str]:
+        """Ids of the sources that the page takes now, one for each connection."""
+        return [source.id for source in self._relayed.values()]
+
+    def want(self, sources: list[ProgramSource]) -> None:
+        """Makes these the sources that may be shown; connections of others, or to elsewhere, are closed."""
+        self._wanted = {source.id: source for source in sources}
+        for task, source in self._relayed.items():
+            if self._wanted.get(source.id) != source:
+                task.cancel()
+
+    async def start(self, host: str, port: int) -> web.AppRunner:
+        app = web.Application(middlewares=[_loopback_alone])
+        app.router.add_get(f"{SOURCES_PATH}/{{name:[a-z-]+\\.js}}", self._script)
+        app.router.add_get(f"{SOURCES_PATH}/{{source}}", self._source)
+        app.on_cleanup.append(self._close)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        await runner.setup()
+        await web.TCPSite(runner, host, port).start()
+        return runner
+
+    async def _close(self, _: web.Application) -> None:
+        self.want([])
+        await asyncio.gather(*self._relayed, return_exceptions=True)
+        if self._session:
+            await self._session.close()
+
+    async def _script(self, request: web.Request) -> web.Response:
+        script = SCRIPTS.get(request.match_info["name"])
+        if script is None:
+            raise web.HTTPNotFound
+        return web.Response(text=script.read_text(), content_type="text/javascript", headers=FROM_ANYWHERE)
+
+    async def _source(self, request: web.Request) -> web.StreamResponse:
+        page = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)
+        await page.prepare(request)
+        source = self._wanted.get(request.match_info["source"])
+        if source is None:
+            await page.close(code=CLOSE_ENDED, message=b"no such source is connected")
+            return page
+        task = asyncio.create_task(self._relay(source, page))
+        self._relayed[task] = source
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            del self._relayed[task]
+            await page.close(code=CLOSE_ENDED)
+        return page
+
+    async def _relay(self, source: ProgramSource, page: web.WebSocketResponse) -> None:
+        url = f"{source.gateway}{STREAMS_PATH}/{source.stream}{ACCESS_UNITS_SUFFIX}"
+        headers = {"Authorization": f"Bearer {source.token.get_secret_value()}"}
+        timeout = aiohttp.ClientWSTimeout(ws_close=1.0)
+        self._session = self._session or aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S)
+        )
+        try:
+            async with self._session.ws_connect(
+                url, headers=headers, heartbeat=HEARTBEAT_S, max_msg_size=MAX_RECORD, timeout=timeout
+            ) as gateway:
+                await _until_either_ends(gateway, page)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            log("source.unavailable", source=source.id, error=type(error).__name__)
+
+
+async def _until_either_ends(gateway: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
+    tasks = [asyncio.create_task(_pass_on(gateway, page)), asyncio.create_task(_listen(page))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _pass_on(gateway: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
+    async for message in gateway:
+        if message.type is WSMsgType.BINARY:
+            await page.send_bytes(message.data)
+    if gateway.close_code:
+        await page.close(code=gateway.close_code)
+
+
+async def _listen(page: web.WebSocketResponse) -> None:
+    async for _ in page:
+        pass
+
+
+@web.middleware
+async def _loopback_alone(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuses names: a page could have one of its own point here, and would then be of our origin."""
+    name = request.host.rsplit(":", 1)[0].strip("[]")
+    try:
+        ours = name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        ours = False
+    if not ours:
+        raise web.HTTPMisdirectedRequest(text="this host is not served")
+    return await handler(request)

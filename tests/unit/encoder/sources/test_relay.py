@@ -1,0 +1,143 @@
+"""The agent passes a gateway's records on to the page, which learns neither address nor token."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+
+from onair_crds.contract.program import ProgramSource
+from onair_encoder.sources.relay import SourceRelay
+
+
+class Gateway:
+    """Sends its records to whoever has the token, then waits for its end."""
+
+    def __init__(self) -> None:
+        self.readers = 0
+        self.end = asyncio.Event()
+        self.left = asyncio.Event()
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Authorization") != "Bearer token-of-camera":
+            raise web.HTTPUnauthorized
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        self.readers += 1
+        try:
+            for record in (b"\x01one", b"\x03two"):
+                await socket.send_bytes(record)
+            listening = asyncio.create_task(socket.receive())
+            ending = asyncio.create_task(self.end.wait())
+            await asyncio.wait({listening, ending}, return_when=asyncio.FIRST_COMPLETED)
+            listening.cancel()
+            ending.cancel()
+            await asyncio.gather(listening, ending, return_exceptions=True)
+            await socket.close(code=4404)
+        finally:
+            self.readers -= 1
+            self.left.set()
+        return socket
+
+
+async def listening(runner: web.AppRunner) -> str:
+    return f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+
+@pytest.fixture
+async def gateway() -> AsyncIterator[tuple[Gateway, str]]:
+    gateway, app = Gateway(), web.Application()
+    app.router.add_get("/v1/streams/s1/access-units", gateway.serve)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield gateway, await listening(runner)
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def relay() -> AsyncIterator[tuple[SourceRelay, str]]:
+    relay = SourceRelay()
+    runner = await relay.start("127.0.0.1", 0)
+    yield relay, await listening(runner)
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+TOKEN = "token-of-camera"
+
+
+def camera(gateway: str, token: str = TOKEN) -> ProgramSource:
+    return ProgramSource(id="camera", gateway=gateway, stream="s1", token=SecretStr(token))
+
+
+async def test_records_are_passed_on_as_they_are(
+    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+) -> None:
+    relay[0].want([camera(gateway[1])])
+    async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
+        assert [await page.receive_bytes(), await page.receive_bytes()] == [b"\x01one", b"\x03two"]
+        assert relay[0].relayed == ["camera"]
+        gateway[0].end.set()
+        assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
+        assert page.close_code == 4404
+
+
+async def test_without_a_page_nothing_is_read(
+    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+) -> None:
+    relay[0].want([camera(gateway[1])])
+    async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
+        await page.receive_bytes()
+        assert gateway[0].readers == 1
+    async with asyncio.timeout(5):
+        await gateway[0].left.wait()
+    assert relay[0].relayed == []
+
+
+async def test_a_source_that_is_taken_from_the_programme_ends_for_the_page(
+    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+) -> None:
+    relay[0].want([camera(gateway[1])])
+    async with session.ws_connect(f"{relay[1]}/sources/camera") as page:
+        await page.receive_bytes()
+        relay[0].want([camera(gateway[1])])
+        await page.receive_bytes()
+        assert relay[0].relayed == ["camera"], "the same programme again cuts off nobody"
+        relay[0].want([])
+        assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
+    async with asyncio.timeout(5):
+        await gateway[0].left.wait()
+
+
+@pytest.mark.parametrize("path", ["unknown", "camera"])
+async def test_what_cannot_be_read_is_closed(
+    gateway: tuple[Gateway, str], relay: tuple[SourceRelay, str], session: aiohttp.ClientSession, path: str
+) -> None:
+    relay[0].want([camera(gateway[1], token="another")])
+    async with session.ws_connect(f"{relay[1]}/sources/{path}") as page:
+        assert (await page.receive()).type is aiohttp.WSMsgType.CLOSE
+        assert page.close_code == 4404
+
+
+async def test_the_script_is_for_pages_from_anywhere_but_names_are_refused(
+    relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+) -> None:
+    for name in ("source.js", "audio-playout.js"):
+        async with session.get(f"{relay[1]}/sources/{name}") as response:
+            assert response.status == 200
+            assert response.content_type == "text/javascript"
+            assert response.headers["Access-Control-Allow-Origin"] == "*"
+    async with session.get(f"{relay[1]}/sources/../relay.py") as response:
+        assert response.status in (404, 405)
+    async with session.get(f"{relay[1]}/sources/source.js", headers={"Host": "evil.test"}) as response:
+        assert response.status == 421
