@@ -17,6 +17,7 @@ IMAGES = {
     "ingest": (15.0, ("image api",)),
     "operator": (20.0, ("image api",)),
     "mediamtx": (30.0, ()),
+    "livekit": (90.0, ()),
     "redis": (8.0, ()),
 }
 """Seconds, and the images to build before: the images of these Python programs share their first layers."""

@@ -84,7 +84,7 @@ PROGRAMS = (
     Program("etcd", Origin.MODULE, commands=TEST, folders=(BUILT,)),
     Program("kube-apiserver", Origin.MODULE, commands=TEST, folders=(BUILT,)),
     Program("mediamtx", Origin.MODULE),
-    Program("livekit-server", Origin.MODULE, commands=TEST),
+    Program("livekit-server", Origin.MODULE),
     Program("toxiproxy-server", Origin.MODULE, commands=TEST),
     Program("versitygw", Origin.MODULE, commands=TEST),
     *(

@@ -16,6 +16,7 @@ from typing import TypeVar
 import structlog
 from prometheus_client import Counter, Histogram
 
+from onair_crds.contract.rooms import room_name
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.actions import Action
@@ -190,6 +191,8 @@ class ReconcileLoop:
             self._world.fleet.part(change.gone.uid)
         if any((PULLED, ()) in entry.index_keys for entry in change if entry):
             self._look_at_gateways()
+        if self._world and change.gone and change.gone.kind == PROJECT:
+            self._world.rooms.drop(room_name(change.gone.uid), change.gone.name)
         for key in keys_of(self._store, change):
             self._queue.add(key)
 
@@ -218,6 +221,7 @@ class ReconcileLoop:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._look_at_all())
                 tasks.create_task(self._watch_nodes(world))
+                tasks.create_task(world.rooms.run())
                 for _ in range(WORKERS):
                     tasks.create_task(self._work(world, applier, resync))
         finally:

@@ -10,9 +10,12 @@ from collections.abc import Callable
 
 import structlog
 
+from onair_crds.contract.rooms import SECRET_NAME
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
+from onair_crds.room_server.client import RoomServer
+from onair_crds.room_server.credentials import CredentialsReader, SecretKeys
 from onair_crds.runtime.garbage import short_collections
 from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
@@ -24,6 +27,7 @@ from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.resync import Resync
+from onair_operator.cluster.room_secret import ensure_room_secret
 from onair_operator.cluster.show_metrics import SHOWS
 from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import KINDS, POD, PROJECT, TRIMS
@@ -34,6 +38,7 @@ from onair_operator.encoder.identity import OperatorKey
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.reconcile import ReconcileLoop
 from onair_operator.room.providers import RtcProviders
+from onair_operator.room.rooms import Rooms
 from onair_operator.settings import OperatorSettings
 
 log = structlog.get_logger()
@@ -106,7 +111,8 @@ class _Runtime:
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
         self._nodes.forget_dead()
         gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads)
-        world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc), gateways)
+        rooms = Rooms(self._room_server(), lambda project: queue.add(Key(PROJECT, project)), leads)
+        world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc), gateways, rooms)
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
@@ -116,8 +122,16 @@ class _Runtime:
         finally:
             queue.clear()
             await gateways.close()
+            await rooms.close()
             await fleet.close()
             await recorder.drain()
+
+    def _room_server(self) -> RoomServer | None:
+        rooms = self._settings.rooms
+        if not rooms.url:
+            return None
+        keys = SecretKeys(rooms.secret.name, rooms.secret.api_key, rooms.secret.api_secret)
+        return RoomServer(rooms.url, CredentialsReader(self._client, self._settings.release_namespace, keys))
 
     async def _keys_and_list(self) -> tuple[OperatorKey, bytes]:
         """The operator's key and the secret of gateways, with everything listed."""
@@ -126,6 +140,8 @@ class _Runtime:
             try:
                 key = await operator_key(self._client, namespace)
                 secret = await ingest_secret(self._client, namespace)
+                if self._settings.rooms.url and self._settings.rooms.secret.name == SECRET_NAME:
+                    await ensure_room_secret(self._client, namespace)
                 await self._resync.list_all()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)

@@ -13,6 +13,7 @@ from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import Ingest, cluster_ingest
 from onair_crds.contract.pod import DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
+from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
 from onair_crds.shapes import Document
 
@@ -123,6 +124,20 @@ class IngestSettings(OperatorPart):
         return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
 
 
+class RoomSecretSettings(OperatorPart):
+    """The Secret of the release's namespace that holds the room server's credentials."""
+
+    name: str = SECRET_NAME
+    api_key: str = API_KEY
+    api_secret: str = API_SECRET
+
+
+class RoomSettings(OperatorPart):
+    url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    """HTTP address of livekit-server. Empty: there are no hosted rooms."""
+    secret: RoomSecretSettings = RoomSecretSettings()
+
+
 class LeaderElectionSettings(OperatorPart):
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
@@ -148,6 +163,8 @@ class OperatorSettings(ProgramSettings):
     """Providers of rooms of real-time communication."""
     ingest: IngestSettings = IngestSettings()
     """Where live sources arrive."""
+    rooms: RoomSettings = RoomSettings()
+    """Server of hosted rooms."""
     leader_election: LeaderElectionSettings = LeaderElectionSettings()
     resync_interval_s: float = 60.0
     """How often everything is listed and compared, so that nothing a watch missed stays missed."""

@@ -49,6 +49,7 @@ ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
   gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
+{{ include "onair.roomsConfig" . }}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}
@@ -95,6 +96,7 @@ ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
+{{ include "onair.roomsConfig" . }}
 {{- with include "onair.redisUrl" . }}
 redis:
   url: {{ . | quote }}

@@ -12,6 +12,8 @@ from onair_crds.resources.room import MAX_BARRED, BarredParticipant, RoomStatus,
 SECRET_NAME = "onair-rooms"  # noqa: S105 - the name of a Secret
 API_KEY, API_SECRET = "apiKey", "apiSecret"
 """Keys of the Secret that holds the room server's credentials."""
+ROOM_KEY_NAME = "onair"
+"""The API key of the built-in room server, whose configuration names it; the secret is random."""
 SERVER_KEYS = "keys"
 """Key of the same Secret: both as livekit-server reads them, `<key>: <secret>`."""
 

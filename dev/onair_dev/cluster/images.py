@@ -18,13 +18,15 @@ from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
+from onair_dev.tools import servers
 from onair_dev.tools.mediamtx import ensure_program
 
-NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "redis")
+NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
 KEPT_TAGS = 3
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 INPUTS = {
     "mediamtx": ["images/mediamtx"],
+    "livekit": ["images/livekit", "images/servers/livekit-server"],
     "redis": ["images/redis"],
     "registry": ["images/registry"],
     "encoder": ["images/encoder", "requirements/encoder.txt", "crds/onair_crds"],
@@ -87,9 +89,9 @@ def build(current: Step, wanted: Image) -> None:
     context = CACHE / f"context-{wanted.name}-{wanted.tag}.tar"
     context.parent.mkdir(parents=True, exist_ok=True)
     context.write_bytes(wanted.context)
-    if wanted.name == "mediamtx":
+    if program := _program(current, wanted):
         with tarfile.open(context, "a") as tar:
-            tar.add(ensure_program(current, wanted.tag), "mediamtx")
+            tar.add(program, program.name)
     dockerfile = f"images/{wanted.name}/Dockerfile"
     command = ["docker", "build", "--network", "host", "--label", f"dev.onair.image={wanted.name}"]
     try:
@@ -104,6 +106,17 @@ def build(current: Step, wanted: Image) -> None:
     finally:
         context.unlink()
     remove_old_tags(wanted.repository)
+
+
+def _program(current: Step, wanted: Image) -> Path | None:
+    """Returns the program that is built outside of the image, if it has one."""
+    match wanted.name:
+        case "mediamtx":
+            return ensure_program(current, wanted.tag)
+        case "livekit":
+            return servers.ensure(current, "livekit-server")
+        case _:
+            return None
 
 
 def remove_old_tags(repository: str) -> None:

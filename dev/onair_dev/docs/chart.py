@@ -76,6 +76,8 @@ DEFINITIONS: dict[str, Schema] = {
         {"repository": matching(r"[^\s@]+"), "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?")}
     ),
     "resources": strict({"requests": QUANTITIES, "limits": QUANTITIES}, required=[]),
+    "map": {"type": "object"},
+    "IP address or empty": matching(r"[0-9A-Fa-f.:]*"),
     "map of strings": {"type": "object", "additionalProperties": {"type": "string"}},
     "list of strings": {"type": "array", "items": {"type": "string", "minLength": 1}},
     "list of names": {"type": "array", "items": matching(DNS_NAME)},

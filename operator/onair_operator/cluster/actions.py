@@ -14,6 +14,7 @@ from onair_crds.resources.project import Project
 from onair_crds.resources.source import Source
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
+from onair_operator.room.rooms import KeptRoom
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,14 @@ class WantPulls:
 
 
 @dataclass(frozen=True)
+class KeepRoom:
+    """Has a room be opened, or closed, and watched, in the background; None: not any more."""
+
+    room: str
+    wanted: KeptRoom | None
+
+
+@dataclass(frozen=True)
 class MarkNode:
     """Notes that a node is dead, or alive again: no new encoder is placed on a dead one."""
 
@@ -167,6 +176,7 @@ Action = (
     | CreateStreamKey
     | CutOff
     | WantPulls
+    | KeepRoom
     | MarkNode
     | Event
     | Requeue

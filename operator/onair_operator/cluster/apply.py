@@ -89,14 +89,8 @@ class Applier:
                 await self._create_pod(action)
             case actions.DeletePod():
                 await self._delete(PODS, POD, action.name, action.uid, action.grace_s)
-            case actions.FollowEncoder():
-                follow = self._world.fleet.follow
-                follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
-            case actions.DropEncoder():
-                self._world.fleet.drop(action.pod_uid)
-            case actions.PushProgram():
-                if client := self._world.fleet.client(action.pod_uid):
-                    client.push.want(action.program)
+            case actions.FollowEncoder() | actions.DropEncoder() | actions.PushProgram():
+                self._steer_encoder(action)
             case actions.Adopt():
                 child = action.child
                 await self._adopt(CUSTOM[child.kind], child.kind, child.name, action.owner, child)
@@ -106,12 +100,27 @@ class Applier:
                 await self._delete_secret(action)
             case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls():
                 await self._sources.carry_out(action)
+            case actions.KeepRoom():
+                self._world.rooms.keep(action.room, action.wanted)
             case actions.MarkNode():
                 self._world.nodes.mark(action.name, dead=action.dead)
             case actions.Event():
                 self._recorder.record(action)
             case actions.Requeue():
                 self._queue.add_after(action.key, action.after_s)
+
+    def _steer_encoder(
+        self, action: actions.FollowEncoder | actions.DropEncoder | actions.PushProgram
+    ) -> None:
+        fleet = self._world.fleet
+        match action:
+            case actions.FollowEncoder():
+                fleet.follow(action.project, action.pod, action.certificate_pem, replaced=action.replaced)
+            case actions.DropEncoder():
+                fleet.drop(action.pod_uid)
+            case actions.PushProgram():
+                if client := fleet.client(action.pod_uid):
+                    client.push.want(action.program)
 
     async def _swap(self, action: actions.SetFinalizer | actions.WriteStatus, version: str) -> str:
         """Writes a part of a resource as a compare-and-swap; gives the new resourceVersion."""

@@ -10,6 +10,7 @@ from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.room.providers import RtcProviders
+from onair_operator.room.rooms import Rooms
 
 TOLD_AFTER = 3
 """Refusals in a row after which one that may pass by itself is told."""
@@ -55,5 +56,6 @@ class World:
     nodes: NodeLeases
     rtc_providers: RtcProviders
     gateways: Gateways = field(default_factory=Gateways)
+    rooms: Rooms = field(default_factory=Rooms)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""

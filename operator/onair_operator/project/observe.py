@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from onair_crds.contract.labels import IDENTITY_TYPE, REGION_LABEL, ZONE_LABEL
 from onair_crds.contract.pod import CERTIFICATE
+from onair_crds.contract.rooms import room_name
 from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
@@ -61,6 +62,9 @@ def observe(world: World, name: str) -> ObservedProject | None:
         dead_nodes=world.nodes.dead,
         refusal=world.refusals.get(name),
         rtc_providers=world.rtc_providers.known(),
+        rooms_available=world.rooms.available,
+        room=world.rooms.view(room_name(project.uid)),
+        room_kept=world.rooms.kept(room_name(project.uid)),
         trigger_sources=_trigger_sources(store, project),
     )
 

@@ -14,6 +14,7 @@ from onair_operator.cluster.world import Refusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
 from onair_operator.room.providers import RtcProvider
+from onair_operator.room.rooms import KeptRoom, RoomView
 from onair_operator.secret.observed import SecretView
 
 
@@ -54,6 +55,12 @@ class ObservedProject:
     """By `appId`."""
     trigger_sources: Mapping[str, SourceStatus] = field(default_factory=dict)
     """Of the sources of its collection that start or stop it, by name; one that is gone is not among them."""
+    rooms_available: bool = False
+    """There is a server of hosted rooms."""
+    room: RoomView | None = None
+    """The project's room as it was seen last."""
+    room_kept: KeptRoom | None = None
+    """How it is being kept."""
 
     @property
     def broadcast(self) -> BroadcastStatus | None:

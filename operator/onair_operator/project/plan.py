@@ -13,6 +13,7 @@ from onair_crds.contract.owners import is_owned_by
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.project import BroadcastStatus, DestinationCounts, ProjectStatus
+from onair_crds.resources.room import RoomStatus
 from onair_operator.cluster.actions import (
     Action,
     Adopt,
@@ -33,6 +34,7 @@ from onair_operator.project.deliveries import deliveries
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import hand_over_program
+from onair_operator.project.room import next_room, room_actions
 from onair_operator.project.summary import on_air_since, state_of
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import ON_AIR, READY, with_condition, with_ready
@@ -56,9 +58,10 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     """The actions, in order, that bring the world nearer to what its resources want."""
     step = next_step(observed, now, settings)
     statuses = _destination_statuses(observed, step.broadcast, now)
+    room = next_room(observed, step.broadcast, now)
     return [
         *_hold(observed, step),
-        *_write_status(observed, step, statuses, now, settings),
+        *_write_status(observed, step, statuses, room, now, settings),
         *_release(observed, step),
         *follow_encoders(observed, step),
         *create_and_delete_pods(observed, step, now),
@@ -66,6 +69,7 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         *_write_destination_statuses(observed, statuses),
         *_adopt_children(observed),
         *_secrets(observed, now),
+        *room_actions(observed, room, now),
         *_look_again(observed, step),
     ]
 
@@ -88,6 +92,7 @@ def _write_status(
     observed: ObservedProject,
     step: Step,
     statuses: dict[str, DestinationStatus],
+    room: RoomStatus | None,
     now: dt.datetime,
     settings: OperatorSettings,
 ) -> Iterator[Action]:
@@ -107,6 +112,7 @@ def _write_status(
         used=step.used if step.used is not None else project.status.used,
         triggers=step.triggers,
         trigger_start=step.trigger_start,
+        room=room,
     )
     if status != project.status:
         yield WriteStatus(project, status)

@@ -40,8 +40,14 @@ class LiveKitServer:
         self._media_host = media_host
         self.port, self.tcp_port, self.udp_port = free_port(), free_port(), free_port()
         self._config, self._log = folder / "livekit.yaml", folder / "livekit.log"
-        self._config.write_text(yaml.safe_dump({**self._settings(), **settings}))
         self._process: subprocess.Popen[bytes] | None = None
+        self._more: dict[str, Any] = {}
+        self.configure(**settings)
+
+    def configure(self, **settings: Any) -> None:
+        """Adds settings, for the next start."""
+        self._more |= settings
+        self._config.write_text(yaml.safe_dump({**self._settings(), **self._more}))
 
     def _settings(self) -> dict[str, Any]:
         return {

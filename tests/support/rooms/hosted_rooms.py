@@ -6,6 +6,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import httpx
 import jwt
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.facade import Cluster, Facade, Show, User
@@ -62,3 +63,19 @@ def guest(show: Show, role: str = "ROLE_GUEST", name: str = "", **more: Any) -> 
     body = {"collectionId": show.collection, "projectId": show.id, "role": role, "token": {"direct": direct}}
     token = show.user.ok("POST", "/authentication/token/guest", {**body, **more})["accessToken"]
     return User(show.user.facade, token)
+
+
+def room_of(token: str) -> str:
+    return str(claims_of(token)["video"]["room"])
+
+
+def administer(facade: Facade, token: str, method: str, **body: Any) -> httpx.Response:
+    """An operation of the room server's own interface, with a token of the room, through the facade."""
+    body.setdefault("room", room_of(token))
+    url = f"{SIGNAL_PATH}/twirp/livekit.RoomService/{method}"
+    return facade.http.post(url, json=body, headers={"Authorization": f"Bearer {token}"})
+
+
+def validate(facade: Facade, token: str) -> httpx.Response:
+    """What a client asks when its WebSocket was refused."""
+    return facade.http.get(f"{SIGNAL_PATH}/rtc/validate", params={"access_token": token})

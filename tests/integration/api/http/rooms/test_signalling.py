@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
-from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.facade import Cluster, Facade, StartFacade, User
-from tests.support.rooms.hosted_rooms import (
-    HOSTED,
-    add_credentials,
-    guest,
-    join,
-    room_server,
-    settings_for,
-    signal_url,
-)
+from tests.support.facade import Facade, User
+from tests.support.rooms.hosted_rooms import HOSTED, administer, guest, join, signal_url
 from tests.support.rooms.participant import participant
 
 pytestmark = pytest.mark.media
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
-    folder: Path = tmp_path_factory.mktemp("livekit")
-    with room_server(folder) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def studio(start_facade: StartFacade, cluster: Cluster, server: LiveKitServer) -> Iterator[Facade]:
-    add_credentials(cluster)
-    with start_facade(rooms=settings_for(server)) as facade:
-        yield facade
-
-
-async def test_two_participants_see_and_hear_each_other(studio: Facade, sign_in: Callable[..., User]) -> None:
+async def test_two_participants_see_and_hear_each_other_and_a_removed_one_stays_out(
+    studio: Facade, sign_in: Callable[..., User]
+) -> None:
     show = sign_in("anna", facade=studio).project(**HOSTED)
     berta = guest(show, name="berta")
     anna_token, anna = join(show, displayName="Anna")
@@ -53,3 +31,12 @@ async def test_two_participants_see_and_hear_each_other(studio: Facade, sign_in:
         assert seen["name"] == "Berta"
         assert '"participantRole":"ROLE_GUEST"' in seen["metadata"]
         assert '"isMirrored":true' in seen["metadata"]
+        removed = administer(studio, anna_token, "RemoveParticipant", identity="berta")
+        assert removed.status_code == 200, removed.text
+        await two.until("Berta is out", lambda report: report["state"] == "disconnected")
+        await one.until("Anna is told", lambda report: "berta" not in report["participants"])
+    async with participant(signal_url(studio), berta_token) as again:
+        await again.until("Berta is refused", lambda report: report["events"])
+        first = again.report["events"][0]
+        assert first["name"] == "failed"
+        assert "removed" in first["error"], first

@@ -1,0 +1,37 @@
+"""A room server, and facades that pass signalling on to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.facade import Cluster, Facade, StartFacade
+from tests.support.redis_server import RedisServer
+from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
+
+from onair_api.settings import RedisSettings
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
+    folder: Path = tmp_path_factory.mktemp("livekit")
+    with room_server(folder) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def studios(
+    start_facade: StartFacade, cluster: Cluster, server: LiveKitServer, redis_server: RedisServer
+) -> Iterator[tuple[Facade, Facade]]:
+    """Two replicas."""
+    add_credentials(cluster)
+    settings = {"rooms": settings_for(server), "redis": RedisSettings(url=redis_server.url)}
+    with start_facade(**settings) as one, start_facade(**settings) as two:
+        yield one, two
+
+
+@pytest.fixture(scope="module")
+def studio(studios: tuple[Facade, Facade]) -> Facade:
+    return studios[0]

@@ -1,0 +1,194 @@
+"""Who may join and run hosted rooms, with a real room server behind two replicas of the facade."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+import pytest
+from livekit import rtc
+from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.rooms.hosted_rooms import (
+    HOSTED,
+    administer,
+    claims_of,
+    guest,
+    join,
+    room_of,
+    signal_url,
+    validate,
+)
+from tests.support.rooms.member import member
+
+pytestmark = pytest.mark.media
+
+
+@pytest.fixture
+def show(studio: Facade, sign_in: Callable[..., User]) -> Show:
+    return sign_in(facade=studio).project(**HOSTED)
+
+
+def forged(**changes: Any) -> str:
+    secret = changes.pop("secret", SECRET)
+    claims = {"iss": KEY, "sub": "eve", "exp": int(time.time()) + 600, **changes}
+    return jwt.encode(claims, secret, algorithm="HS256")
+
+
+@pytest.mark.parametrize(
+    ("role", "runs", "publishes", "hidden"),
+    [
+        ("ROLE_COHOST", True, True, False),
+        ("ROLE_CONTRIBUTOR", False, True, False),
+        ("ROLE_GUEST", False, True, False),
+        ("ROLE_VIEWER", False, False, False),
+        ("ROLE_RENDERER", False, False, True),
+    ],
+)
+def test_a_token_grants_what_the_role_may(
+    show: Show, role: str, runs: bool, publishes: bool, hidden: bool
+) -> None:
+    given = {"displayName": "Eve", "participantRole": "ROLE_HOST", "color": "red"}
+    token, identity = join(show, guest(show, role, "ben"), displayName="Ben", participantMetadata=given)
+    assert identity == ("renderer-0" if role == "ROLE_RENDERER" else "ben")
+    claims = claims_of(token)
+    assert (claims["sub"], claims["name"]) == (identity, "Ben")
+    assert claims["metadata"] == f'{{"displayName":"Ben","participantRole":"{role}","color":"red"}}'
+    assert 200 < claims["exp"] - time.time() <= 301
+    video = claims["video"]
+    names = ("canPublish", "canPublishData", "canUpdateOwnMetadata")
+    assert [video[name] for name in names] == [publishes] * 3
+    assert (video["roomAdmin"], video["hidden"], video["canSubscribe"]) == (runs, hidden, True)
+
+
+def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_replica(
+    show: Show, studios: tuple[Facade, Facade], sign_in: Callable[..., User]
+) -> None:
+    name = join(show)[1]
+    assert join(show, User(studios[1], show.user.token))[1] == name
+    again = sign_in(name, facade=studios[1])
+    assert join(show, again)[1] == f"{name}#2"
+    assert join(show, User(studios[0], again.token))[1] == f"{name}#2"
+
+
+async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
+    show: Show, studios: tuple[Facade, Facade]
+) -> None:
+    one, two = studios
+    eve = guest(show, name="eve")
+    host_token, _ = join(show)
+    eve_token, _ = join(show, eve)
+    async with member(signal_url(two), eve_token) as joined:
+        assert administer(one, host_token, "RemoveParticipant", identity="eve").status_code == 200
+        await joined.disconnected()
+    wait_for(lambda: validate(two, eve_token).status_code == 403, "the other replica refuses her")
+    with pytest.raises(rtc.ConnectError):
+        async with member(signal_url(one), eve_token):
+            pass
+    for caller in (eve, guest(show, name="eve")):
+        response = caller.call("POST", f"{show.path}/webrtc/token", {"displayName": "Eve"})
+        assert (response.status_code, response.json()["code"]) == (403, 7)
+    assert join(show, guest(show, name="ben"))[1] == "ben"
+    for verb in ("stop", "start"):
+        assert show.user.ok("PUT", f"{show.path}/webrtc/{verb}") == {}
+    eve_token, _ = join(show, eve)
+    async with member(signal_url(one), eve_token):
+        pass
+
+
+def test_rooms_are_run_by_their_own_admins_alone(
+    show: Show, studio: Facade, sign_in: Callable[..., User]
+) -> None:
+    host_token, _ = join(show)
+    assert validate(studio, host_token).text == "success"
+    guest_token, _ = join(show, guest(show))
+    other_token, _ = join(sign_in(facade=studio).project(**HOSTED))
+    assert administer(studio, host_token, "ListParticipants").status_code == 200
+    refused = [
+        (guest_token, "ListParticipants", {}, 403),
+        (other_token, "RemoveParticipant", {"room": room_of(host_token), "identity": "x"}, 403),
+        (host_token, "DeleteRoom", {}, 403),
+        (host_token, "UpdateRoomMetadata", {"metadata": "{}"}, 403),
+        (host_token, "RemoveParticipant", {"identity": ""}, 400),
+    ]
+    for token, method, body, status in refused:
+        response = administer(studio, token, method, **body)
+        assert response.status_code == status, (method, response.text)
+        assert set(response.json()) == {"code", "msg"}
+
+
+def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: Facade) -> None:
+    token, _ = join(show)
+    video = claims_of(token)["video"]
+    tokens = {
+        forged(video=video, secret="x" * 32): 401,
+        forged(video=video, iss="other"): 401,
+        forged(video=video, exp=int(time.time()) - 60): 401,
+        forged(video="all"): 401,
+        forged(): 401,
+        jwt.encode({**claims_of(token)}, "", algorithm="none"): 401,
+        show.user.token: 401,
+        "": 401,
+        "a" * 20_000: 401,
+        forged(video={**video, "room": "of nobody"}): 404,
+    }
+    for each, status in tokens.items():
+        assert validate(studio, each).status_code == status
+        response = studio.http.post(
+            "/webrtc/v2/twirp/livekit.RoomService/ListParticipants",
+            json={"room": video["room"]},
+            headers={"Authorization": f"Bearer {each}".strip()},
+        )
+        assert response.status_code == status
+    show.user.ok("PUT", f"{show.path}/webrtc/stop")
+    assert validate(studio, token).status_code == 404
+
+
+def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, cluster: Cluster) -> None:
+    def state() -> str:
+        return str((cluster.get("projects", show.id)["spec"].get("room") or {}).get("state"))
+
+    show.start()
+    assert state() in ("None", "Closed")
+    show.user.ok("POST", f"{show.path}/broadcast/start?webrtcStart=true")
+    assert state() == "Open"
+    show.stop()
+    assert state() == "Open"
+    show.user.ok("POST", f"{show.path}/broadcast/stop?webrtcStop=true")
+    assert state() == "Closed"
+
+
+def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable[..., User]) -> None:
+    user = sign_in(facade=studio)
+    for body in ({}, {"webrtc": {"hosted": {"enabled": False}}}):
+        show = user.project(**body)
+        show.user.ok("POST", f"{show.path}/broadcast/start?webrtcStart=true")
+        for method, verb in (("PUT", "start"), ("PUT", "stop"), ("POST", "token")):
+            response = user.call(method, f"{show.path}/webrtc/{verb}", {"displayName": "Anna"})
+            assert (response.status_code, response.json()["code"]) == (400, 9)
+
+
+def test_a_hung_room_server_is_told_and_hangs_nobody(
+    show: Show, studio: Facade, server: LiveKitServer
+) -> None:
+    token, _ = join(show)
+    server.freeze(True)
+    try:
+        started = time.monotonic()
+        response = show.user.call("POST", f"{show.path}/webrtc/token", {"displayName": "Anna"})
+        assert (response.status_code, response.json()["code"]) == (503, 14)
+        assert validate(studio, token).status_code == 503
+        assert time.monotonic() - started < 10
+    finally:
+        server.freeze(False)
+    wait_for(lambda: validate(studio, token).is_success, "the room server responds again")
+
+
+def test_no_token_of_a_room_is_logged(show: Show, studio: Facade, recorded_logs: Any) -> None:
+    token, _ = join(show)
+    validate(studio, token)
+    validate(studio, token + "x")
+    signature = token.rsplit(".", 1)[1]
+    assert signature not in recorded_logs.getvalue()

@@ -1,0 +1,156 @@
+"""Rooms of projects on a real room server, with nobody but the operator and kubectl."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
+from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.rooms.hosted_rooms import HOSTED, room_server
+from tests.support.rooms.member import member
+
+from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME, SERVER_KEYS
+from onair_crds.kube.apis import CUSTOM, SECRETS
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
+from onair_operator.settings import RoomSettings
+
+pytestmark = pytest.mark.media
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
+    folder: Path = tmp_path_factory.mktemp("livekit")
+    with room_server(folder) as server:
+        yield server
+
+
+@asynccontextmanager
+async def operated(cluster: OperatedNamespace, server: LiveKitServer) -> AsyncIterator[None]:
+    """An operator that knows the credentials of the test's server."""
+    secret = {"metadata": {"name": SECRET_NAME}, "stringData": {API_KEY: KEY, API_SECRET: SECRET}}
+    await cluster.client.create(SECRETS, cluster.namespace, secret)
+    async with cluster.operator(rooms=RoomSettings(url=server.http_url)):
+        yield
+
+
+async def open_room(cluster: OperatedNamespace) -> str:
+    """A project with an open room; gives the room's name."""
+    await cluster.collection()
+    project = await cluster.project("Stopped", **HOSTED, room={"state": "Open"})
+    await room_with(cluster, phase="Open")
+    return str(project["metadata"]["uid"])
+
+
+async def room_with(cluster: OperatedNamespace, **fields: Any) -> Document:
+    async def check() -> Document | None:
+        room = ((await cluster.get("Project", "show")) or {}).get("status", {}).get("room") or {}
+        return room if {name: room.get(name) for name in fields} == fields else None
+
+    return await until(f"a room with {fields}", check)
+
+
+async def test_a_room_is_opened_its_participants_told_and_closed_by_kubectl(
+    cluster: OperatedNamespace, server: LiveKitServer
+) -> None:
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+        async with member(server.url, server.token(room, "anna")) as anna:
+            told = await room_with(cluster, count=1)
+            assert [each["identity"] for each in told["participants"]] == ["anna"]
+            assert "emptySince" not in told
+            await cluster.patch("Project", "show", {"room": {"state": "Closed"}})
+            await anna.disconnected()
+        assert (await room_with(cluster, phase="Closed"))["count"] == 0
+        await cluster.patch("Project", "show", {"room": {"state": "Open"}})
+        assert (await room_with(cluster, phase="Open"))["opening"] == 2
+
+
+async def test_rooms_come_back_when_their_server_was_restarted(
+    cluster: OperatedNamespace, tmp_path: Path
+) -> None:
+    with room_server(tmp_path) as own:
+        async with operated(cluster, own):
+            room = await open_room(cluster)
+            own.stop()
+            told = await until("it is told", lambda: _error(cluster))
+            assert "room server" in told
+            assert own.url not in told
+            await asyncio.to_thread(own.start)
+            await until("the error is gone", lambda: _no_error(cluster))
+            async with member(own.url, own.token(room, "anna")):
+                await room_with(cluster, count=1, phase="Open")
+
+
+async def test_who_was_removed_is_removed_again_wherever_they_came_in(
+    cluster: OperatedNamespace, server: LiveKitServer
+) -> None:
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+        async with member(server.url, server.token(room, "eve")) as eve:
+            await cluster.patch("Project", "show", {"room": {"barred": [{"identity": "eve"}]}})
+            await eve.disconnected()
+        await room_with(cluster, count=0)
+
+
+async def test_a_deleted_projects_room_is_closed(cluster: OperatedNamespace, server: LiveKitServer) -> None:
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+        async with member(server.url, server.token(room, "anna")) as anna:
+            await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
+            await anna.disconnected()
+
+
+async def test_another_leader_goes_on_with_the_room(
+    cluster: OperatedNamespace, server: LiveKitServer
+) -> None:
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+    rooms = RoomSettings(url=server.http_url)
+    async with (
+        member(server.url, server.token(room, "anna")) as anna,
+        cluster.operator(rooms=rooms),
+        cluster.operator(rooms=rooms),
+    ):
+        told = await room_with(cluster, count=1)
+        assert told["opening"] == 1
+        assert not anna.gone.is_set()
+
+
+async def test_operators_make_the_built_in_servers_credentials_once(
+    cluster: OperatedNamespace, server: LiveKitServer
+) -> None:
+    rooms = RoomSettings(url=server.http_url)
+    made = set()
+    for _ in range(2):
+        async with cluster.operator(rooms=rooms), cluster.operator(rooms=rooms):
+            data = await until("the Secret", lambda: _credentials(cluster))
+            values = {name: base64.b64decode(value).decode() for name, value in data.items()}
+            assert values[SERVER_KEYS] == f"{values[API_KEY]}: {values[API_SECRET]}"
+            assert len(values[API_SECRET]) >= 32
+            made.add(values[SERVER_KEYS])
+    assert len(made) == 1
+
+
+async def _credentials(cluster: OperatedNamespace) -> dict[str, str] | None:
+    try:
+        secret = await cluster.client.get(SECRETS, cluster.namespace, SECRET_NAME)
+    except ApiError:
+        return None
+    data: dict[str, str] = secret["data"]
+    return data
+
+
+async def _error(cluster: OperatedNamespace) -> str:
+    status = ((await cluster.get("Project", "show")) or {}).get("status", {})
+    return str((status.get("room") or {}).get("error") or "")
+
+
+async def _no_error(cluster: OperatedNamespace) -> bool:
+    return not await _error(cluster)
