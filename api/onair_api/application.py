@@ -26,6 +26,7 @@ from onair_api.http.compression import Compression
 from onair_api.http.cors import Cors
 from onair_api.http.request_log import RequestLog
 from onair_api.http.rooms import routes as room_routes
+from onair_api.http.rooms.webhooks import RoomWebhooks
 from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
@@ -72,7 +73,8 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     app.state.services = services
     responses.install(app)
     routes.install(app, OPERATIONS, services.of, services.callers, settings.limits, schemas())
-    room_routes.install(app, services.room_admission, settings.limits)
+    webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
+    room_routes.install(app, services.room_admission, webhooks, settings.limits)
     pages.install(app, services.cluster, services.keys, settings.public_url)
     openapi.install(app, settings.public_url)
     app.add_middleware(Compression)

@@ -14,6 +14,7 @@ from onair_api.access.target import Target
 
 LAYOUT_FAMILY = "layout"
 LIVE_FAMILY = "live"
+ROOM_FAMILY = "room"
 CUSTOM_FAMILY = "custom"
 
 

@@ -15,6 +15,7 @@ from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.custom.bus import Bus
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.publisher import Publisher
+from onair_api.event.custom.room_events import RoomEvents
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
@@ -55,6 +56,7 @@ class Events:
         self._announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)
         cluster.listen(self._announcer)
         self.publisher = Publisher(cluster, self.bus)
+        self.rooms = RoomEvents(cluster, self.bus, events.prefix)
         store = SessionStore(redis, self._redis_connected, events.replay_s)
         replayer = Replayer(buffer, store, events.replay_s)
         self.streams = Streams(cluster, settings, self.bus, delivery, replayer, revoked)

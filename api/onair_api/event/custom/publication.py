@@ -7,12 +7,15 @@ from typing import Any
 
 from onair_api.access.target import Target
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, dumps
+from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, ROOM_FAMILY, dumps
 from onair_api.event.names import MAX_NAME
 from onair_api.event.request_fields import decode_name, decode_target
 from onair_api.settings import EventSettings, LimitSettings
 from onair_api.writes.request_note import request_metadata
 from onair_crds.shapes import JsonObject
+
+OWN_FAMILIES = (LIVE_FAMILY, LAYOUT_FAMILY, ROOM_FAMILY)
+"""Of events that the service itself publishes."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,9 @@ def decode_publication(
         raise InvalidArgument(Violation(path.rstrip("."), "must be an object"))
     violations: list[Violation] = []
     name = decode_name(value, f"{path}name", MAX_NAME, violations)
-    reserved = tuple(f"{settings.prefix}:{family}:EVENT_TYPE_" for family in (LIVE_FAMILY, LAYOUT_FAMILY))
+    reserved = tuple(f"{settings.prefix}:{family}:EVENT_TYPE_" for family in OWN_FAMILIES)
     if name.startswith(reserved):
-        violations.append(Violation(f"{path}name", "must not be that of a resource's change"))
+        violations.append(Violation(f"{path}name", "must not be that of a resource's change or of a room"))
     target = decode_target(value, f"{path}target", violations)
     payload = value.get("payload")
     if payload is None:

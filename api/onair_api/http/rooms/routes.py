@@ -7,17 +7,18 @@ from starlette.routing import WebSocketRoute
 
 from onair_api.http.rooms.administration import RoomAdministration, RoomValidation
 from onair_api.http.rooms.signalling import RoomSignalling
+from onair_api.http.rooms.webhooks import RoomWebhooks
 from onair_api.http.routes import NamedRoute
 from onair_api.live.room.admission import RoomAdmission
 from onair_api.settings import LimitSettings
-from onair_crds.contract.rooms import SIGNAL_PATH
+from onair_crds.contract.rooms import SIGNAL_PATH, WEBHOOK_PATH
 from onair_crds.room_server.client import SERVICE
 
 VERSIONS = ("", "/v1")
 """Forms of the join request; clients begin with the newest that they know."""
 
 
-def install(app: FastAPI, admission: RoomAdmission, limits: LimitSettings) -> None:
+def install(app: FastAPI, admission: RoomAdmission, webhooks: RoomWebhooks, limits: LimitSettings) -> None:
     signalling, validation = RoomSignalling(admission), RoomValidation(admission)
     for version in VERSIONS:
         path = f"{SIGNAL_PATH}/rtc{version}"
@@ -28,3 +29,4 @@ def install(app: FastAPI, admission: RoomAdmission, limits: LimitSettings) -> No
     administration = RoomAdministration(admission, limits)
     path = f"{SIGNAL_PATH}{SERVICE}{{method}}"
     app.router.routes.append(NamedRoute(path, administration, methods=["POST"]))
+    app.router.routes.append(NamedRoute(WEBHOOK_PATH, webhooks, methods=["POST"]))

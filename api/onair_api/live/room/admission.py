@@ -70,13 +70,18 @@ class RoomAdmission:
         if not isinstance(room, str) or not room or not isinstance(identity, str) or not identity:
             raise Unauthenticated(_INVALID.format("it is for no room"))
         self._rate_limits.count(f"{room}/{identity}", room)
-        project = next((p for p in self._cluster.view.all(PROJECT) if room_name(p.uid) == room), None)
-        opening = present_opening(project.spec, project.status) if project and not project.deleting else None
+        project = self.project_of(room)
+        opening = present_opening(project.spec, project.status) if project else None
         if project is None or opening is None:
             raise NotFound("the room is closed")
         if is_barred(room_wanted(project.spec).barred, identity):
             raise PermissionDenied(REMOVED)
         return Admitted(project, room, opening, identity, grant.get("roomAdmin") is True)
+
+    def project_of(self, room: str) -> Entry | None:
+        """The project that a room is of, unless it is being deleted."""
+        known = self._cluster.view.all(PROJECT)
+        return next((each for each in known if room_name(each.uid) == room and not each.deleting), None)
 
     async def open(self, admitted: Admitted) -> None:
         """Makes the room exist on the server: it may be the first join, or the server was restarted.

@@ -61,6 +61,14 @@ class KeptValues:
         self._remember(key, value, life_s)
         return True
 
+    async def drop(self, key: str) -> None:
+        self._memory.pop(key, None)
+        if self._redis is not None:
+            try:
+                await self._redis.delete(PREFIX + key)
+            except (TimeoutError, RedisError, OSError) as error:
+                _unreachable(error)
+
     def _remembered(self, key: str) -> str | None:
         until, value = self._memory.get(key, (0.0, ""))
         return value if until > time.monotonic() else None
