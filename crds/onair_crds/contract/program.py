@@ -118,6 +118,17 @@ class ProgramDestination(WireModel):
     """metadata.generation of the Destination; echoed in its status."""
 
 
+class ProgramSource(WireModel):
+    """A source that the page may show, where it can be read now; see `contract/access_units.py`."""
+
+    id: str
+    gateway: str
+    """Address of the gateway that has it, http or https, without a path."""
+    stream: str
+    token: Secret
+    """Reads this stream, see `reader_token`. No page ever sees it, nor the gateway."""
+
+
 class KeptDestination(WireModel):
     """A destination whose Secret is gone: an encoder that has its values goes on with them."""
 
@@ -141,6 +152,8 @@ class Program(WireModel):
     destinations: list[ProgramDestination] = []
     kept: list[KeptDestination] = []
     """Enabled ones that cannot be handed over now; they are no other's than those of `destinations`."""
+    sources: list[ProgramSource] = []
+    """Those that are connected; the page asks for them by id at the agent's loopback port."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
     page_timeout_ms: int = 20_000

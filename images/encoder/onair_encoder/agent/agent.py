@@ -32,6 +32,7 @@ from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.destination import Destination, now
 from onair_encoder.publish.operator_contact import OperatorContact
 from onair_encoder.publish.run import Run
+from onair_encoder.sources.relay import SourceRelay
 
 TICK_S = 0.1
 STREAMS_END_S = 10.0
@@ -64,6 +65,7 @@ class Agent:
         self._path = program_path
         self._browser = BrowserClient(self.changes.notify)
         self.contact = OperatorContact()
+        self.sources = SourceRelay()
         self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
         self._phase: EncoderPhase = "idle"
@@ -119,6 +121,7 @@ class Agent:
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         self._delivery.want(program.destinations, run)
+        self.sources.want(program.sources)
         self.switch.want(program)
         framerate = program.video.framerate
         self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(framerate)

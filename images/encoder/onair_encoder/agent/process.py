@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from onair_crds.contract.pod import METRICS_PORT
+from onair_crds.contract.pod import METRICS_PORT, SOURCES_PORT
 from onair_crds.runtime.probes import ProbeServer
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
@@ -13,6 +13,7 @@ from onair_encoder.agent.metrics import registry_of
 from onair_encoder.paths import IDENTITY, PROGRAM_FILE, pod_name
 from onair_encoder.process.wait import terminated
 
+LOOPBACK = "127.0.0.1"
 BLOCKING_THREADS = 64
 """For what blocks, such as the disk of a spool. Threads are made as they are needed; the loop looks names up
 in threads of its own."""
@@ -23,6 +24,7 @@ async def run() -> None:
     stop = terminated()
     agent = Agent(PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
+    sources = await agent.sources.start(LOOPBACK, SOURCES_PORT)
     control = await ControlApi(agent, IDENTITY, pod_name()).start()
     probes = ProbeServer(registry=registry_of(agent))
     await probes.start(METRICS_PORT)
@@ -32,6 +34,7 @@ async def run() -> None:
         await agent.leave()
     work.cancel()
     results = await asyncio.gather(work, return_exceptions=True)
+    await sources.cleanup()
     await control.cleanup()
     await probes.stop()
     for result in results:
