@@ -34,7 +34,8 @@ class EncoderServer:
 
     def __init__(self, certificate: str) -> None:
         self.certificate = certificate
-        self.statuses: asyncio.Queue[EncoderStatus] = asyncio.Queue()
+        self.statuses: asyncio.Queue[EncoderStatus | bytes] = asyncio.Queue()
+        """What is streamed; bytes as they are."""
         self.status = EncoderStatus(phase="idle", broadcast="run", epoch=1)
         self.programs: list[Program] = []
         self.response: tuple[int, str] | None = None
@@ -61,7 +62,8 @@ class EncoderServer:
         await response.prepare(request)
         while True:
             status = await self.statuses.get()
-            await response.write(status.wire().encode() + b"\n")
+            line = status if isinstance(status, bytes) else status.wire().encode()
+            await response.write(line + b"\n")
 
     async def hear(self, _: web.Request) -> web.Response:
         return web.Response()

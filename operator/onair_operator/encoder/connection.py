@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import AsyncIterator
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 from onair_crds.contract.pod import (
     CONTACT_PATH,
@@ -86,7 +87,7 @@ class EncoderConnection:
                 timeout=aiohttp.ClientTimeout(total=PUSH_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S),
             ) as response:
                 return response.status, await response.text()
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError) as error:
             raise EncoderUnreachable(str(error) or type(error).__name__) from error
 
     async def statuses(self) -> AsyncIterator[EncoderStatus]:
@@ -108,7 +109,7 @@ class EncoderConnection:
                 async for line in response.content:
                     if line.strip():
                         yield EncoderStatus.model_validate_json(line)
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError) as error:
             raise EncoderUnreachable(str(error) or type(error).__name__) from error
 
     def _headers(self) -> dict[str, str]:

@@ -73,6 +73,19 @@ async def test_programmes_are_handed_over_in_the_background(
     assert [program.stop for program in encoder.programs] == [False, True]
 
 
+@pytest.mark.parametrize("line", [b"[" * 100_000, b" " * 9 * 1024 * 1024, b"\xff", b"{}"])
+async def test_an_encoder_that_streams_nonsense_is_followed_on(
+    encoder: EncoderServer, followed: Followed, line: bytes
+) -> None:
+    encoder.statuses.put_nowait(line)
+
+    def is_seen() -> bool:
+        encoder.statuses.put_nowait(status(frames=2))  # the former connection may take some
+        return followed.client.view.status is not None
+
+    await until(is_seen)
+
+
 async def test_an_encoder_that_lost_its_programme_gets_it_again(
     encoder: EncoderServer, followed: Followed
 ) -> None:
