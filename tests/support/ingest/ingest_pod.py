@@ -116,9 +116,13 @@ class IngestPod:
     def is_ready(self) -> bool:
         return httpx.get(f"http://127.0.0.1:{self.probe_port}/readyz").is_success
 
+    def server_api(self, method: str, path: str) -> httpx.Response:
+        """MediaMTX' own API, past the gateway."""
+        return httpx.request(method, f"http://127.0.0.1:{self.api_port}{path}", timeout=5)
+
     def configured_paths(self) -> list[str]:
         """Paths that MediaMTX is configured with."""
-        response = httpx.get(f"http://127.0.0.1:{self.api_port}/v3/config/paths/list", timeout=5)
+        response = self.server_api("GET", "/v3/config/paths/list")
         return [path["name"] for path in response.raise_for_status().json()["items"]]
 
     def start_server(self) -> None:

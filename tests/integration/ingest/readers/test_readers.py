@@ -38,8 +38,9 @@ def follower(pod: IngestPod) -> Iterator[Follower]:
 
 
 def server_readers(pod: IngestPod, key: str) -> int:
-    """How many read a stream from the media server."""
-    return len(pod.server_api("GET", f"/v3/paths/get/live/{key}").json()["readers"])
+    """How many read a stream from the media server by RTMP; frame rates are measured by RTSP."""
+    readers = pod.server_api("GET", f"/v3/paths/get/live/{key}").json()["readers"]
+    return sum(reader["type"] == "rtmpConn" for reader in readers)
 
 
 async def test_pictures_with_b_frames_and_sound_decode(
