@@ -59,12 +59,13 @@ class Subscription:
         self._changed.set()
 
     def _drop(self) -> None:
-        """Forgets all media that wait. Configurations stay: what comes next is decoded with them."""
-        kept = [each for each in self._queue if each.record.kind in (Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG)]
+        """Forgets all media that wait. The last configurations stay: what comes next is decoded with them."""
+        configs = (Kind.VIDEO_CONFIG, Kind.AUDIO_CONFIG)
+        kept = {each.record.kind: each.record for each in self._queue if each.record.kind in configs}
         self.dropped += len(self._queue) - len(kept)
         now_s = time.monotonic()
-        self._queue = deque(_Waiting(each.record, now_s) for each in kept)
-        self._bytes = sum(len(each.record.payload) for each in kept)
+        self._queue = deque(_Waiting(record, now_s) for record in kept.values())
+        self._bytes = sum(len(record.payload) for record in kept.values())
         self._waits_for_key = self._gap = True
 
     def end(self, ended: FeedEnded) -> None:

@@ -142,6 +142,19 @@ async def test_what_waits_for_a_reader_is_bounded(feed: Feed, monkeypatch: pytes
     assert sum(len(r.payload) for r in await taken(subscription)) < 12_000
 
 
+async def test_configurations_that_wait_for_a_reader_are_bounded_too(
+    feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed_module, "MAX_BEHIND_BYTES", 10_000)
+    subscription = feed.subscribe()
+    for at in range(1000):
+        feed.put(Record(Kind.VIDEO_CONFIG, 0, 0, at.to_bytes(1000)))
+    waiting = await taken(subscription)
+    assert sum(len(r.payload) for r in waiting) < 12_000
+    assert [r.payload for r in waiting if r.kind is Kind.VIDEO_CONFIG][-1] == (999).to_bytes(1000)
+    assert [r.payload for r in waiting if r.kind is Kind.AUDIO_CONFIG] == [b"aac"]
+
+
 async def test_what_waits_is_sent_before_the_end(feed: Feed) -> None:
     subscription = feed.subscribe()
     feed.end(FeedEnded(4404, "over"))
