@@ -12,6 +12,8 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 NAT64 = ip_network("64:ff9b::/96")
+SITE_LOCAL = ip_network("fec0::/10")
+"""Replaced by fc00::/7, and routed inside all the same where it remains; `is_global` does not know it."""
 
 
 class PullRefused(Exception):
@@ -31,7 +33,7 @@ class AddressGuard:
         if _within(address, self.allowed):
             return True
         public = address.is_global and not address.is_multicast and not address.is_reserved
-        return public and not _within(address, self.refused)
+        return public and not _within(address, (SITE_LOCAL, *self.refused))
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """Addresses of a host, all of them allowed. Connect to one of these: the name may change.
@@ -42,7 +44,7 @@ class AddressGuard:
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a part of it is empty, or too long
             raise PullRefused("the name of its server cannot be resolved") from error
         addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
         if not addresses:

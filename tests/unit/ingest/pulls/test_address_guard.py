@@ -25,6 +25,9 @@ from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
         "::",
         "fe80::1",
         "fd00::1",
+        "fec0::1",
+        "::127.0.0.1",
+        "64:ff9b:1::a00:1",
         "ff02::1",
         "::ffff:10.0.0.1",
         "64:ff9b::a00:1",
@@ -58,5 +61,8 @@ async def test_addresses_are_resolved_and_refused_as_they_are() -> None:
         await AddressGuard().resolve("127.0.0.1", 1935)
     with pytest.raises(PullRefused, match="inside"):
         await AddressGuard(allowed=[ip_network("127.0.0.2/32")]).resolve("localhost", 1935)
+    for name in ("a" * 64 + ".example", "media..example"):
+        with pytest.raises(PullRefused, match="cannot be resolved"):
+            await AddressGuard().resolve(name, 1935)
     loopback = AddressGuard(allowed=[ip_network("127.0.0.0/8")])
     assert await loopback.resolve("127.0.0.1", 1935) == ["127.0.0.1"]
