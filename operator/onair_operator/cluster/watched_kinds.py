@@ -59,8 +59,8 @@ BY_GATEWAY = "gateway"
 """Sources by the gateway in their status."""
 PULLED = "pulled"
 """Sources that are pulled, under the empty key."""
-BY_TRIGGER = "trigger"
-"""Projects by the sources that start or stop them."""
+BY_SHOWN = "shown"
+"""Projects by their sources: pages show them, and some start or stop the broadcast."""
 
 
 def _spec(field: str) -> Index:
@@ -117,9 +117,9 @@ def _pulled(document: Document) -> list[IndexKey]:
     return [()] if "rtmpPull" in ((document.get("spec") or {}).get("address") or {}) else []
 
 
-def _triggers(document: Document) -> set[IndexKey]:
+def _shown(document: Document) -> set[IndexKey]:
     sources = (document.get("spec") or {}).get("sources") or []
-    return {(each["sourceId"],) for each in sources if "Or" in (each.get("trigger") or {}).values()}
+    return {(each["sourceId"],) for each in sources}
 
 
 def _references(part: Document) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _references(part: Document) -> Iterator[str]:
 
 KINDS: Kinds = {
     COLLECTION: {},
-    PROJECT: {BY_COLLECTION: _spec("collectionId"), BY_TRIGGER: _triggers},
+    PROJECT: {BY_COLLECTION: _spec("collectionId"), BY_SHOWN: _shown},
     SOURCE: {
         BY_COLLECTION: _spec("collectionId"),
         BY_STREAM: _status("stream"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from onair_crds.contract.ingest_gateway import Pulls, gateway_token
+from pydantic import SecretStr
+
+from onair_crds.contract.ingest_gateway import Pulls, gateway_token, reader_token
+from onair_crds.contract.program import ProgramSource
 from onair_operator.ingest.client import GatewayClient
 from onair_operator.ingest.streams import News, Streams
 from onair_operator.settings import GatewaySettings
@@ -27,15 +30,29 @@ class Gateways:
         """
         self._settings = tuple(gateways)
         self._leads = leads
+        self._secret: bytes | None = None
         self._clients: dict[str, GatewayClient] = {}
         self.streams = Streams(self._settings, changed)
 
     def follow(self, secret: bytes) -> None:
         """Follows all gateways from now on; `secret` is the installation's."""
+        self.take_secret(secret)
         token = gateway_token(secret, "operator")
         self._clients = {
             each.name: GatewayClient(each, token, self.streams, self._leads) for each in self._settings
         }
+
+    def take_secret(self, secret: bytes) -> None:
+        """Makes tokens of readers with the installation's secret from now on."""
+        self._secret = secret
+
+    def program_source(self, source: str, gateway: str, stream: str) -> ProgramSource | None:
+        """What an encoder needs to read a stream of a source; None where the gateway is none of ours."""
+        url = next((each.url for each in self._settings if each.name == gateway), None)
+        if url is None or self._secret is None:
+            return None
+        token = SecretStr(reader_token(self._secret, stream))
+        return ProgramSource(id=source, gateway=url.rstrip("/"), stream=stream, token=token)
 
     def cut_off(self, gateway: str, stream: str) -> None:
         """Disconnects the publisher of a stream, in the background."""

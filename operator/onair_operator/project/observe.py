@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import structlog
 from pydantic import ValidationError
 
 from onair_crds.contract.labels import IDENTITY_TYPE, REGION_LABEL, ZONE_LABEL
 from onair_crds.contract.pod import CERTIFICATE
+from onair_crds.contract.program import ProgramSource
 from onair_crds.contract.rooms import room_name
 from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.collection import Collection
@@ -66,6 +69,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         room=world.rooms.view(room_name(project.uid)),
         room_kept=world.rooms.kept(room_name(project.uid)),
         trigger_sources=_trigger_sources(store, project),
+        program_sources=tuple(_program_sources(world, project)),
     )
 
 
@@ -85,6 +89,16 @@ def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:
         for entry in entries
         if entry and entry.spec.get("collectionId") == project.spec.collection_id
     }
+
+
+def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:
+    for shown in project.spec.sources:
+        entry = world.store.entry(SOURCE, shown.source_id)
+        if entry and entry.spec.get("collectionId") == project.spec.collection_id:
+            status = SourceStatus.model_validate(entry.status)
+            if status.gateway and status.stream:
+                source = world.gateways.program_source(entry.name, status.gateway, status.stream)
+                yield from [source] if source else []
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from onair_crds.contract.program import ProgramSource
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
@@ -61,6 +62,8 @@ class ObservedProject:
     """The project's room as it was seen last."""
     room_kept: KeptRoom | None = None
     """How it is being kept."""
+    program_sources: tuple[ProgramSource, ...] = ()
+    """The sources of its collection that it shows, as far as it is known where they can be read."""
 
     @property
     def broadcast(self) -> BroadcastStatus | None:

@@ -90,14 +90,15 @@ def test_a_destination_without_a_project_is_looked_at_itself(store: Store) -> No
     assert looked_at_when_gone(store, "Project", "show") == {"Project/show", "Destination/main"}
 
 
-def test_a_source_bears_on_the_projects_that_it_starts_or_stops(store: Store) -> None:
+def test_a_source_bears_on_the_projects_that_show_it_and_on_no_other(store: Store) -> None:
     camera = document("camera", {"collectionId": "sunday"})
     acting = {"sourceId": "camera", "trigger": {"start": "Or"}}
     store.update("Project", document("show", {"collectionId": "sunday", "sources": [acting]}))
-    ignoring = {"sourceId": "camera", "trigger": {"start": "Ignore"}}
-    store.update("Project", document("other", {"collectionId": "sunday", "sources": [ignoring]}))
+    shown = {"sourceId": "camera", "trigger": {"start": "Ignore"}}
+    store.update("Project", document("page", {"collectionId": "sunday", "sources": [shown]}))
+    store.update("Project", document("other", {"collectionId": "sunday", "sources": [{"sourceId": "stage"}]}))
     camera["metadata"]["resourceVersion"] = "1000000"
-    assert looked_at(store, "Source", camera) == {"Source/camera", "Project/show"}
+    assert looked_at(store, "Source", camera) == {"Source/camera", "Project/show", "Project/page"}
 
 
 def test_a_stream_key_bears_on_its_source_and_on_the_streams_before_and_after(store: Store) -> None:

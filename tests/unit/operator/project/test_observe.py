@@ -10,14 +10,19 @@ from pydantic import ValidationError
 from tests.support.documents import destination_document, document
 from tests.support.worlds import NOW, SETTINGS
 
+from onair_crds.contract.ingest_gateway import reader_token
 from onair_crds.kube.store import Store
 from onair_crds.resources.destination import Destination
+from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cluster.actions import Requeue
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
+from onair_operator.ingest.gateways import Gateways
 from onair_operator.project.observe import observe
 from onair_operator.project.plan import make_plan
+from onair_operator.project.program import wanted_program
+from onair_operator.settings import GatewaySettings
 
 STALE = document(
     "stale", {"projectId": "show", "address": {"srtPush": {"url": "srt://media.example?streamid=hidden"}}}
@@ -60,6 +65,41 @@ def test_only_sources_of_the_collection_that_trigger_something_are_observed() ->
     assert {name: status.connect for name, status in observed.trigger_sources.items()} == {
         "camera": "Connected"
     }
+
+
+def test_a_page_is_given_the_sources_of_its_collection_where_they_are_received() -> None:
+    store = Store(KINDS)
+    names = ("camera", "stage", "away", "lost", "other")
+    composition = {"external": {"url": "https://graphics.example"}}
+    sources = [{"sourceId": name} for name in names]
+    store.update(
+        "Project",
+        document("show", {"collectionId": "sunday", "composition": composition, "sources": sources}),
+    )
+    for name in names:
+        collection = "another" if name == "other" else "sunday"
+        source = document(name, {"collectionId": collection, "address": {"rtmpPush": {}}})
+        gateway = "unknown-pod" if name == "lost" else "onair-ingest-0"
+        status = {} if name == "away" else {"gateway": gateway, "stream": f"stream-of-{name}"}
+        store.update("Source", {**source, "status": status})
+    gateways = Gateways([GatewaySettings(name="onair-ingest-0", url="http://onair-ingest-0.ingest:8448/")])
+    fleet, nodes = SimpleNamespace(views=lambda uids: {}), SimpleNamespace(dead=frozenset())
+    world = World(store, *cast(Any, (fleet, nodes, SimpleNamespace(known=dict))), gateways)
+    before = observe(world, "show")
+    assert before
+    assert before.program_sources == (), "nothing can be read without the installation's secret"
+    gateways.take_secret(b"secret")
+    observed = observe(world, "show")
+    assert observed
+    assert [(each.id, each.gateway, each.stream) for each in observed.program_sources] == [
+        ("camera", "http://onair-ingest-0.ingest:8448", "stream-of-camera"),
+        ("stage", "http://onair-ingest-0.ingest:8448", "stream-of-stage"),
+    ]
+    assert observed.program_sources[0].token.get_secret_value() == reader_token(b"secret", "stream-of-camera")
+    assert "stream-of-camera" in observed.program_sources[0].wire()
+    assert observed.program_sources[0].token.get_secret_value() not in repr(observed)
+    broadcast = BroadcastStatus.model_validate({"id": "run", "epoch": 1, "phase": "Running"})
+    assert wanted_program(observed, broadcast, SETTINGS).sources == list(observed.program_sources)
 
 
 def test_an_error_of_validation_does_not_tell_what_was_given() -> None:
