@@ -94,6 +94,7 @@ class KubeClient:
                 accept=accept,
             )
             page: Document = json.loads(payload)
+            page["items"] = page["items"] or []  # null where a list of metadata is empty
             yield page
             if not (following := page["metadata"].get("continue")):
                 return
