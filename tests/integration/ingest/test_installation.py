@@ -31,6 +31,7 @@ WITHIN_S = 2.0
 @dataclass(frozen=True)
 class Installation:
     pod: IngestPod
+    other_pod: IngestPod
     facade: Facade
     cluster: Cluster
     user: User
@@ -59,18 +60,24 @@ def installation(
     secret = ingest_secret(cluster)
     with start_facade(ingest=IngestSettings(hook_port=0)) as facade:
         inside = {"ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]'}
-        folder = tmp_path_factory.mktemp("installation")
-        pod = IngestPod(folder, hook_url(facade), secret, settings=inside)
-        gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
+        names = ("onair-ingest-0", "onair-ingest-1")
+        pod, other = (
+            IngestPod(tmp_path_factory.mktemp(name), hook_url(facade), secret, name, settings=inside)
+            for name in names
+        )
+        gateways = [
+            GatewaySettings(name=name, url=f"http://127.0.0.1:{each.port}")
+            for name, each in zip(names, (pod, other), strict=True)
+        ]
         settings = OperatorSettings(
             show_namespace=cluster.shows,
             release_namespace=cluster.release,
-            ingest=OperatorIngest(gateways=[gateway], pull_inside=True),
+            ingest=OperatorIngest(gateways=gateways, pull_inside=True),
             leader_election=LeaderElectionSettings(lease_duration_s=3.0, renew_interval_s=0.5),
             health_port=free_port(),
         )
-        with pod, OperatorThread(settings, kubeconfig):
-            yield Installation(pod, facade, cluster, sign_in(facade=facade))
+        with pod, other, OperatorThread(settings, kubeconfig):
+            yield Installation(pod, other, facade, cluster, sign_in(facade=facade))
 
 
 def path_of(source: JsonObject) -> str:
@@ -122,3 +129,26 @@ def test_a_source_is_pulled(installation: Installation, tmp_path: Path) -> None:
         installation.wait_connect(source, "Connected")
         installation.user.ok("DELETE", path_of(source))
         wait_for(lambda: not far.readers(key), "the pull has ended")
+
+
+def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_pod_dies(
+    installation: Installation,
+) -> None:
+    source = installation.source(rtmpPush={"enabled": True})
+    key = source["address"]["rtmpPush"]["key"]
+    here, there = installation.pod, installation.other_pod
+    with Encoder(f"{here.rtmp}/{key}") as first:
+        installation.wait_connect(source, "Connected")
+        with Encoder(f"{there.rtmp}/{key}") as second:
+            assert second.ends() != 0
+        assert there.metric('onair_ingest_refused_total{protocol="rtmp",reason="InUse"}') > 0
+        assert first.process.poll() is None
+        killed_at_s = here.kill(here.server)
+        here.kill(here.gateway)
+        installation.wait_connect(source, "Disconnected")
+        assert time.monotonic() - killed_at_s < 2 * WITHIN_S + 1
+    with Encoder(f"{there.rtmp}/{key}"):
+        installation.wait_connect(source, "Connected")
+        assert installation.status(source)["gateway"] == "onair-ingest-1"
+    here.start_server()
+    here.start_gateway()
