@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import signal
 import time
@@ -13,6 +14,7 @@ from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.ingest.wrong_keys import publish_with_wrong_keys
 
 from onair_crds.contract.ingest_gateway import Refusal
 
@@ -151,4 +153,21 @@ def test_a_hundred_wrong_keys_a_second_cost_a_publisher_nothing(
             assert set(many.map(ask, range(500))) == {403}
             cost_s = pod.gateway_cpu_s() - used_s
         assert cost_s < 2.5, "a hundred a second take more than half a core"
+        assert all(told.state.flowing for told in follower.of(key))
+
+
+def test_a_hundred_wrong_keys_a_second_by_rtmp_keep_nobody_else_out(
+    own_pod: IngestPod, scripted_facade: ScriptedFacade, key: str
+) -> None:
+    other = secrets.token_hex(16)
+    scripted_facade.keys.add(other)
+    with own_pod.follow() as follower, Encoder(f"{own_pod.rtmp}/{key}"), ThreadPoolExecutor(1) as flood:
+        follower.flowing(key)
+        flooding = flood.submit(asyncio.run, publish_with_wrong_keys(own_pod.rtmp, 100, 8))
+        with Encoder(f"{own_pod.rtmp}/{other}"):
+            follower.flowing(other)
+            assert not flooding.done()
+        flooding.result()
+        assert own_pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="UnknownKey"}') > 100
+        assert own_pod.metric('onair_ingest_admitted_total{protocol="rtmp"}') == 2
         assert all(told.state.flowing for told in follower.of(key))

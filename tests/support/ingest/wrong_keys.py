@@ -1,0 +1,44 @@
+"""Publishers by RTMP that show keys which nobody has, as many a second as a test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+
+from onair_encoder.media.flv import AUDIO, Packet
+from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connection import RtmpConnection
+from onair_encoder.publish.session_error import SessionError
+
+AAC_HEADER, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
+"""48 kHz, stereo."""
+ANALYSED_MS = 3000
+"""The server looks at so much of a stream, at most, before it asks whether it may be published."""
+ACK_WINDOW = 2_500_000
+DISCONNECTED_S = 20.0
+
+
+async def publish_with_wrong_keys(server: str, per_second: int, seconds: float) -> None:
+    """Returns when the server has disconnected all of them."""
+    async with asyncio.TaskGroup() as publishers:
+        began_s = time.monotonic()
+        for number in range(round(per_second * seconds)):
+            await asyncio.sleep(began_s + number / per_second - time.monotonic())
+            publishers.create_task(_publish(server))
+
+
+async def _publish(server: str) -> None:
+    address = RtmpAddress.of(server, secrets.token_hex(16))
+    with contextlib.suppress(SessionError, OSError):
+        connection = await RtmpConnection.publish(address, await address.connect(), ACK_WINDOW)
+        try:
+            connection.send(Packet(AUDIO, 0, AAC_HEADER))
+            for at_ms in range(0, ANALYSED_MS, 200):
+                connection.send(Packet(AUDIO, at_ms, SOUND))
+            async with asyncio.timeout(DISCONNECTED_S):
+                while not connection.over:  # noqa: ASYNC110 - nobody else waits for it
+                    await asyncio.sleep(0.05)
+        finally:
+            connection.abort()
