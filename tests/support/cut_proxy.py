@@ -18,6 +18,10 @@ class CutProxy:
         self._target_port = target_port
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def lead_to(self, port: int) -> None:
+        """Forwards connections from now on to another port."""
+        self._target_port = port
+
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", self._target_port)
         both = [

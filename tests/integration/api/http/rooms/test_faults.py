@@ -1,0 +1,61 @@
+"""Participants whose room server or replica of the facade goes away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pytest
+from tests.support.cut_proxy import cut_proxy
+from tests.support.facade import Cluster, Facade, StartFacade, User
+from tests.support.rooms.hosted_rooms import HOSTED, add_credentials, guest, join, room_server, settings_for
+from tests.support.rooms.participant import participant
+
+from onair_crds.contract.rooms import SIGNAL_PATH
+
+pytestmark = pytest.mark.media
+
+
+async def test_participants_come_back_by_themselves_without_an_operator(
+    start_facade: StartFacade, cluster: Cluster, sign_in: Callable[..., User], tmp_path: Path
+) -> None:
+    add_credentials(cluster)
+    with (
+        room_server(tmp_path) as server,
+        start_facade(rooms=settings_for(server)) as stays,
+        ExitStack() as stack,
+    ):
+        ends = stack.enter_context(start_facade(rooms=settings_for(server)))
+        show = sign_in(facade=stays).project(**HOSTED)
+        anna_token, _ = join(show)
+        ben_token, _ = join(show, guest(show, name="ben"))
+        # As a Service does, which leads to another replica when one has ended
+        async with cut_proxy(port_of(ends)) as service:
+            url = f"ws://127.0.0.1:{service.port}{SIGNAL_PATH}"
+            async with participant(url, anna_token) as anna, participant(url, ben_token):
+                await anna.until("Ben is seen", lambda report: seen(report) > 5)
+                service.lead_to(port_of(stays))
+                await asyncio.to_thread(stack.close)
+                await anna.until("Anna is back", lambda report: "reconnected" in names(report))
+                before = seen(anna.report)
+                await anna.until("Ben is still seen", lambda report: seen(report) > before + 5)
+                await asyncio.to_thread(server.stop)
+                await asyncio.to_thread(server.start)
+                at = len(anna.report["events"])
+                await anna.until("Ben is seen anew", lambda report: "picture again" in names(report)[at:], 90)
+
+
+def port_of(facade: Facade) -> int:
+    return urlparse(facade.url).port or 0
+
+
+def seen(report: dict[str, Any]) -> int:
+    return int(report["frames"]["ben camera"])
+
+
+def names(report: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in report["events"]]
