@@ -97,6 +97,7 @@ ingest:
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{ include "onair.roomsConfig" . }}
+  tokenS: {{ .Values.rooms.tokenSeconds | int }}
 {{- with include "onair.redisUrl" . }}
 redis:
   url: {{ . | quote }}

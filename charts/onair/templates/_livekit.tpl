@@ -17,10 +17,11 @@ http://onair-livekit.{{ .Release.Namespace }}.svc:7880
 {{- define "onair.roomsConfig" -}}
 rooms:
   url: {{ include "onair.roomsUrl" . | quote }}
-  {{- if and .Values.rooms.url .Values.rooms.secret.name }}
-  {{- with .Values.rooms.secret }}
-  secret: {{ dict "name" .name "apiKey" .apiKey "apiSecret" .apiSecret | toJson }}
-  {{- end }}
+  {{- with .Values.rooms }}
+  secret:
+    name: {{ .enabled | ternary "onair-rooms" (.secret.name | default "onair-rooms") | quote }}
+    apiKey: {{ .enabled | ternary "apiKey" .secret.apiKey | quote }}
+    apiSecret: {{ .enabled | ternary "apiSecret" .secret.apiSecret | quote }}
   {{- end }}
 {{- end }}
 

@@ -23,6 +23,8 @@ from onair_crds.shapes import JsonObject
 STREAM = Call("GET", "/event/v2/stream")
 UNKNOWN = {"target": {"projectId": "unknown"}, "name": "e", "payload": {}}
 REFUSED_BY_STATE = {"GetProjectBroadcastSnapshot", "StartProjectWebRtc", "StopProjectWebRtc"}
+NEEDS_ROOM_SERVER = {"StartProjectWebRtc", "StopProjectWebRtc", "CreateWebRtcAccessToken"}
+"""Refused here before they write anything."""
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +162,7 @@ def test_aborted(
     before = everything(cluster, world)
     aborted = set()
     for operation, call in CALLS.items():
-        if operation not in promising(promised, 409):
+        if operation not in promising(promised, 409).keys() - NEEDS_ROOM_SERVER:
             continue
         if operation == "StopProjectBroadcast":
             world.call(world.host, CALLS["StartProjectBroadcast"])
@@ -175,7 +177,7 @@ def test_aborted(
             world.call(world.host, call)
             before = everything(cluster, world)
         assert everything(cluster, world) == before, operation
-    assert aborted == set(promising(promised, 409))
+    assert aborted == promising(promised, 409).keys() - NEEDS_ROOM_SERVER
     busybody.on = True
     for operation, call in CALLS.items():
         if operation not in aborted:
