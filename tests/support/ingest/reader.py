@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 
 import aiohttp
 import av
+import httpx
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, Kind, Record, decode, split_config
+from onair_crds.contract.access_units import (
+    ACCESS_UNITS_SUFFIX,
+    STILL_SUFFIX,
+    Kind,
+    Record,
+    decode,
+    split_config,
+)
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
 
 
@@ -73,6 +81,14 @@ class Reader:
             elif record.kind is Kind.AUDIO:
                 count += sum(frame.samples for frame in decoder.decode(av.Packet(record.payload)))
         return count
+
+
+def still(port: int, secret: bytes, key: str) -> httpx.Response:
+    """Asks for a still of the stream of a key."""
+    stream = stream_of_key(key)
+    url = f"http://127.0.0.1:{port}{STREAMS_PATH}/{stream}{STILL_SUFFIX}"
+    headers = {"Authorization": f"Bearer {reader_token(secret, stream)}"}
+    return httpx.get(url, headers=headers, timeout=20)
 
 
 @asynccontextmanager

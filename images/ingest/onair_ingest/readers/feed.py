@@ -78,6 +78,14 @@ class Subscription:
         Raises:
             FeedEnded: there are no more.
         """
+        return (await self.next_record()).encode()
+
+    async def next_record(self) -> Record:
+        """The next record.
+
+        Raises:
+            FeedEnded: there are no more.
+        """
         while not self._queue:
             if self._ended:
                 raise self._ended
@@ -87,8 +95,8 @@ class Subscription:
         self._bytes -= len(record.payload)
         if self._gap and record.kind is Kind.VIDEO:
             self._gap = False
-            return Record(record.kind, record.pts_us, record.dts_us, record.payload, True, gap=True).encode()
-        return record.encode()
+            return Record(record.kind, record.pts_us, record.dts_us, record.payload, True, gap=True)
+        return record
 
 
 class Feed:

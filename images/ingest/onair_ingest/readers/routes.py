@@ -8,11 +8,12 @@ from socket import SO_SNDBUF, SOL_SOCKET
 
 from aiohttp import web
 
-from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX
+from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, STILL_SUFFIX
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers
+from onair_ingest.readers.still import NoStill, Stills
 
 HEARTBEAT_S = 5.0
 """A reader that does not respond to pings for so long is gone."""
@@ -24,8 +25,10 @@ SEND_BUFFER_BYTES = 512 * 1024
 class ReaderRoutes:
     def __init__(self, readers: Readers, secret: bytes) -> None:
         self._readers, self._secret = readers, secret
+        self._stills = Stills(readers)
 
     def add_to(self, app: web.Application) -> None:
+        app.router.add_get(f"{STREAMS_PATH}/{{stream}}{STILL_SUFFIX}", self._still)
         app.router.add_get(f"{STREAMS_PATH}/{{stream}}{ACCESS_UNITS_SUFFIX}", self._access_units)
 
     def _authorized(self, request: web.Request) -> str:
@@ -56,6 +59,16 @@ class ReaderRoutes:
                 return socket
         except NoStream:
             raise web.HTTPNotFound(text="no such stream is published here") from None
+
+    async def _still(self, request: web.Request) -> web.Response:
+        stream = self._authorized(request)
+        try:
+            jpeg = await self._stills.jpeg(stream)
+        except NoStream:
+            raise web.HTTPNotFound(text="no such stream is published here") from None
+        except NoStill as error:
+            raise web.HTTPServiceUnavailable(text=str(error)) from None
+        return web.Response(body=jpeg, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
 async def send_all(socket: web.WebSocketResponse, subscription: Subscription) -> None:
