@@ -132,12 +132,20 @@ class WatchedPage:
         self.pair.wait_phase("running", 40)
 
     def seen(self) -> Seen:
-        report = self.http.get("/report").json() or {"frames": [], "clicks": []}
+        try:
+            report = self.http.get("/report").json() or {"frames": [], "clicks": []}
+        except httpx.HTTPError:
+            return Seen([], [])  # it is just being started
         return Seen([(int(clock), at) for clock, at in report["frames"]], report["clicks"])
 
     def wait_seen(self, frames: int, timeout_s: float = 40.0) -> Seen:
         wait_for(lambda: len(self.seen().frames) >= frames, f"{frames} frames are seen", timeout_s)
         return self.seen()
+
+    def restart_relay(self) -> None:
+        """Kills the gateway's readers and the agent's relay, and starts them again."""
+        docker("kill", self._relay)
+        docker("start", self._relay)
 
     def browser_cpu_s(self) -> float:
         """CPU time of the browser's container so far."""

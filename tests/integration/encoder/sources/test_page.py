@@ -40,3 +40,14 @@ def test_a_page_shows_and_plays_a_pushed_source_and_one_that_is_back(tmp_path: P
         wait_for(lambda: watched.seen().frames[-1] != last, "the source is back on the page")
         again = watched.wait_seen(len(seen.frames) + 150)
         assert again.frames[-1][0] < clocks[-1], "the clip began anew"
+
+
+def test_a_page_goes_on_when_gateway_and_agent_were_killed(tmp_path: Path, clip: Path) -> None:
+    with WatchedPage(tmp_path) as watched:
+        watched.push(clip)
+        watched.show("access-units", watch="1")
+        watched.wait_seen(60)
+        watched.restart_relay()
+        before = len(watched.wait_seen(1).frames)
+        clocks = [clock for clock, _ in watched.wait_seen(before + 90).frames]
+        assert clocks == sorted(clocks)
