@@ -6,13 +6,20 @@ from collections.abc import Callable
 
 from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.hls.requests import BucketRequests, Response
-from onair_encoder.publish.hls.storage_error import Changed, NotReadable, error_code, storage_error
+from onair_encoder.publish.hls.storage_error import (
+    Changed,
+    ConditionsUnsupported,
+    NotReadable,
+    error_code,
+    storage_error,
+)
 from onair_encoder.publish.session_error import SessionError
 
 ABSENT = "absent"
 """In place of an ETag: there is no such object."""
 NOT_FOUND = 404
 PRECONDITION_FAILED = 412
+NOT_IMPLEMENTED = 501
 _ERROR_BYTES = 64 * 1024
 MOST_BYTES = 64 * 2**20
 """Of an object that is read; the playlist of a week takes half of it."""
@@ -37,6 +44,7 @@ class Bucket:
 
         Raises:
             Changed: there is another object.
+            ConditionsUnsupported: the bucket takes no conditions.
             SessionError: it is not known to be stored.
         """
         headers = {"content-type": content_type, "cache-control": cache_control}
@@ -82,6 +90,8 @@ class Bucket:
             code = await _code(response)
             if if_match and _is_changed(response.status, code):
                 raise Changed(f"{self._requests.server}: the object has changed", permanent=True)
+            if if_match and _is_unsupported(response.status, code):
+                raise ConditionsUnsupported(f"{self._requests.server} takes no conditions", permanent=True)
             raise storage_error(response.status, code, self._storage, self._requests.server)
 
     async def close_when_idle(self) -> None:
@@ -95,6 +105,10 @@ class Bucket:
 def _is_changed(status: int, code: str) -> bool:
     """Whether a condition did not hold: an object that is gone is 404 to some storages, 412 to others."""
     return status == PRECONDITION_FAILED or (status == NOT_FOUND and code != "NoSuchBucket")
+
+
+def _is_unsupported(status: int, code: str) -> bool:
+    return status == NOT_IMPLEMENTED or code in ("InvalidArgument", "InvalidRequest")
 
 
 async def _code(response: Response) -> str:

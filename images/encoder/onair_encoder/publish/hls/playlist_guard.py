@@ -6,7 +6,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
-from onair_encoder.publish.hls.storage_error import Changed, NotReadable
+from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported, NotReadable
 from onair_encoder.publish.session_error import SessionError
 
 NO_ETAG = '"00000000000000000000000000000000"'
@@ -30,7 +30,7 @@ class PlaylistGuard:
         self._readable = True
         """The credentials allow it."""
         self._created = False
-        """Whether it was tried to store it where there is none."""
+        """Whether it is known if it can be stored where there is none."""
         self.others: str | None = None
         """The playlist of the encoder that has taken over; None where it is not known."""
 
@@ -80,20 +80,23 @@ class PlaylistGuard:
             await self._try_conditions(text)
 
     async def _created_anew(self, text: bytes) -> bool:
-        """Whether it is stored where there was none; tried once, as the bucket may know no conditions.
+        """Whether it is stored where there was none; tried until the bucket has said so, or that it cannot.
 
         Raises:
             SessionError: it is not known to be stored.
         """
         if self._created:
             return False
-        self._created = True
+        created = False
         try:
             await self._put(text, ABSENT)
+            created = True
         except Changed:
             self._presentation.leave_unread()
-            return False
-        return True
+        except ConditionsUnsupported:
+            pass
+        self._created = True
+        return created
 
     async def _put(self, text: bytes, if_match: str = "") -> None:
         self._etag = await self._store.put_playlist(self._name, text, if_match)

@@ -44,6 +44,10 @@ class Changed(SessionError):
     """An object is not the one that the condition of a write names."""
 
 
+class ConditionsUnsupported(SessionError):
+    """The bucket takes no write on a condition."""
+
+
 def error_code(text: str) -> str:
     """The code in the body of an error response; empty where there is none."""
     found = _CODE.search(text)

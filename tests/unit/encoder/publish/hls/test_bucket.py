@@ -11,12 +11,12 @@ import pytest
 
 from onair_crds.contract.program import ProgramStorage
 from onair_encoder.publish.hls import bucket as bucket_module
-from onair_encoder.publish.hls.bucket import Bucket
+from onair_encoder.publish.hls.bucket import ABSENT, Bucket
 from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import Recording
-from onair_encoder.publish.hls.storage_error import Changed
+from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported
 from onair_encoder.publish.session_error import SessionError
 
 STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)
@@ -55,6 +55,18 @@ async def test_any_other_refusal_is_no_change_of_the_object(status: int, code: s
     with pytest.raises(SessionError) as refused:
         await put(status, code, if_match)
     assert not isinstance(refused.value, Changed)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(501, "NotImplemented"), (501, ""), (400, "InvalidArgument"), (400, "InvalidRequest")],
+)
+async def test_a_bucket_that_takes_no_conditions_says_so(status: int, code: str) -> None:
+    with pytest.raises(ConditionsUnsupported):
+        await put(status, code, ABSENT)
+    with pytest.raises(SessionError) as refused:
+        await put(status, code, "")
+    assert not isinstance(refused.value, ConditionsUnsupported)
 
 
 async def test_a_playlist_that_was_removed_is_stored_again() -> None:

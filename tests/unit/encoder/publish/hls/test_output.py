@@ -230,3 +230,29 @@ async def test_with_credentials_that_may_only_write_no_list_of_what_was_stored_i
     assert {*names(bucket.text(RUN)), *names(bucket.text(other))} == bucket.segments
     assert bucket.text("index.m3u8") == bucket.text(other)
     assert bucket.text(other).endswith("#EXT-X-ENDLIST\n")
+
+
+async def test_a_list_that_may_not_be_read_is_not_replaced_either_after_a_failed_attempt(
+    hls: HlsInMemory,
+) -> None:
+    bucket = hls.bucket
+    denied, broken = NotReadable("denied", permanent=True), SessionError("no response")
+    bucket.refuses = lambda method, key: denied if method == "GET" else None
+    first = await hls.publisher(epoch=1)
+    hls.programme.segments(1)
+    await bucket.until(lambda: RUN in bucket.objects, "a playlist")
+    await hls.kill(first)
+    listed = bucket.text(RUN)
+    bucket.refuses = lambda method, key: denied if method == "GET" else broken if key == RUN else None
+    hls.another_pod()
+    second = await hls.publisher(epoch=2)
+    hls.programme.segments(1)
+    await bucket.until(lambda: second.destination.state.last_error, "it could not be stored")
+    bucket.refuses = lambda method, key: denied if method == "GET" else None
+    second.retry_now()
+    hls.programme.segments(1)
+    await bucket.until(lambda: second.destination.is_connected, "it goes on")
+    await second.finish()
+    assert bucket.text(RUN) == listed
+    (other,) = (key for key in bucket.objects if key.startswith("run.2."))
+    assert {*names(listed), *names(bucket.text(other))} == bucket.segments

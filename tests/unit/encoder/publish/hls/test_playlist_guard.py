@@ -13,7 +13,7 @@ from onair_encoder.publish.hls.playlist_guard import NO_ETAG, PlaylistGuard
 from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.segmenter import Cut
-from onair_encoder.publish.hls.storage_error import Changed, NotReadable
+from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported, NotReadable
 from onair_encoder.publish.session_error import SessionError
 
 STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)
@@ -41,7 +41,7 @@ class Bucket:
         self.asked.append(f"put {if_match}".strip())
         if if_match:
             if self._conditions == "refused":
-                raise SessionError("responded with 501 NotImplemented")
+                raise ConditionsUnsupported("takes no conditions")
             holds = if_match == f'"{self.version}"' and self._conditions != "broken"
             if self._conditions != "ignored" and not holds:
                 raise Changed("changed", permanent=True)
@@ -111,3 +111,14 @@ async def test_credentials_that_may_only_write_notice_by_conditions_alone() -> N
     with pytest.raises(SessionError, match="another encoder or broadcast writes to bucket shows"):
         await guard.store(text_of(1))
     assert bucket.text == text_of(2)
+
+
+@pytest.mark.parametrize("conditions", ["ignored", "refused"])
+async def test_credentials_that_may_only_write_are_enough_where_conditions_are_of_no_use(
+    conditions: str,
+) -> None:
+    bucket = Bucket(conditions, readable=False)
+    guard = guard_of(bucket)
+    for epoch in (1, 2):
+        await guard.store(text_of(epoch))
+        assert bucket.text == text_of(epoch)
