@@ -56,10 +56,9 @@ class LiveWindow(Presentation):
     def overtake(self, text: str) -> None:
         if self._resumed_at is None:
             return
-        known = {name for name, _ in self._old.of(self.prefix)}
         for name in filter(None, map(SegmentName.of, named_segments(text))):
             late = name.prefix == self.prefix and name.number >= self._resumed_at
-            if late and name not in known and (name.epoch or 0) < self._writer.epoch:
+            if late and name not in self._old and (name.epoch or 0) < self._writer.epoch:
                 self._old.append(name)
 
     def _kept(self, text: str) -> SegmentRuns:

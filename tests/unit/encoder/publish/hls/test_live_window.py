@@ -169,3 +169,11 @@ def test_the_spool_covers_the_window_and_a_minute_at_least() -> None:
     assert LiveWindow(STORAGE, writer()).spool_s == 60
     long = STORAGE.model_copy(update={"playlist_count": 100, "file_count": 100})
     assert LiveWindow(long, writer()).spool_s == 200
+
+
+def test_what_an_encoder_of_a_lower_epoch_stores_late_is_deleted_once_however_often_it_is_seen() -> None:
+    window = window_of(1, epoch=2, after=window_of(3).text())
+    late = window_of(6).text()
+    for _ in range(3):
+        window.overtake(late)
+    assert delete_all(window) == named("run", 3, 4, 5)
