@@ -242,10 +242,14 @@ class Spool:
             self.done(waiting)
         self.listed()
 
-    def close(self) -> None:
-        """Frees memory and disk."""
+    def clear(self) -> None:
+        """Nothing of what waits is needed any more."""
         while self._waiting:
             self.done(self._waiting[0])
+
+    def close(self) -> None:
+        """Frees memory and disk."""
+        self.clear()
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
 

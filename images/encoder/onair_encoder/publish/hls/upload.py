@@ -137,6 +137,9 @@ class Upload:
     async def _end_early(self) -> None:
         """The recording is complete while the show goes on."""
         self._spool_writer.stop()
+        await self._spool_writer.flush()
+        self._spool_writer.spool.clear()
+        self._count()
         await self._store_end()
         seconds = self._presentation.storage.max_duration_ms / 1000
         self._destination.disconnected(f"the recording has its longest duration of {seconds:g} s")

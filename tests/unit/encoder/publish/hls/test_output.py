@@ -256,3 +256,19 @@ async def test_a_list_that_may_not_be_read_is_not_replaced_either_after_a_failed
     assert bucket.text(RUN) == listed
     (other,) = (key for key in bucket.objects if key.startswith("run.2."))
     assert {*names(listed), *names(bucket.text(other))} == bucket.segments
+
+
+async def test_a_complete_recording_waits_for_nothing(hls: HlsInMemory) -> None:
+    bucket = hls.bucket
+    bucket.hold(lambda method, key: method == "PUT")
+    publisher = await hls.publisher(hls.wanted(max_duration_ms=2 * 2000))
+    hls.programme.segments(6)
+    await bucket.until(lambda: len(list(hls.disk.rglob("*.ts"))) >= 4, "segments wait")
+    bucket.release()
+    await bucket.until(lambda: "longest" in (publisher.destination.state.last_error or ""), "complete")
+    assert publisher.destination.state.waiting_s == 0.0
+    assert publisher.destination.counters.queued_bytes == 0
+    assert not list(hls.disk.rglob("*.ts"))
+    await publisher.finish()
+    assert publisher.destination.state.missing_s == 0.0
+    assert_whole(hls, 2)
