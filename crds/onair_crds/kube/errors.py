@@ -69,10 +69,5 @@ class ApiUnreachable(ApiUnavailable):
     """No whole response came in time: whether the request took effect is not known."""
 
     @property
-    def forbidden(self) -> bool:
-        """By the API server's policies; above all, this process has not the right."""
-        return self.status == 403
-
-    @property
     def refused(self) -> bool:
         return False
