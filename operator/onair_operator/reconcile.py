@@ -186,9 +186,9 @@ class ReconcileLoop:
         """While this process leads."""
 
     def changed(self, change: Change) -> None:
-        """Asks for a look at all that a change bears on, and parts with the encoder of a pod that is gone."""
-        if self._world and change.gone and change.gone.kind == POD:
-            self._world.fleet.part(change.gone.uid)
+        """Asks for a look at all that a change bears on, and forgets an object that is gone."""
+        if self._world and change.gone:
+            self._world.forget(change.gone)
         if any((PULLED, ()) in entry.index_keys for entry in change if entry):
             self._look_at_gateways()
         if self._world and change.gone and change.gone.kind == PROJECT:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.store import Store
+from onair_crds.kube.store import Entry, Store
 from onair_operator.cluster.node_leases import NodeLeases
+from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.room.providers import RtcProviders
@@ -59,3 +60,10 @@ class World:
     rooms: Rooms = field(default_factory=Rooms)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
+
+    def forget(self, gone: Entry) -> None:
+        """Parts with the encoder of a pod, and forgets what a project was refused."""
+        if gone.kind == POD:
+            self.fleet.part(gone.uid)
+        elif gone.kind == PROJECT:
+            self.refusals.pop(gone.name, None)

@@ -15,7 +15,7 @@ from onair_crds.kube.store import Entry, Store
 from onair_crds.shapes import Document
 from onair_operator.cluster.queue import WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
-from onair_operator.cluster.world import World
+from onair_operator.cluster.world import Refusal, World
 from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop, keys_of
 from onair_operator.settings import OperatorSettings
@@ -223,7 +223,7 @@ async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_parted_with(
 ) -> None:
     parted: list[str] = []
     fleet = SimpleNamespace(part=parted.append)
-    nodes = SimpleNamespace(dead=frozenset(), refresh=None)
+    nodes = SimpleNamespace(dead=frozenset())
     loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
     world = World(store, cast(Any, fleet), cast(Any, nodes), cast(Any, None))
     running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
@@ -234,3 +234,21 @@ async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_parted_with(
     loop.changed(change)
     running.cancel()
     assert parted == [f"uid-{name}"]
+
+
+async def test_what_a_project_was_refused_is_forgotten_with_it(store: Store) -> None:
+    nodes = SimpleNamespace(dead=frozenset())
+    world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
+    world.refusals["show"] = Refusal("show-run-1", "exceeded quota")
+    loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
+    running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
+    await asyncio.sleep(0)
+    edited = store.update("Project", document("show", {"collectionId": "sunday"}, resourceVersion="1000000"))
+    assert edited
+    loop.changed(edited)
+    assert world.refusals
+    gone = store.remove("Project", "show", "uid-show")
+    assert gone
+    loop.changed(gone)
+    running.cancel()
+    assert not world.refusals
