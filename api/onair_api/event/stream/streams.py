@@ -80,13 +80,14 @@ class Streams:
             Unauthenticated: it is a guest's of a project that does not exist any more.
             ApiError: the API server had to be asked and did not respond.
         """
+        identity = verified.identity
+        place = await self._place_of(identity)
+        # Nothing waits between the look and the count
         limit = self._settings.events.sessions_per_token
         if self._sessions_of_token[verified.id] >= limit:
             raise ResourceExhausted(
                 f"this token has {limit} streams open, which is the most it may have", retry_after_s=5
             )
-        identity = verified.identity
-        place = await self._place_of(identity)
         visibility = visibility_of(identity, place)
         session = Session(session_id or str(uuid.uuid4()), identity, visibility, verified.id, sender, place)
         self._sessions[session] = None
