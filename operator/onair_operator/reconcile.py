@@ -18,7 +18,7 @@ from prometheus_client import Counter, Histogram
 
 from onair_crds.contract.rooms import room_name
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.store import Change, Store
+from onair_crds.kube.store import Change, Entry, Store
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.lease import LeaseExpired
@@ -174,6 +174,16 @@ def keys_of(store: Store, change: Change) -> set[Key]:
     return {Key(kind, name) for kind, lookup in found for name in lookup(store, change)}
 
 
+def _pull(entry: Entry | None) -> tuple[object, ...] | None:
+    """What a gateway does with a source, and which does; None for what is pulled by none.
+
+    All that is pulled is looked at anew wherever this changes, and not whenever a source's state does.
+    """
+    if entry is None or entry.deleting or (PULLED, ()) not in entry.index_keys:
+        return None
+    return entry.spec, entry.status.get("gateway")
+
+
 class ReconcileLoop:
     """Works the queue off while this process leads."""
 
@@ -189,7 +199,7 @@ class ReconcileLoop:
         """Asks for a look at all that a change bears on, and forgets an object that is gone."""
         if self._world and change.gone:
             self._world.forget(change.gone)
-        if any((PULLED, ()) in entry.index_keys for entry in change if entry):
+        if _pull(change.before) != _pull(change.after):
             self._look_at_gateways()
         if self._world and change.gone and change.gone.kind == PROJECT:
             self._world.rooms.drop(room_name(change.gone.uid), change.gone.name)

@@ -11,14 +11,15 @@ import pytest
 from tests.support.documents import credentials_document, destination_document, document
 
 from onair_crds.contract.ingest_gateway import stream_of_key
-from onair_crds.kube.store import Entry, Store
+from onair_crds.kube.store import Change, Entry, Store
 from onair_crds.shapes import Document
-from onair_operator.cluster.queue import WorkQueue
+from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import Refusal, World
+from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop, keys_of
-from onair_operator.settings import OperatorSettings
+from onair_operator.settings import GatewaySettings, OperatorSettings
 
 
 @pytest.fixture
@@ -128,6 +129,44 @@ def test_a_gateways_word_bears_on_streams_and_their_sources_and_its_silence_on_a
     assert taken(queue) == {"Stream/pull-relay", "Stream/nobodys", "Source/relay"}
     loop.told(News("ingest-0", frozenset(), contact=True))
     assert taken(queue) == {"Source/phone", "Source/relay"}
+
+
+async def test_gateways_are_looked_at_when_what_they_pull_changes_and_not_with_every_state(
+    store: Store,
+) -> None:
+    def relay(url: str = "rtmp://media.example/live/a", **status: str) -> Document:
+        address = {"rtmpPull": {"url": url}}
+        return {**document("relay", {"collectionId": "sunday", "address": address}), "status": status}
+
+    async def never() -> Key:
+        return await asyncio.Event().wait() or Key("", "")
+
+    added: list[str] = []
+    queue = SimpleNamespace(add=lambda key: added.append(str(key)), take=never)
+    loop = ReconcileLoop(store, cast(Any, queue), OperatorSettings())
+    gateways = Gateways([GatewaySettings(name="ingest-0", url="http://ingest-0")])
+    world = World(
+        store, cast(Any, None), cast(Any, SimpleNamespace(refresh=None)), cast(Any, None), gateways=gateways
+    )
+    running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
+    await asyncio.sleep(0)
+
+    def looked_at_gateways(change: Change | None) -> bool:
+        added.clear()
+        if change:
+            loop.changed(change)
+        return "Gateway/ingest-0" in added
+
+    assert looked_at_gateways(store.update("Source", relay()))
+    assert looked_at_gateways(store.update("Source", relay(gateway="ingest-0"))), "it is assigned"
+    for connect in ("Connected", "Disconnected"):
+        state = store.update("Source", relay(gateway="ingest-0", connect=connect))
+        assert not looked_at_gateways(state)
+    assert looked_at_gateways(
+        store.update("Source", relay("rtmp://media.example/live/b", gateway="ingest-0"))
+    )
+    assert looked_at_gateways(store.remove("Source", "relay", "uid-relay"))
+    running.cancel()
 
 
 def taken(queue: WorkQueue) -> set[str]:
