@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -51,6 +52,10 @@ class GatewayServer:
         """While it is set, nothing is said on open connections, nor to new requests."""
         self.lying = False
         """While it is true, it says nothing but what no gateway says."""
+        self.redirects_to: str | None = None
+        """Where it sends whoever asks, if anywhere."""
+        self.asked: Counter[str] = Counter()
+        """How many requests came, by method, whoever sent them."""
         self.connections = 0
         self.heartbeat_s = 0.2
         self._listeners: set[asyncio.Queue[bytes]] = set()
@@ -97,6 +102,9 @@ class GatewayServer:
             await self.stop()
 
     def _check(self, request: web.Request) -> None:
+        self.asked[request.method] += 1
+        if self.redirects_to:
+            raise web.HTTPTemporaryRedirect(self.redirects_to + request.path)
         if request.headers.get("Authorization") != f"Bearer {gateway_token(self.secret, 'operator')}":
             raise web.HTTPUnauthorized
 

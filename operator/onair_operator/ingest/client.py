@@ -132,7 +132,8 @@ class GatewayClient:
             total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=UNREACHABLE_AFTER_S
         )
         try:
-            async with self._session.get(self._url + STREAMS_PATH, timeout=timeout) as response:
+            url = self._url + STREAMS_PATH
+            async with self._session.get(url, timeout=timeout, allow_redirects=False) as response:
                 if response.status != 200:
                     raise GatewayUnreachable(f"HTTP {response.status}")
                 async for line in response.content:
@@ -194,8 +195,11 @@ class GatewayClient:
             if wanted is not None and wanted != self._acknowledged:
                 again_s, delay_s = delay_s, min(delay_s * 2, RETRY_MAX_S)
                 if self._leads() and self._synced.is_set():
-                    with suppress(GatewayUnreachable):
+                    try:
                         await self._request("PUT", PULLS_PATH, wanted.wire())
+                    except GatewayUnreachable as error:
+                        log.warning("ingest.pulls-not-pushed", gateway=self._name, error=str(error))
+                    else:
                         self._acknowledged, again_s, delay_s = wanted, None, RETRY_MIN_S
                         log.info("ingest.pulls-pushed", gateway=self._name, pulls=len(wanted.pulls))
             with suppress(TimeoutError):
@@ -210,10 +214,12 @@ class GatewayClient:
         headers = {"Content-Type": "application/json"} if body else {}
         timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT_S, sock_connect=CONNECT_TIMEOUT_S)
         data = body.encode() if body else None
+        # What it is to pull holds keys, and who is redirected reaches what only this process does.
+        request = self._session.request(
+            method, self._url + path, data=data, headers=headers, timeout=timeout, allow_redirects=False
+        )
         try:
-            async with self._session.request(
-                method, self._url + path, data=data, headers=headers, timeout=timeout
-            ) as response:
+            async with request as response:
                 if response.status >= 300 and not (method == "DELETE" and response.status == 404):
                     raise GatewayUnreachable(f"HTTP {response.status}")
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:

@@ -143,3 +143,15 @@ async def test_pulls_are_handed_over_until_they_are_taken_and_again_to_one_that_
         server.pulls.clear()
         await server.start()
         await until(lambda: server.pulls == [PULLS])
+
+
+async def test_a_gateway_sends_nobody_elsewhere_with_what_is_to_be_pulled(server: GatewayServer) -> None:
+    async with GatewayServer().running() as elsewhere, followed(server) as gateways:
+        await until(lambda: contact(gateways) is Contact.REACHABLE)
+        server.redirects_to = f"http://127.0.0.1:{elsewhere.port}"
+        gateways.want_pulls(server.name, PULLS)
+        gateways.cut_off(server.name, "a")
+        await until(lambda: server.asked["PUT"] > 1 and server.asked["DELETE"] > 0)
+        server.redirects_to = None
+        await until(lambda: server.pulls == [PULLS])
+        assert not elsewhere.asked
