@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hmac
 import time
 
 import structlog
@@ -13,6 +12,7 @@ from onair_api.cache.cluster import Cluster
 from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY, gateway_token
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
+from onair_crds.runtime.bearer import shows_token
 
 log = structlog.get_logger()
 
@@ -24,7 +24,7 @@ class GatewayIdentity:
     def __init__(self, cluster: Cluster, namespace: str) -> None:
         self._cluster = cluster
         self._namespace = namespace
-        self._token: bytes | None = None
+        self._token: str | None = None
         self._read_at_s: float | None = None
 
     async def shown_by(self, authorization: str) -> bool:
@@ -39,7 +39,7 @@ class GatewayIdentity:
         return self._is_token(authorization)
 
     def _is_token(self, authorization: str) -> bool:
-        return self._token is not None and hmac.compare_digest(self._token, authorization.encode())
+        return self._token is not None and shows_token(authorization, self._token)
 
     async def _read(self) -> None:
         try:
@@ -50,4 +50,4 @@ class GatewayIdentity:
         except (KeyError, TypeError, ValueError, binascii.Error):
             log.warning("ingest_secret.unusable", secret=INGEST_SECRET)
         else:
-            self._token = f"Bearer {gateway_token(value, 'facade')}".encode()
+            self._token = gateway_token(value, "facade")

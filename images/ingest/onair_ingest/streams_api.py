@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
 from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, gateway_token
 from onair_crds.contract.ingest_gateway import Pulls as Wanted
+from onair_crds.runtime.bearer import shows_token
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
 from onair_ingest.pulls.pulls import Pulls
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams.streams import Streams
 
-MAX_PULLS = 4 * 1024 * 1024
+MAX_PULLS = 64 * 1024 * 1024
+"""Bytes: of ten thousand pulls with the longest urls that a source may have. Only the operator's are read."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -23,7 +24,7 @@ class StreamsApi:
         self._streams = streams
         self._pulls = pulls
         self._readers = readers
-        self._token = f"Bearer {gateway_token(secret, 'operator')}".encode()
+        self._token = gateway_token(secret, "operator")
 
     async def start(self, port: int) -> web.AppRunner:
         """Listens on all addresses of the pod."""
@@ -39,8 +40,7 @@ class StreamsApi:
 
     def _for_operator(self, handler: Handler) -> Handler:
         async def guarded(request: web.Request) -> web.StreamResponse:
-            shown = request.headers.get("Authorization", "").encode()
-            if not hmac.compare_digest(shown, self._token):
+            if not shows_token(request.headers.get("Authorization", ""), self._token):
                 return web.json_response({"message": "a token of the operator is required"}, status=401)
             return await handler(request)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 from socket import SO_SNDBUF, SOL_SOCKET
 
 from aiohttp import web
 
 from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, STILL_SUFFIX
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
+from onair_crds.runtime.bearer import shows_token
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers
@@ -38,8 +38,7 @@ class ReaderRoutes:
             web.HTTPUnauthorized: it shows no token, or that of another stream.
         """
         stream = request.match_info["stream"]
-        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(token.encode(), reader_token(self._secret, stream).encode()):
+        if not shows_token(request.headers.get("Authorization", ""), reader_token(self._secret, stream)):
             raise web.HTTPUnauthorized(text="the token of this stream is required")
         return stream
 
