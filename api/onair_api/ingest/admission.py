@@ -42,6 +42,8 @@ class PublishAdmission:
 
 def refusal_of(source: Entry, request: PublishRequest) -> Refusal | None:
     """Why a source's publisher is refused. Pure."""
+    if source.deleting:  # the operator would disconnect them at once
+        return UNKNOWN
     address: JsonObject = source.spec.get("address") or {}
     wanted = ADDRESSES[request.protocol]
     if wanted not in address:

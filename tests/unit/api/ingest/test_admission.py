@@ -29,3 +29,11 @@ def test_a_connected_source_is_in_use_by_its_key(
     asked = PublishRequest(stream_key=SecretStr("k1"), protocol="rtmp", gateway="onair-ingest-0")
     refusal = refusal_of(Entry("Source", camera), asked)
     assert (refusal.reason if refusal else None) == reason
+
+
+def test_a_source_that_is_being_deleted_is_no_source_any_more() -> None:
+    leaving = document("camera", {"address": {"rtmpPush": {}}}, deletionTimestamp="2026-05-01T12:00:00Z")
+    asked = PublishRequest(stream_key=SecretStr("k1"), protocol="rtmp", gateway="onair-ingest-0")
+    refusal = refusal_of(Entry("Source", leaving), asked)
+    assert refusal
+    assert refusal.reason == "UnknownKey"
