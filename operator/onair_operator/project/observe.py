@@ -85,7 +85,7 @@ def _destination(entry: Entry) -> Destination | None:
 def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:
     entries = (store.entry(SOURCE, name) for name, _ in acting(project.spec.sources))
     return {
-        entry.name: SourceStatus.model_validate(entry.status)
+        entry.name: _source_status(entry)
         for entry in entries
         if entry and entry.spec.get("collectionId") == project.spec.collection_id
     }
@@ -95,10 +95,19 @@ def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:
     for shown in project.spec.sources:
         entry = world.store.entry(SOURCE, shown.source_id)
         if entry and entry.spec.get("collectionId") == project.spec.collection_id:
-            status = SourceStatus.model_validate(entry.status)
+            status = _source_status(entry)
             if status.gateway and status.stream:
                 source = world.gateways.program_source(entry.name, status.gateway, status.stream)
                 yield from [source] if source else []
+
+
+def _source_status(entry: Entry) -> SourceStatus:
+    """Unknown where another version of the operator wrote it, so that the project goes on without it."""
+    try:
+        return SourceStatus.model_validate(entry.status)
+    except ValidationError as error:
+        log.warning("source.invalid", source=entry.name, error=str(error))
+        return SourceStatus(unknown=True)
 
 
 def _certificates(store: Store, pods: tuple[PodView, ...]) -> dict[str, str]:

@@ -22,12 +22,14 @@ from onair_operator.ingest.gateways import Gateways
 from onair_operator.project.observe import observe
 from onair_operator.project.plan import make_plan
 from onair_operator.project.program import wanted_program
+from onair_operator.project.triggers import next_turn
 from onair_operator.settings import GatewaySettings
 
 STALE = document(
     "stale", {"projectId": "show", "address": {"srtPush": {"url": "srt://media.example?streamid=hidden"}}}
 )
 """Of the time before a port was asked for."""
+COUNTED = {"sourceId": "camera", "connect": "Connected"}
 
 
 def test_a_stored_destination_that_is_not_valid_any_more_is_left_out_and_looked_at_itself() -> None:
@@ -100,6 +102,23 @@ def test_a_page_is_given_the_sources_of_its_collection_where_they_are_received()
     assert observed.program_sources[0].token.get_secret_value() not in repr(observed)
     broadcast = BroadcastStatus.model_validate({"id": "run", "epoch": 1, "phase": "Running"})
     assert wanted_program(observed, broadcast, SETTINGS).sources == list(observed.program_sources)
+
+
+def test_a_source_whose_state_cannot_be_read_is_unknown_and_the_project_goes_on() -> None:
+    store = Store(KINDS)
+    composition = {"external": {"url": "https://graphics.example"}}
+    sources = [{"sourceId": "camera", "trigger": {"stop": "Or"}}]
+    spec = {"collectionId": "sunday", "composition": composition, "sources": sources}
+    store.update("Project", {**document("show", spec), "status": {"triggers": [COUNTED]}})
+    camera = document("camera", {"collectionId": "sunday", "address": {"rtmpPush": {}}})
+    store.update("Source", {**camera, "status": {"connect": "OfAnotherVersion"}})
+    fleet = SimpleNamespace(views=lambda uids: {})
+    rtc_providers = SimpleNamespace(known=dict)
+    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
+    observed = observe(world, "show")
+    assert observed
+    turn = next_turn(observed, NOW, SETTINGS.triggers)
+    assert [each.manifest() for each in turn.states or []] == [COUNTED], "what is unknown is no edge"
 
 
 def test_an_error_of_validation_does_not_tell_what_was_given() -> None:
