@@ -9,7 +9,12 @@ import time
 import structlog
 
 from onair_api.cache.cluster import Cluster
-from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY, gateway_token
+from onair_crds.contract.ingest_gateway import (
+    INGEST_SECRET,
+    INGEST_SECRET_KEY,
+    gateway_token,
+    usable_secret,
+)
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.runtime.bearer import shows_token
@@ -44,7 +49,7 @@ class GatewayIdentity:
     async def _read(self) -> None:
         try:
             secret = await self._cluster.client.get(SECRETS, self._namespace, INGEST_SECRET)
-            value = base64.b64decode((secret.get("data") or {})[INGEST_SECRET_KEY])
+            value = usable_secret(base64.b64decode((secret.get("data") or {})[INGEST_SECRET_KEY]))
         except ApiError as error:
             log.warning("ingest_secret.unreadable", secret=INGEST_SECRET, status=error.status)
         except (KeyError, TypeError, ValueError, binascii.Error):

@@ -32,6 +32,8 @@ INGEST_SECRET = "onair-ingest"  # noqa: S105 - the name of a Secret
 INGEST_SECRET_KEY = "secret"  # noqa: S105 - the name of a key
 """Key within it; the bytes of its value, as a volume shows them, are the `secret` of the functions below."""
 
+LEAST_SECRET_BYTES = 16
+
 HOOK_PATH = "/internal/ingest/publish"
 """POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
 
@@ -108,6 +110,19 @@ class PublishRequest(WireModel):
 class Refusal(WireModel):
     reason: Literal["UnknownKey", "Disabled", "InUse", "WrongProtocol"]
     message: Annotated[str, Field(max_length=MAX_TEXT)]
+
+
+def usable_secret(value: bytes) -> bytes:
+    """The installation's secret as it was read, for whoever checks tokens by it.
+
+    Raises:
+        ValueError: it is empty or could be guessed, and so could every token.
+    """
+    if len(value) < LEAST_SECRET_BYTES:
+        raise ValueError(
+            f"the secret of ingest has {len(value)} bytes, at least {LEAST_SECRET_BYTES} are needed"
+        )
+    return value
 
 
 def gateway_token(secret: bytes, audience: Literal["operator", "facade"]) -> str:

@@ -9,6 +9,7 @@ import aiohttp
 import structlog
 from prometheus_client import REGISTRY
 
+from onair_crds.contract.ingest_gateway import usable_secret
 from onair_crds.runtime.probes import ProbeServer
 from onair_ingest.admission.admission import Admission
 from onair_ingest.admission.facade import Facade
@@ -36,7 +37,7 @@ async def run(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    secret = await asyncio.to_thread(settings.secret_file.read_bytes)
+    secret = usable_secret(await asyncio.to_thread(settings.secret_file.read_bytes))
     async with aiohttp.ClientSession() as session:
         await _serve(settings, secret, session, stop)
 

@@ -1,0 +1,26 @@
+"""Who shows the token of the installation's secret is a gateway; where that can be guessed nobody is."""
+
+from __future__ import annotations
+
+import base64
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from onair_api.ingest.gateway_identity import GatewayIdentity
+from onair_crds.contract.ingest_gateway import gateway_token
+from onair_crds.shapes import Document
+
+
+@pytest.mark.parametrize(
+    ("secret", "known"), [(b"s" * 64, True), (b"", False), (b"short", False)], ids=["long", "empty", "short"]
+)
+async def test_a_token_is_a_gateways_where_nobody_could_guess_it(secret: bytes, known: bool) -> None:
+    async def get(*_: object) -> Document:
+        return {"data": {"secret": base64.b64encode(secret).decode()}}
+
+    cluster = SimpleNamespace(client=SimpleNamespace(get=get))
+    identity = GatewayIdentity(cast(Any, cluster), "onair")
+    assert await identity.shown_by(f"Bearer {gateway_token(secret, 'facade')}") is known
+    assert not await identity.shown_by(f"Bearer {gateway_token(secret, 'operator')}")
