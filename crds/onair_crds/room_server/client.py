@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,7 +134,9 @@ class RoomServer:
         try:
             async with (
                 asyncio.timeout(TIMEOUT_S),
-                self.session().post(self.url + SERVICE + method, json=body, headers=headers) as response,
+                self.session().post(
+                    self.url + SERVICE + method, json=body, headers=headers, allow_redirects=False
+                ) as response,
             ):
                 if response.status == 401:
                     self.credentials.forget()
@@ -141,11 +144,25 @@ class RoomServer:
                     raise RoomServerError(
                         f"the room server refuses {method}: HTTP {response.status}", response.status
                     )
-                value = await response.json(content_type=None)
-        except (TimeoutError, aiohttp.ClientError, ValueError) as error:
+                value = json.loads(await _bounded(response))
+        except (TimeoutError, aiohttp.ClientError, ValueError, RecursionError) as error:
             text = f"the room server does not respond to {method}: {type(error).__name__}"
             raise RoomServerError(text) from error
         return value if isinstance(value, dict) else {}
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    """The body of a response.
+
+    Raises:
+        ValueError: it is larger than any of the room server's.
+    """
+    body = bytearray()
+    async for part in response.content.iter_any():
+        body += part
+        if len(body) > MAX_RESPONSE_BYTES:
+            raise ValueError(f"a response of more than {MAX_RESPONSE_BYTES} bytes")
+    return bytes(body)
 
 
 def _items(value: JsonObject, name: str) -> list[JsonObject]:
