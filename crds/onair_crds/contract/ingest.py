@@ -69,11 +69,6 @@ def stream_of_secret(secret: Document) -> str | None:
     return stream_of_key(key) if key else None
 
 
-def participant_id(source_id: str) -> str:
-    """Identity of a source's preview in the WebRTC room."""
-    return f"source-{source_id}"
-
-
 def assigned_push(address: SourceAddress, stream_key: str | None, ingest: Ingest) -> AssignedPush | None:
     """The assigned address of a source; None for one that the service pulls."""
     if address.rtmp_push:

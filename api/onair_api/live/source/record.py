@@ -8,7 +8,7 @@ from onair_api.live.connection import connection
 from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
-from onair_crds.contract.ingest import AssignedPush, Ingest, assigned_push, participant_id
+from onair_crds.contract.ingest import AssignedPush, Ingest, assigned_push
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import SourceAddress, SourceSpec
 from onair_crds.shapes import JsonObject
@@ -60,7 +60,7 @@ class SourceRecords:
                 if member in address:
                     address[member]["baseUrl"] = assigned.base_url
         if webrtc := written.get("preview", {}).get("webrtc"):
-            webrtc["participantId"] = participant_id(entry.name)
+            webrtc["participantId"] = entry.name
         return {
             "collectionId": entry.spec.get("collectionId"),
             "sourceId": entry.name,

@@ -31,6 +31,8 @@ from onair_crds.runtime.steps import in_steps
 from onair_crds.shapes import JsonObject
 
 IN_USE = "the source is in use in a running broadcast: stop that first, or delete with force=true"
+PREFIX = "source-"
+"""Of the ids of sources, by which clients tell previews in a room from people."""
 
 
 class Sources:
@@ -64,7 +66,7 @@ class Sources:
         note = caller.note(message, self._limits.request_metadata_bytes)
         limit = self._limits.metadata_bytes
         spec = created_spec(SourceSpec, SOURCE_MESSAGE, message, limit, collectionId=collection.name)
-        name = new_id()
+        name = f"{PREFIX}{new_id()}"
         if is_pushed(spec):
             await self._keys.assign(name)
         try:

@@ -68,6 +68,7 @@ def test_projects_and_sources_can_be_left_out(anna: User, cluster: Cluster) -> N
             "address": {
                 "srtPush": {"enabled": True, "baseUrl": f"srt://onair-ingest.{cluster.release}.svc:8890"}
             },
+            "connect": "CONNECT_STATE_DISCONNECTED",
         }
     ]
     bare = anna.ok("GET", path + "?populateProjects=false&populateSources=FALSE")["collection"]

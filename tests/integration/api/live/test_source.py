@@ -94,7 +94,7 @@ def test_a_preview_gets_its_defaults_and_its_participant(show: Show) -> None:
     assert webrtc == {
         "enabled": True,
         "displayName": "Camera",
-        "participantId": f"source-{source['sourceId']}",
+        "participantId": source["sourceId"],
     }
     changed = show.user.ok(
         "PATCH", path_of(source), {"preview": {"webrtc": {"enabled": False, "participantId": "mine"}}}

@@ -61,6 +61,11 @@ FULL = [
             "location": {"latitude": 52.5, "longitude": 13.4},
             "sources": [{"sourceId": "cam", "trigger": {"start": "Or", "stop": "Ignore"}}],
             "broadcast": {"state": "Running", "id": "run-1", "stopped": "run-0"},
+            "room": {
+                "state": "Open",
+                "opening": 3,
+                "barred": [{"identity": "ben#2", "user": "ben", "token": "4f2a"}],
+            },
         },
     ),
     (

@@ -10,6 +10,7 @@ async def test_a_destination_of_other_rules_is_told_which_one_it_breaks_and_its_
     cluster: OperatedNamespace, control_plane: ControlPlane
 ) -> None:
     address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
+    another = {"rtmpPush": {"url": "rtmp://media.example/another"}}
     await cluster.collection()
     await cluster.project("Stopped")
     await cluster.create("Destination", "old", {"projectId": "show", "address": address})
@@ -19,7 +20,7 @@ async def test_a_destination_of_other_rules_is_told_which_one_it_breaks_and_its_
     async with cluster.operator():
         condition = await cluster.ready("Destination", "old", "Invalid")
         assert "spec.timeout: Input should be greater than or equal to 100" in condition["message"]
-        await cluster.create("Destination", "new", {"projectId": "show", "address": address})
+        await cluster.create("Destination", "new", {"projectId": "show", "address": another})
         await cluster.ready("Destination", "new", "NotRunning")
         await cluster.patch("Destination", "old", {"timeout": 100})
         await cluster.ready("Destination", "old", "NotRunning")
