@@ -75,11 +75,11 @@ class OperatedNamespace:
             "Collection", "sunday", {"owner": {"serviceId": "studio", "serviceUserId": "anna"}}
         )
 
-    async def project(self, state: str = "Running", **spec: Any) -> Document:
+    async def project(self, state: str = "Running", name: str = "show", **spec: Any) -> Document:
         composition = {"external": {"url": "http://graphics.example/stage"}}
         return await self.create(
             "Project",
-            "show",
+            name,
             {"collectionId": "sunday", "composition": composition, "broadcast": {"state": state}, **spec},
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
+import asyncio
+
 from tests.support.operated_namespace import OperatedNamespace, until
 
 from onair_crds.shapes import Document
@@ -47,24 +48,30 @@ async def fail(cluster: OperatedNamespace, name: str, reason: str, message: str)
     )
 
 
-@pytest.mark.parametrize(("waiting", "message", "reason", "told"), FAILURES, ids=[f[0] for f in FAILURES])
-async def test_a_container_that_cannot_start_is_told_and_ends_the_run_after_the_bound(
-    cluster: OperatedNamespace, waiting: str, message: str, reason: str, told: str
+async def see_it_end(cluster: OperatedNamespace, waiting: str, message: str, reason: str, told: str) -> None:
+    show = waiting.lower()
+    await cluster.project(name=show, broadcast={"state": "Running", "id": "first"})
+    await fail(cluster, f"{show}-first-1", waiting, message)
+    condition = await cluster.ready("Project", show, reason)
+    assert condition["message"] == told
+    await fail(cluster, f"{show}-first-2", waiting, message)
+    status = await cluster.phase("Stopped", show)
+    assert status["broadcast"]["error"] == "Internal"
+    condition = await cluster.ready("Project", show, "EncoderFailed")
+    assert condition["status"] == "False"
+
+
+async def test_containers_that_cannot_start_are_told_and_end_their_runs_after_the_bound(
+    cluster: OperatedNamespace,
 ) -> None:
+    """A show for each reason, side by side, as most of the time is the bound."""
     async with cluster.operator(broadcast=BroadcastSettings(container_timeout_s=3.0, max_losses=1)):
         await cluster.collection()
-        await cluster.project(broadcast={"state": "Running", "id": "first"})
-        await fail(cluster, "show-first-1", waiting, message)
-        condition = await cluster.ready("Project", "show", reason)
-        assert condition["message"] == told
-        await fail(cluster, "show-first-2", waiting, message)
-        status = await cluster.phase("Stopped")
-        assert status["broadcast"]["error"] == "Internal"
-        condition = await cluster.ready("Project", "show", "EncoderFailed")
-        assert condition["status"] == "False"
+        await asyncio.gather(*(see_it_end(cluster, *failure) for failure in FAILURES))
 
         async def ended() -> bool:
             pods = [pod for pod in await cluster.pods() if "deletionTimestamp" not in pod["metadata"]]
-            return not pods and {reason, "EncoderLost", "Stopped"} <= set(await cluster.events())
+            reasons = {reason for _, _, reason, _ in FAILURES}
+            return not pods and reasons | {"EncoderLost", "Stopped"} <= set(await cluster.events())
 
         await until("no pod is left, and the events tell why", ended)
