@@ -82,10 +82,10 @@ class Admission:
             if silent and silent.look.path.name != publisher.path:
                 await self._mediamtx.kick(silent.look.source)
         except MediaMtxUnavailable as error:
-            del self._places[stream]
+            self._leave(stream, place)
             raise Refused("Unavailable", "the ingest server does not respond") from error
         except BaseException:
-            del self._places[stream]
+            self._leave(stream, place)
             raise
         self._identities.admitted(publisher.connection, stream)
 
@@ -123,6 +123,10 @@ class Admission:
             if connection:
                 await self._mediamtx.kick(connection)
             self._identities.forget(publisher.connection)
+        self._leave(stream, place)
+
+    def _leave(self, stream: str, place: _Place) -> None:
+        """Gives a place up, unless somebody else has it by now."""
         if self._places.get(stream) is place:
             del self._places[stream]
 

@@ -82,13 +82,24 @@ class Facade:
         url = self._settings.facade_url.rstrip("/") + HOOK_PATH
         headers = {**self._headers, "Content-Type": "application/json"}
         try:
-            async with self._session.post(url, data=request.wire(), headers=headers) as response:
+            async with self._session.post(
+                url, data=request.wire(), headers=headers, allow_redirects=False
+            ) as response:
                 if response.status == 204:
                     return None
                 if response.status != 403:
                     raise FacadeUnavailable(f"the facade responds with HTTP {response.status}")
-                return Refusal.model_validate_json(await response.content.read(MAX_RESPONSE))
+                return Refusal.model_validate_json(await _whole(response))
         except (aiohttp.ClientError, OSError) as error:
             raise FacadeUnavailable(f"the facade is unreachable: {type(error).__name__}") from error
         except ValidationError as error:
             raise FacadeUnavailable("the facade's response is not a refusal") from error
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for part in response.content.iter_any():
+        body += part
+        if len(body) > MAX_RESPONSE:
+            raise FacadeUnavailable(f"the facade responds with more than {MAX_RESPONSE} bytes")
+    return bytes(body)

@@ -102,6 +102,22 @@ async def test_of_two_that_come_at_once_the_first_is_admitted() -> None:
     await first
 
 
+async def test_a_refusal_that_comes_late_does_not_take_the_place_of_the_next_one() -> None:
+    gateway = await Gateway().begun()
+    gateway.facade.answers.clear()
+    first = asyncio.create_task(gateway.admit("c1"))
+    await asyncio.sleep(0)
+    gateway.server.open.clear()  # the first is closed, and its answer still to come
+    second = asyncio.create_task(gateway.admit("c2"))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert await gateway.refusal("c3") == "InUse"
+    gateway.facade.answers.set()
+    await second
+
+
 async def test_a_connection_that_closed_without_media_holds_no_place() -> None:
     gateway = await Gateway().begun()
     await gateway.admit("c1")

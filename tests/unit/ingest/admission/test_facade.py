@@ -1,0 +1,78 @@
+"""What a gateway takes for an answer of the facade."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from onair_crds.contract.ingest_gateway import HOOK_PATH, Refusal
+from onair_ingest.admission.facade import MAX_RESPONSE, Facade, FacadeUnavailable
+from onair_ingest.settings import HookSettings
+
+REFUSAL = Refusal(reason="Disabled", message="the source is disabled")
+
+
+class Answers:
+    """A facade whose answer is a test's, and what was sent to where a redirect leads."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.location = ""
+        self.elsewhere: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if self.location:
+            return web.Response(status=307, headers={"Location": self.location})
+        response = web.StreamResponse(status=403)
+        await response.prepare(request)
+        for part in self.parts:
+            await response.write(part)
+            await asyncio.sleep(0)
+        return response
+
+    async def take(self, request: web.Request) -> web.Response:
+        self.elsewhere.append(await request.text())
+        return web.Response(status=204)
+
+    @asynccontextmanager
+    async def asked_by(self) -> AsyncIterator[Facade]:
+        app = web.Application()
+        app.router.add_post(HOOK_PATH, self.answer)
+        app.router.add_post("/elsewhere", self.take)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        settings = HookSettings(facade_url=f"http://127.0.0.1:{runner.addresses[0][1]}")
+        async with aiohttp.ClientSession() as session:
+            yield Facade(session, b"a secret of this installation", "onair-ingest-0", settings)
+        await runner.cleanup()
+
+
+async def test_a_refusal_that_comes_in_parts_is_one() -> None:
+    answers = Answers()
+    text = REFUSAL.wire().encode()
+    answers.parts = [text[:10], text[10:]]
+    async with answers.asked_by() as facade:
+        assert await facade.ask("key", "rtmp") == REFUSAL
+
+
+async def test_an_endless_answer_is_none() -> None:
+    answers = Answers()
+    answers.parts = [b" " * (MAX_RESPONSE // 2)] * 4
+    async with answers.asked_by() as facade:
+        with pytest.raises(FacadeUnavailable, match="more than"):
+            await facade.ask("key", "rtmp")
+
+
+async def test_no_key_is_sent_to_where_a_redirect_leads() -> None:
+    answers = Answers()
+    answers.location = "/elsewhere"
+    async with answers.asked_by() as facade:
+        with pytest.raises(FacadeUnavailable, match="HTTP 307"):
+            await facade.ask("key", "rtmp")
+    assert answers.elsewhere == []
