@@ -22,7 +22,7 @@ DEV = $(BIN)/python -m onair_dev
 RUN = $(DEV) run
 PYTEST = $(BIN)/python -m pytest
 # Files side by side; what handles media has the machine to itself
-WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadgroup --no-loadscope-reorder
+WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadfile --no-loadscope-reorder
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \

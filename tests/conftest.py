@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.support.side_by_side import ALONE, SUFFIX, FilesSideBySide, is_worker, its_share_of_the_machine
+from tests.support.side_by_side import FilesSideBySide, file_of, is_worker, its_share_of_the_machine, part_of
 from tests.support.started_programs import StartedPrograms
 from xdist.workermanage import WorkerController
 
@@ -25,23 +25,11 @@ settings.register_profile(
 settings.load_profile("onair")
 
 PARTS = ("unit", "integration", "integration with media", "soak", "e2e", "bench")
-SIDE_BY_SIDE = ("unit", "integration")
-"""The other parts have the machine to themselves."""
 STARTED = StartedPrograms()
 PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"}
 """Python itself, and what its `platform.platform()` starts."""
 TIMES = pytest.StashKey[dict[str, list[float]]]()
 COUNTS = pytest.StashKey[Counter[str]]()
-
-
-def part_of(nodeid: str, media: bool) -> str:
-    """The part of the tests that one belongs to: its top folder, and whether it handles media."""
-    top = nodeid.removeprefix("tests/").split("/", 1)[0]
-    return "integration with media" if top == "integration" and media else top
-
-
-def part_of_item(item: pytest.Item) -> str:
-    return part_of(item.nodeid, item.get_closest_marker("media") is not None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,12 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What needs least comes first; within a part the order stays."""
-    items.sort(key=lambda item: PARTS.index(part_of_item(item)))
-    count(config, map(part_of_item, items))
-    for item in items:
-        item.user_properties.append(("part", part_of_item(item)))
-        if part_of_item(item) not in SIDE_BY_SIDE:
-            item.add_marker(pytest.mark.xdist_group(ALONE))
+    items.sort(key=lambda item: PARTS.index(part_of(file_of(item.nodeid))))
+    count(config, (item.nodeid for item in items))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -69,11 +53,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesSide
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: WorkerController, ids: list[str]) -> None:
     """Counts the tests of each part where workers collect them."""
-    count(node.config, (part_of(nodeid, media=nodeid.endswith(SUFFIX)) for nodeid in ids))
+    count(node.config, ids)
 
 
-def count(config: pytest.Config, parts: Iterable[str]) -> None:
-    config.stash[COUNTS] = Counter(parts)
+def count(config: pytest.Config, nodeids: Iterable[str]) -> None:
+    config.stash[COUNTS] = Counter(part_of(file_of(nodeid)) for nodeid in nodeids)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,13 +74,13 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        report.nodeid = report.nodeid.removesuffix(SUFFIX)  # as one would run it again
-        part, times = str(dict(report.user_properties)["part"]), self._config.stash[TIMES]
+        part, times = part_of(file_of(report.nodeid)), self._config.stash[TIMES]
         if part not in times:
             times[part] = [report.start, report.stop]
             reporter = self._config.pluginmanager.getplugin("terminalreporter")
             reporter.ensure_newline()
-            reporter.write_line(f"{part}: {self._config.stash[COUNTS][part]} tests")
+            before = "\n" if self._config.getoption("numprocesses", None) else ""  # after its dots
+            reporter.write_line(f"{before}{part}: {self._config.stash[COUNTS][part]} tests")
         times[part][1] = max(times[part][1], report.stop)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,16 +12,29 @@ from pathlib import Path
 import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-ALONE = "alone"
-SUFFIX = f"@{ALONE}"
-"""What xdist adds to the ids of the tests of that group."""
+ROOT = Path(__file__).parents[2]
+SIDE_BY_SIDE = ("unit", "integration")
+"""The other parts have the machine to themselves."""
+
+
+@functools.cache
+def part_of(file: str) -> str:
+    """The part that a file of tests belongs to: its top folder, and whether it handles media."""
+    top = file.removeprefix("tests/").split("/", 1)[0]
+    media = top == "integration" and "pytest.mark.media" in (ROOT / file).read_text()
+    return "integration with media" if media else top
+
+
+def file_of(nodeid: str) -> str:
+    return nodeid.split("::", 1)[0]
 
 
 class FilesSideBySide(LoadScopeScheduling):
-    """Gives a worker one file at a time, and the tests of the group ALONE to one worker, in order."""
+    """Gives a worker one file at a time, and to one worker, in order, all that runs alone."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return ALONE if nodeid.endswith(SUFFIX) else nodeid.split("::", 1)[0]
+        file = file_of(nodeid)
+        return file if part_of(file) in SIDE_BY_SIDE else "alone"
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -35,6 +49,6 @@ def its_share_of_the_machine(item: pytest.Item) -> Iterator[None]:
         return
     run: str = item.config.workerinput["testrunuid"]  # type: ignore[attr-defined]
     with Path(tempfile.gettempdir(), f"onair-tests-{run}.lock").open("w") as lock:
-        alone = item.get_closest_marker("xdist_group") is not None
-        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        together = part_of(file_of(item.nodeid)) in SIDE_BY_SIDE
+        fcntl.flock(lock, fcntl.LOCK_SH if together else fcntl.LOCK_EX)
         yield
