@@ -65,9 +65,10 @@ def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
 ) -> None:
     with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
         follower.flowing(key)
+        told = len(follower.of(key))
         own_pod.server.process.send_signal(signal.SIGSTOP)
         stopped_at_s = time.monotonic()
-        silent = follower.wait(key, lambda state: not state.flowing, "the stream is silent")
+        silent = follower.wait(key, lambda state: not state.flowing, "the stream is silent", after=told)
         assert silent.at_s - stopped_at_s < 3
         assert silent.state.error == "the ingest server does not respond"
         wait_until(lambda: not own_pod.is_ready(), "the gateway is not ready", 5)

@@ -17,9 +17,16 @@ from onair_ingest.streams.judgement import UNRESPONSIVE_S, Judged, Judgement, Lo
 
 log = structlog.get_logger()
 
+TIMER_S = 0.02
+"""A timer of the event loop may end a little early, when it is not too late yet."""
+
 
 def _now() -> Moment:
     return Moment(time.monotonic(), dt.datetime.now(dt.UTC))
+
+
+TIMER_S = 0.02
+"""A timer of the event loop may end a little early, when it is not too late yet."""
 
 
 class Streams:
@@ -59,7 +66,7 @@ class Streams:
             began_s = time.monotonic()
             looking = asyncio.create_task(self.look())
             try:
-                left_s = max(0.0, self._responded_at_s + UNRESPONSIVE_S - began_s)
+                left_s = max(0.0, self._responded_at_s + UNRESPONSIVE_S + TIMER_S - began_s)
                 if not (await asyncio.wait({looking}, timeout=left_s))[0]:
                     self.tell(self._judgement.not_responding(_now()))
                 await looking
