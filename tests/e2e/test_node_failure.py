@@ -33,7 +33,8 @@ def is_node_ready(cluster: LocalCluster, name: str) -> bool:
 
 
 def system_pods(cluster: LocalCluster) -> list[Document]:
-    return cluster.list("pod", "app.kubernetes.io/instance=onair", SYSTEM)
+    """Those that can move; ingest belongs to a region."""
+    return cluster.list("pod", "app.kubernetes.io/instance=onair,app.kubernetes.io/component!=ingest", SYSTEM)
 
 
 def dns_pods(cluster: LocalCluster) -> list[Document]:
