@@ -65,6 +65,7 @@ def test_what_the_server_signed_is_taken() -> None:
         token(sha256=None),
         jwt.encode({"iss": "onair", "exp": int(time.time()) + 300}, "", algorithm="none"),
     ],
+    ids=["none", "empty", "no token", "secret", "issuer", "expired", "body", "no hash", "unsigned"],
 )
 def test_what_is_forged_changed_or_old_is_refused(authorization: str | None) -> None:
     with pytest.raises(Unauthenticated):
