@@ -7,9 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from aiohttp import web
-from tests.support.control_plane import free_port
-from tests.support.delivery.livekit_server import Viewer, browser_command
+from tests.support.delivery.browser_page import Viewer, browser_page
 from tests.support.delivery.npm_script import npm_script
 
 VERSION = "1.6.16"
@@ -35,38 +33,7 @@ setInterval(() => {
 @contextlib.asynccontextmanager
 async def player(folder: Path) -> AsyncIterator[Viewer]:
     """A browser that plays the playlist in a folder."""
-    watching = Viewer()
-
-    async def page(_: web.Request) -> web.Response:
-        return web.Response(text=PAGE, content_type="text/html")
-
-    async def hls(_: web.Request) -> web.Response:
-        return web.Response(
-            text=npm_script("hls.js", VERSION, "hls.min.js", SHA256), content_type="text/javascript"
-        )
-
-    async def take(request: web.Request) -> web.Response:
-        watching.report = await request.json()
-        return web.Response()
-
-    application = web.Application()
-    application.add_routes([web.get("/", page), web.get("/hls.js", hls), web.post("/report", take)])
-    application.router.add_static("/bucket", folder)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    port = free_port()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    command, container = await asyncio.to_thread(browser_command, f"http://127.0.0.1:{port}/")
-    quiet = asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
-    try:
+    script = await asyncio.to_thread(npm_script, "hls.js", VERSION, "hls.min.js", SHA256)
+    async with browser_page(PAGE, {"/hls.js": script}, folders={"/bucket": folder}) as watching:
         await watching.until("reporting", lambda report: "time" in report, 40)
         yield watching
-    finally:
-        if container:
-            removing = await asyncio.create_subprocess_exec("docker", "rm", "-f", container, stdout=quiet)
-            await removing.wait()
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        await runner.cleanup()

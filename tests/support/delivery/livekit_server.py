@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import shutil
 import signal
 import subprocess
 import time
 import urllib.request
-import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Self
 
 import jwt
-import pytest
 import yaml
-from aiohttp import web
 from tests.support.control_plane import free_port
+from tests.support.delivery.browser_page import Viewer, browser_page
 from tests.support.delivery.npm_script import npm_script
 from tests.support.delivery.server_program import server_program
 
@@ -130,88 +127,17 @@ class LiveKitServer:
             assert response.status == 200
 
 
-def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
-    """Chromium on this machine or in the encoder's image; and the name of its container."""
-    flags = [
-        *("--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--mute-audio"),
-        *("--autoplay-policy=no-user-gesture-required", "--disable-background-networking"),
-        *("--disable-renderer-backgrounding", "--disable-background-timer-throttling"),
-        *("--disable-dev-shm-usage", "--user-data-dir=/tmp/viewer", *more, url),
-    ]
-    if found := shutil.which("chromium"):
-        return [found, *flags], None
-    listed = ["docker", "image", "ls", "onair/encoder", "--format", "{{.Repository}}:{{.Tag}}"]
-    images = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
-    if not images:
-        pytest.fail("there is no chromium: install it, or run `make images`", pytrace=False)
-    name = f"onair-test-viewer-{uuid.uuid4().hex[:8]}"
-    run = ["docker", "run", "--rm", "--name", name, "--network", "host", "--user", "1000"]
-    return [*run, "-e", "HOME=/tmp", "--entrypoint", "chromium", images[0], *flags], name
-
-
-class Viewer:
-    """What a browser sees and hears; its page reports several times a second."""
-
-    def __init__(self) -> None:
-        self.report: dict[str, Any] = {}
-
-    async def until(
-        self, what: str, condition: Callable[[dict[str, Any]], object], timeout_s: float = 20.0
-    ) -> dict[str, Any]:
-        """The first report of which the condition holds."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            with contextlib.suppress(KeyError, TypeError):
-                if condition(self.report):
-                    return self.report
-            assert time.monotonic() < deadline, f"not {what}: {json.dumps(self.report)[:1500]}"
-            await asyncio.sleep(0.05)
+def client_script() -> str:
+    """LiveKit's own client for browsers, as it is published."""
+    return npm_script("livekit-client", CLIENT, "livekit-client.umd.js", CLIENT_SHA256)
 
 
 @contextlib.asynccontextmanager
 async def viewer(server: LiveKitServer, room: str) -> AsyncIterator[Viewer]:
     """A browser with LiveKit's client that has joined the room, for as long as the context lasts."""
-    watching = Viewer()
     token = server.token(room, "viewer", canPublish=False, canSubscribe=True)
-    settings = f"const SETTINGS = {json.dumps({'url': server.url, 'token': token})};"
-    # In threads: a test's loop may be the network of a room at the same time
-    client = await asyncio.to_thread(
-        npm_script, "livekit-client", CLIENT, "livekit-client.umd.js", CLIENT_SHA256
-    )
-
-    async def page(_: web.Request) -> web.Response:
-        return web.Response(text=PAGE.read_text(), content_type="text/html")
-
-    async def script(_: web.Request) -> web.Response:
-        return web.Response(
-            text=client + settings,
-            content_type="text/javascript",
-        )
-
-    async def take(request: web.Request) -> web.Response:
-        watching.report = await request.json()
-        return web.Response()
-
-    application = web.Application(client_max_size=2**20)
-    application.add_routes([web.get("/", page), web.get("/client.js", script), web.post("/report", take)])
-    runner = web.AppRunner(application)
-    await runner.setup()
-    port = free_port()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    command, container = await asyncio.to_thread(browser_command, f"http://127.0.0.1:{port}/")
-    process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
-    )
-    try:
+    settings = json.dumps({"url": server.url, "token": token})
+    client = f"{await asyncio.to_thread(client_script)}\nconst SETTINGS = {settings};"
+    async with browser_page(PAGE.read_text(), {"/client.js": client}) as watching:
         await watching.until("in the room", lambda report: report["state"] == "connected", 40)
         yield watching
-    finally:
-        if container:
-            removing = await asyncio.create_subprocess_exec(
-                "docker", "rm", "-f", container, stdout=asyncio.subprocess.DEVNULL
-            )
-            await removing.wait()
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        await runner.cleanup()
