@@ -10,9 +10,10 @@ import hashlib
 import hmac
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from onair_crds.contract.program import Secret, WireModel
+from onair_crds.contract.times import parse_time
 from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.values import Timestamp
 
@@ -64,6 +65,12 @@ class Audio(WireModel):
     channels: int | None = None
 
 
+def _checked_time(text: str) -> str:
+    if parse_time(text).tzinfo is None:
+        raise ValueError("a time without an offset")
+    return text
+
+
 class StreamState(WireModel):
     """One stream, whole. One that ended is told once more, with `online` False."""
 
@@ -73,8 +80,8 @@ class StreamState(WireModel):
     """Whether a publisher is connected, or a pull."""
     flowing: bool
     """Whether media arrived within the last second."""
-    since: Timestamp
-    """When `flowing` last changed, by the gateway's clock."""
+    since: Annotated[Timestamp, AfterValidator(_checked_time)]
+    """When `flowing` last changed, by the gateway's clock; with its offset from UTC."""
     protocol: Literal["rtmp", "rtmps", "srt", "pull"]
     video: Video | None = None
     audio: Audio | None = None

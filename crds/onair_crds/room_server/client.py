@@ -13,6 +13,7 @@ from onair_crds.contract.room_tokens import livekit_service
 from onair_crds.contract.rooms import SERVER_MARGIN_S, metadata_of, opening_of
 from onair_crds.room_server.credentials import CredentialsReader
 from onair_crds.room_server.errors import RoomServerError
+from onair_crds.runtime.bounded_body import bounded_body
 from onair_crds.shapes import JsonObject
 
 SERVICE = "/twirp/livekit.RoomService/"
@@ -144,25 +145,11 @@ class RoomServer:
                     raise RoomServerError(
                         f"the room server refuses {method}: HTTP {response.status}", response.status
                     )
-                value = json.loads(await _bounded(response))
+                value = json.loads(await bounded_body(response, MAX_RESPONSE_BYTES))
         except (TimeoutError, aiohttp.ClientError, ValueError, RecursionError) as error:
             text = f"the room server does not respond to {method}: {type(error).__name__}"
             raise RoomServerError(text) from error
         return value if isinstance(value, dict) else {}
-
-
-async def _bounded(response: aiohttp.ClientResponse) -> bytes:
-    """The body of a response.
-
-    Raises:
-        ValueError: it is larger than any of the room server's.
-    """
-    body = bytearray()
-    async for part in response.content.iter_any():
-        body += part
-        if len(body) > MAX_RESPONSE_BYTES:
-            raise ValueError(f"a response of more than {MAX_RESPONSE_BYTES} bytes")
-    return bytes(body)
 
 
 def _items(value: JsonObject, name: str) -> list[JsonObject]:

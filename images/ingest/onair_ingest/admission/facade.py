@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import aiohttp
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import (
     HOOK_PATH,
@@ -22,6 +22,7 @@ from onair_crds.contract.ingest_gateway import (
     gateway_token,
     stream_of_key,
 )
+from onair_crds.runtime.bounded_body import bounded_body
 from onair_ingest.settings import HookSettings
 
 MAX_UNKNOWN_KEYS = 4096
@@ -89,17 +90,8 @@ class Facade:
                     return None
                 if response.status != 403:
                     raise FacadeUnavailable(f"the facade responds with HTTP {response.status}")
-                return Refusal.model_validate_json(await _whole(response))
+                return Refusal.model_validate_json(await bounded_body(response, MAX_RESPONSE))
         except (aiohttp.ClientError, OSError) as error:
             raise FacadeUnavailable(f"the facade is unreachable: {type(error).__name__}") from error
-        except ValidationError as error:
+        except ValueError as error:
             raise FacadeUnavailable("the facade's response is not a refusal") from error
-
-
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for part in response.content.iter_any():
-        body += part
-        if len(body) > MAX_RESPONSE:
-            raise FacadeUnavailable(f"the facade responds with more than {MAX_RESPONSE} bytes")
-    return bytes(body)

@@ -55,7 +55,7 @@ class Framerates:
                 reader = RtspReader(self._url, judged.look.path.name, self._password)
                 async with reader as track:
                     framerate = framerate_of(await reader.timestamps(READ_S), track.clock_hz)
-        except (NotReadable, OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+        except (NotReadable, OSError, asyncio.IncompleteReadError, TimeoutError, ValueError) as error:
             log.info("framerate.not_measured", stream=judged.look.stream, error=type(error).__name__)
         if framerate is None:
             self._due_s[_name(judged)] = time.monotonic() + RETRY_S

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from onair_crds.contract.ingest_gateway import (
     PublishRequest,
     Pull,
@@ -47,3 +49,9 @@ def test_a_state_survives_the_wire_and_unknown_fields_of_a_newer_gateway() -> No
     state = StreamState(stream="a", online=True, flowing=False, since="2026-01-01T00:00:00Z", protocol="srt")
     newer = state.wire().removesuffix("}") + ', "rotation": 90}'
     assert StreamState.model_validate_json(newer) == state
+
+
+@pytest.mark.parametrize("since", ["", "yesterday", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"])
+def test_a_state_whose_time_is_none_is_no_state(since: str) -> None:
+    with pytest.raises(ValueError, match="since"):
+        StreamState(stream="a", online=True, flowing=True, since=since, protocol="rtmp")
