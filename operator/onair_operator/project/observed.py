@@ -126,9 +126,10 @@ class ObservedProject:
         if not broadcast.phase.active:
             return DeliveryState(on_air=False, missing_s=missing_s)
         pod = self.claimed_pod(broadcast)
+        had_one = broadcast.epoch > 1 or broadcast.encoder is not None
         return DeliveryState(
             on_air=True,
             state=state,
-            encoder_gone=pod is None or pod.gone,
+            encoder_gone=pod.gone if pod else had_one,
             missing_s=missing_s,
         )

@@ -69,6 +69,13 @@ def test_destinations_say_what_the_encoder_says() -> None:
     assert counts.summary == "1/2"
 
 
+def test_a_destination_of_a_run_that_begins_has_lost_no_encoder() -> None:
+    begins = world(project(id="run-1"), destinations=[destination()])
+    assert destination_statuses(begins)["main"].last_error is None
+    lost = world(project(status={"broadcast": on_air()}, metadata=held()), destinations=[destination()])
+    assert destination_statuses(lost)["main"].last_error == "the encoder is lost and being replaced"
+
+
 def test_a_restarted_operator_keeps_what_it_cannot_know_yet() -> None:
     before = world(
         project(status={"broadcast": on_air()}, metadata=held()),
