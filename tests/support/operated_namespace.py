@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from tests.support.control_plane import free_port
 
-from onair_crds.kube.apis import CUSTOM, EVENTS, PODS
+from onair_crds.contract.labels import CREDENTIALS_TYPE
+from onair_crds.kube.apis import CUSTOM, EVENTS, PODS, SECRETS
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.base import API_VERSION
@@ -82,6 +83,17 @@ class OperatedNamespace:
             name,
             {"collectionId": "sunday", "composition": composition, "broadcast": {"state": state}, **spec},
         )
+
+    async def credentials(self, name: str, **values: str) -> Document:
+        """Creates a Secret that destinations may refer to."""
+        document = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name},
+            "type": CREDENTIALS_TYPE,
+            "stringData": values,
+        }
+        return await self.client.create(SECRETS, self.namespace, document)
 
     async def get(self, kind: str, name: str) -> Document | None:
         try:

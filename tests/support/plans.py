@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
 
 from tests.support.worlds import NOW, SETTINGS
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.resources.destination import DestinationStatus
-from onair_crds.resources.project import BroadcastStatus, Project, ProjectStatus
+from onair_crds.resources.project import BroadcastStatus, ProjectStatus
 from onair_operator.cluster.actions import (
     Action,
     Adopt,
@@ -24,7 +23,6 @@ from onair_operator.encoder.observed import EncoderView
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.plan import make_plan
-from onair_operator.project.program import wanted_program
 
 
 def plan(observed: ObservedProject, now: dt.datetime = NOW) -> list[Action]:
@@ -48,11 +46,8 @@ def settled(observed: ObservedProject) -> ObservedProject:
                 show = show.model_copy(update={"metadata": {**show.metadata, "finalizers": finalizers}})
             case PushProgram():
                 view = encoders.get(action.pod_uid)
-                program = wanted_program(
-                    observed, action_broadcast(observed, show), SETTINGS, stop=action.program.stop
-                )
                 encoders[action.pod_uid] = EncoderView(
-                    action.pod_uid, True, view.status if view else None, digest(program)
+                    action.pod_uid, True, view.status if view else None, digest(action.program)
                 )
             case Adopt() | CreatePod() | DeletePod() | Event():
                 pass
@@ -64,10 +59,6 @@ def settled(observed: ObservedProject) -> ObservedProject:
             "encoders": encoders,
         }
     )
-
-
-def action_broadcast(observed: ObservedProject, show: Project) -> Any:
-    return show.status.broadcast or observed.broadcast
 
 
 def status_of(observed: ObservedProject) -> ProjectStatus:

@@ -23,6 +23,8 @@ from onair_crds.resources.values import AnyJson, ImmutableName, ResourceName, Ti
 
 DEFAULT_MAX_DURATION_MS = 172_800_000
 MAX_MAX_DURATION_MS = 604_800_000
+MAX_DRAINING_RUNS = 4
+"""Ended runs that store their recordings beside the present one."""
 MAX_USED_RUNS = 1000
 """Runs that a project remembers beyond its present and its last one: a daily show's of almost three years."""
 
@@ -189,6 +191,8 @@ class ProjectStatus(Status):
     """The current or last run."""
     previous: BroadcastStatus | None = None
     """The run before that, archived."""
+    draining: Annotated[list[BroadcastStatus], Field(max_length=MAX_DRAINING_RUNS)] | None = None
+    """Earlier runs whose encoders only store what waits of recordings, the oldest first."""
     used: Annotated[list[Annotated[str, Field(max_length=16)]], Field(max_length=MAX_USED_RUNS)] | None = None
     """Fingerprints of the ids of earlier runs, which never run again."""
     destinations: DestinationCounts | None = None

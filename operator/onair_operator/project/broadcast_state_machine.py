@@ -11,20 +11,17 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, replace
 
-from onair_crds.contract.program import LONGEST_DRAIN_S
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
 from onair_crds.resources.project import BroadcastStatus, TriggerState
 from onair_operator.cluster.actions import Event
-from onair_operator.encoder.observed import EncoderView, PodView
+from onair_operator.encoder.observed import PodView
 from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given_up_s, until_retry_s
+from onair_operator.project.ending import draining_runs, ending_of, may_begin_beside
 from onair_operator.project.new_run import is_new_run, may_be_on_air, new_run, used_runs, wanted_on_air
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.triggers import Turn, next_turn
 from onair_operator.settings import OperatorSettings
-
-LOOK_AGAIN_S = 1.0
-"""At an encoder that is yet to report: that it does not is no news by itself."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +38,22 @@ class Step:
     """The states of sources that count from now on."""
     trigger_start: str | None = None
     """The source that starts another run once the present one has ended."""
+    draining: tuple[BroadcastStatus, ...] = ()
+    """Ended runs whose encoders store what waits of recordings."""
 
 
 def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> Step:
     """The next record of the project's broadcast."""
     turn = next_turn(observed, now, settings.triggers)
     step = _next_step(observed, turn, now, settings)
+    former = draining_runs(observed, now, settings)
     begun = step.broadcast is not None and step.broadcast.phase.active
+    waits = (step.requeue_s, turn.requeue_s, former.requeue_s)
     return replace(
         step,
-        requeue_s=min((wait for wait in (step.requeue_s, turn.requeue_s) if wait is not None), default=None),
+        events=(*former.events, *step.events),
+        draining=(*former.runs, *step.draining),
+        requeue_s=min((wait for wait in waits if wait is not None), default=None),
         triggers=turn.states,
         trigger_start=turn.start if may_be_on_air(observed) and not begun else None,
     )
@@ -61,13 +64,18 @@ def _next_step(observed: ObservedProject, turn: Turn, now: dt.datetime, settings
     if current is None or not (current.phase.active or current.phase is BroadcastPhase.STOPPING):
         return _idle(observed, turn, current, now, settings)
     if current.phase is BroadcastPhase.STOPPING:
-        return _stopping(observed, current, now, settings)
+        return _stopping(observed, turn, current, now, settings)
     return _active(observed, turn, current, now, settings)
 
 
 def on_the_way(broadcast: BroadcastStatus | None) -> bool:
     """Whether the run has begun and not ended, so that it has an encoder or is to get one."""
     return broadcast is not None and (broadcast.phase.active or broadcast.phase is BroadcastPhase.STOPPING)
+
+
+def has_encoders(step: Step) -> bool:
+    """Whether a run has not ended, or one that has still stores its recordings."""
+    return on_the_way(step.broadcast) or bool(step.draining)
 
 
 def _idle(
@@ -79,10 +87,8 @@ def _idle(
 ) -> Step:
     project = observed.project
     previous = project.status.previous
-    if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
-        return _begin(observed, now)
-    if turn.start and may_be_on_air(observed):
-        return _begin(observed, now, turn.start)
+    if begun := _next_run(observed, turn, now):
+        return begun
     requeue_s = None
     if current and project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
@@ -95,11 +101,22 @@ def _idle(
     return Step(current, previous, requeue_s=requeue_s)
 
 
+def _next_run(observed: ObservedProject, turn: Turn, now: dt.datetime) -> Step | None:
+    """The beginning of another run, if one is wanted."""
+    project = observed.project
+    if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
+        return _begin(observed, now)
+    if turn.start and may_be_on_air(observed):
+        return _begin(observed, now, turn.start)
+    return None
+
+
 def _begin(observed: ObservedProject, now: dt.datetime, started_by: str | None = None) -> Step:
     project, current = observed.project, observed.broadcast
     previous = project.status.previous
     if current:
-        previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED})
+        stop = current.stop or format_time(now)
+        previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED, "stop": stop})
     begun = new_run(observed, now, started_by)
     because = f": source {started_by} has connected" if started_by else ""
     event = Event(project, "BroadcastRequested", f"broadcast {begun.id} is wanted{because}")
@@ -244,33 +261,27 @@ def _follow(
 
 
 def _stopping(
-    observed: ObservedProject, current: BroadcastStatus, now: dt.datetime, settings: OperatorSettings
+    observed: ObservedProject,
+    turn: Turn,
+    current: BroadcastStatus,
+    now: dt.datetime,
+    settings: OperatorSettings,
 ) -> Step:
     previous = observed.project.status.previous
     if observed.project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
-    pod = observed.ending_pod(current)
-    encoder = observed.encoders.get(pod.uid) if pod else None
-    requested = parse_time(current.stop_requested) if current.stop_requested else now
-    awaited = pod is not None and observed.awaited(pod)
-    draining = awaited or bool(encoder and encoder.status and encoder.status.draining)
-    grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
-    remaining_s = grace_s - (now - requested).total_seconds()
-    if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(pod, encoder, awaited):
+    ending = ending_of(observed, current, now, settings)
+    if ending.over:
         stopped = current.model_copy(
             update={"phase": BroadcastPhase.STOPPED, "stop": format_time(now), "encoder": None}
         )
-        because = f" with the error {current.error}" if current.error else ""
-        return Step(
-            stopped,
-            previous,
-            (Event(observed.project, "Stopped", f"broadcast {current.id} has ended{because}"),),
-        )
-    again_s = min(remaining_s, LOOK_AGAIN_S) if awaited else remaining_s
-    return Step(current, previous, requeue_s=max(0.05, again_s))
+        return Step(stopped, previous, (_stopped(observed, current),))
+    if may_begin_beside(observed, current) and (begun := _next_run(observed, turn, now)):
+        beside = _stopped(observed, current, "; its recordings are still being stored")
+        return replace(begun, events=(beside, *begun.events), draining=(current,))
+    return Step(current, previous, requeue_s=ending.requeue_s)
 
 
-def _has_ended(pod: PodView, encoder: EncoderView | None, awaited: bool) -> bool:
-    """Whether the pod ends no stream any more; one that is being deleted does while it responds."""
-    responds = awaited or (encoder is not None and encoder.connected)
-    return pod.over or (encoder is not None and encoder.over) or (pod.deleting and not responds)
+def _stopped(observed: ObservedProject, ended: BroadcastStatus, but: str = "") -> Event:
+    because = f" with the error {ended.error}" if ended.error else ""
+    return Event(observed.project, "Stopped", f"broadcast {ended.id} has ended{because}{but}")

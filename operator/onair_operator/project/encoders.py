@@ -33,13 +33,22 @@ def wanted_pod(observed: ObservedProject, step: Step) -> PodView | None:
     return observed.claimed_pod(broadcast) if broadcast.phase.active else observed.ending_pod(broadcast)
 
 
+def draining_pods(observed: ObservedProject, step: Step) -> list[PodView]:
+    """The pods of ended runs that store recordings."""
+    pods = (observed.ending_pod(run) for run in step.draining)
+    return [pod for pod in pods if pod]
+
+
 def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
-    """Follows the claimed pod of a run, and every other of the project's until its encoder has yielded."""
-    wanted = wanted_pod(observed, step)
+    """Follows the claimed pod of a run, and every other of the project's until its encoder has yielded.
+
+    Of an earlier run that stores recordings, until that has ended.
+    """
+    wanted, draining = wanted_pod(observed, step), draining_pods(observed, step)
     # Whoever is being deleted goes on until there is another one.
     has_successor = wanted is not None or not on_the_way(step.broadcast)
     for pod in observed.pods:
-        replaced = pod is not wanted and has_successor
+        replaced = pod is not wanted and has_successor and pod not in draining
         followed = observed.encoders.get(pod.uid)
         if pod is not wanted and observed.over(pod):
             if followed:
@@ -58,7 +67,8 @@ def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.dateti
     """
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     wanted = wanted_pod(observed, step)
-    others = [pod for pod in observed.pods if pod is not wanted and not pod.deleting]
+    stay = [wanted, *draining_pods(observed, step)]
+    others = [pod for pod in observed.pods if pod not in stay and not pod.deleting]
     if broadcast and broadcast.phase.active and wanted is None:
         yield from _succeed(observed, broadcast, others, now)
     else:
@@ -104,13 +114,17 @@ def may_be_on_air(observed: ObservedProject, pod: PodView) -> bool:
 
 
 def unyielded_s(
-    observed: ObservedProject, claimed: PodView, broadcast: BroadcastStatus, now: dt.datetime
+    observed: ObservedProject, step: Step, claimed: PodView, broadcast: BroadcastStatus, now: dt.datetime
 ) -> float:
-    """How long the claimed encoder has to wait at most until others that respond have yielded."""
+    """How long the claimed encoder has to wait at most until others that respond have yielded.
+
+    Those that store recordings have ended all other streams, and do not yield.
+    """
     encoder = observed.encoders.get(claimed.uid)
     if broadcast.claimed is None or (encoder and encoder.status and encoder.status.destinations):
         return 0.0
-    others = [other for uid, other in observed.encoders.items() if uid != claimed.uid]
+    stay = {claimed.uid, *(pod.uid for pod in draining_pods(observed, step))}
+    others = [other for uid, other in observed.encoders.items() if uid not in stay]
     if not any(other.connected and not other.over for other in others):
         return 0.0
     return max(0.0, (parse_time(broadcast.claimed) + YIELD_WAIT - now).total_seconds())

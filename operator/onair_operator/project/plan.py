@@ -28,7 +28,7 @@ from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import DESTINATION
 from onair_operator.destination.events import destination_events
 from onair_operator.destination.status import destination_status
-from onair_operator.project.broadcast_state_machine import Step, next_step, on_the_way
+from onair_operator.project.broadcast_state_machine import Step, has_encoders, next_step
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import deliveries
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
@@ -77,14 +77,14 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
 def _hold(observed: ObservedProject, step: Step) -> Iterator[Action]:
     project = observed.project
     held = BROADCAST_FINALIZER in project.finalizers
-    if on_the_way(step.broadcast) and not held and not project.deleting:
+    if has_encoders(step) and not held and not project.deleting:
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=True)
 
 
 def _release(observed: ObservedProject, step: Step) -> Iterator[Action]:
     """Before all that a namespace which is being deleted may forbid: what is the project's goes with it."""
     project = observed.project
-    if BROADCAST_FINALIZER in project.finalizers and not on_the_way(step.broadcast):
+    if BROADCAST_FINALIZER in project.finalizers and not has_encoders(step):
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=False)
 
 
@@ -106,6 +106,7 @@ def _write_status(
         conditions=with_ready(conditions, verdict, project.generation, now),
         broadcast=step.broadcast,
         previous=step.previous,
+        draining=list(step.draining) or None,
         destinations=counts,
         state=state_of(verdict, step.broadcast, counts),
         on_air_since=on_air_since(step.broadcast),

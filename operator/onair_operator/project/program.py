@@ -13,6 +13,7 @@ from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cluster.actions import Action, PushProgram, Requeue
 from onair_operator.cluster.queue import Key
+from onair_operator.encoder.observed import PodView
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.broadcast_state_machine import Step, on_the_way
 from onair_operator.project.deliveries import deliveries, kept_destinations, wanted
@@ -25,20 +26,30 @@ from onair_operator.settings import OperatorSettings
 def hand_over_program(
     observed: ObservedProject, step: Step, now: dt.datetime, settings: OperatorSettings
 ) -> Iterator[Action]:
-    """Hands the claimed encoder its programme, without destinations while another has to yield them."""
+    """Hands the claimed encoder its programme, without destinations while another has to yield them.
+
+    Those of earlier runs that store recordings are told, as before, that they are to end.
+    """
+    for run in step.draining:
+        if pod := observed.ending_pod(run):
+            yield from _hand_over(observed, pod, wanted_program(observed, run, settings, stop=True))
     broadcast = step.broadcast if on_the_way(step.broadcast) else None
     claimed = wanted_pod(observed, step)
-    if broadcast is None or claimed is None or claimed.ip is None or claimed.over:
+    if broadcast is None or claimed is None or claimed.ip is None:
         return
     stop = broadcast.phase is BroadcastPhase.STOPPING
     program = wanted_program(observed, broadcast, settings, stop=stop)
-    if wait_s := unyielded_s(observed, claimed, broadcast, now):
+    if wait_s := unyielded_s(observed, step, claimed, broadcast, now):
         # It renders and encodes meanwhile.
         program = program.model_copy(update={"destinations": []})
         yield Requeue(Key(observed.project.kind, observed.project.name), wait_s)
-    encoder = observed.encoders.get(claimed.uid)
-    if encoder is None or encoder.pushed != digest(program):
-        yield PushProgram(claimed.uid, program)
+    yield from _hand_over(observed, claimed, program)
+
+
+def _hand_over(observed: ObservedProject, pod: PodView, program: Program) -> Iterator[Action]:
+    encoder = observed.encoders.get(pod.uid)
+    if pod.ip and not pod.over and (encoder is None or encoder.pushed != digest(program)):
+        yield PushProgram(pod.uid, program)
 
 
 def wanted_program(

@@ -17,12 +17,14 @@ import pytest
 from tests.support.cut_proxy import CutProxy, cut_proxy
 from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer, last_error
 from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.slow_storage import SlowStorage, stores_to
 
 from onair_crds.contract.pod import CONTROL_PORT
 from onair_crds.contract.times import format_time
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS, Api
 from onair_crds.shapes import Document
 from onair_encoder.agent.agent import Agent
+from onair_encoder.publish.kinds import KINDS
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
 from onair_operator.cluster.watched_kinds import NODE
@@ -36,6 +38,15 @@ from onair_operator.settings import OperatorSettings
 NAMESPACES = Api("/api/v1", "namespaces", namespaced=False)
 ADDRESSES = (f"127.1.{number // 250}.{number % 250 + 1}" for number in itertools.count())
 FIRST, SECOND = "show-first-1", "show-first-2"
+RECORDING = {
+    "objectStorage": {
+        "region": "eu-central-1",
+        "bucket": "recordings",
+        "accessKeySecretRef": {"name": "bucket", "key": "accessKey"},
+        "secretKeySecretRef": {"name": "bucket", "key": "secretKey"},
+        "packaging": {"hls": {"lifecycle": {"vod": {}}}},
+    }
+}
 
 
 class Kubelets:
@@ -207,3 +218,42 @@ async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_ke
 
     await until("the project is gone", gone)
     assert (server.on_air, server.taken) == ([], [1])
+
+
+async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
+    cluster: OperatedNamespace,
+    kubelets: Kubelets,
+    server: ExclusiveServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    storage = SlowStorage()
+    monkeypatch.setitem(KINDS, "HLS", stores_to(storage))
+    await cluster.credentials("bucket", accessKey="a", secretKey="s")
+    await cluster.create("Destination", "recording", {"projectId": "show", "address": RECORDING})
+    first = await kubelets.start(FIRST, "node-a")
+    await on_air(server, 1)
+
+    async def records() -> bool:
+        return any(state.waiting_s for state in first.status().destinations)
+
+    await until("a recording", records)
+    await cluster.patch("Project", "show", {"broadcast": {"id": "second"}})
+    second = await kubelets.start("show-second-1", "node-b")
+    await on_air(server, 1)
+    assert (server.taken, server.at_a_time) == ([1, 1], 1)
+    assert (first.status().phase, second.status().phase) == ("stopping", "starting")
+    show = await cluster.get("Project", "show")
+    assert show
+    assert [each["id"] for each in show["status"]["draining"]] == ["first"]
+    assert (show["status"]["previous"]["id"], show["status"]["previous"]["phase"]) == ("first", "Archived")
+    assert "deletionTimestamp" not in (await cluster.pod(FIRST))["metadata"]
+    storage.available.set()
+
+    async def stored() -> bool:
+        deleted = "deletionTimestamp" in (await cluster.pod(FIRST))["metadata"]
+        return deleted and "draining" not in ((await cluster.get("Project", "show")) or {})["status"]
+
+    await until("the first encoder has ended", stored)
+    assert first.status().phase in ("finished", "yielded")
+    assert server.on_air == [1]
+    assert "RecordingsStored" in await cluster.events()

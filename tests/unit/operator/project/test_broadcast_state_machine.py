@@ -6,10 +6,9 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from tests.support.plans import broadcast_of, kinds, plan, released, status_of
+from tests.support.plans import broadcast_of, kinds, plan, status_of
 from tests.support.worlds import (
     NOW,
-    delivering,
     encoder,
     held,
     on_air,
@@ -31,7 +30,6 @@ from onair_operator.cluster.actions import (
     SetFinalizer,
     WriteStatus,
 )
-from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.encoder_loss import retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
@@ -304,66 +302,3 @@ def test_what_ends_a_run(show: Any, extra: Document, error: str | None) -> None:
     (push,) = [a for a in plan(observed) if isinstance(a, PushProgram)]
     assert push.program.stop is True
     assert not any(isinstance(a, DeletePod) for a in plan(observed))
-
-
-STOPPING = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=2)))
-NEVER_DRAINED = run(
-    "Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=611))
-)
-BACKLOG = delivering().model_copy(update={"waiting_s": 34.0})
-OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=11)))
-
-
-@pytest.mark.parametrize(
-    ("broadcast", "pods", "its_encoder", "after"),
-    [
-        (STOPPING, [pod()], encoder("stopping"), "Stopping"),
-        (STOPPING, [pod()], None, "Stopping"),
-        (STOPPING, [pod()], encoder("finished"), "Stopped"),
-        (STOPPING, [], None, "Stopped"),
-        (STOPPING, [pod(node=None, ip=None)], None, "Stopped"),
-        (OVERDUE, [pod()], encoder("stopping"), "Stopped"),
-        (OVERDUE, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopping"),
-        (OVERDUE, [pod()], encoder("finished", destinations=[BACKLOG]), "Stopped"),
-        (NEVER_DRAINED, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopped"),
-    ],
-    ids=[
-        *("still ending", "no status", "ended", "no pod", "never placed", "takes too long"),
-        *("stores what waits of a recording", "has given that up", "takes too long for that too"),
-    ],
-)
-def test_stopping_ends(broadcast: Any, pods: Any, its_encoder: Any, after: str) -> None:
-    show = project("Stopped", status={"broadcast": broadcast}, metadata=held())
-    observed = world(show, pods=pods, encoders=[its_encoder] if its_encoder else [])
-    assert broadcast_of(observed).phase == after
-    ended = after == "Stopped"
-    assert (released(observed)) is ended
-    assert any(isinstance(a, DeletePod) for a in plan(observed)) is (ended and bool(pods))
-
-
-UNSEEN = EncoderView("uid-pod-1", connected=False, status=None)
-UNREACHABLE = EncoderView("uid-pod-1", connected=False, status=None, silent_s=5.0)
-
-
-@pytest.mark.parametrize(
-    ("broadcast", "its_pod", "its_encoder", "after"),
-    [
-        (OVERDUE, pod(), None, "Stopping"),
-        (OVERDUE, pod(), UNSEEN, "Stopping"),
-        (STOPPING, pod(deleting=True), None, "Stopping"),
-        (STOPPING, pod(deleting=True), UNSEEN, "Stopping"),
-        (OVERDUE, pod(), UNREACHABLE, "Stopped"),
-        (STOPPING, pod(deleting=True), UNREACHABLE, "Stopped"),
-        (OVERDUE, pod(phase="Succeeded"), None, "Stopped"),
-        (NEVER_DRAINED, pod(), UNSEEN, "Stopped"),
-    ],
-)
-def test_a_new_leader_waits_for_a_word_of_the_encoder_that_ends_its_streams(
-    broadcast: Any, its_pod: PodView, its_encoder: EncoderView | None, after: str
-) -> None:
-    show = project("Stopped", status={"broadcast": broadcast}, metadata=held())
-    views = [its_encoder] if its_encoder else []
-    observed = world(show, pods=[its_pod], encoders=views, certificates={"uid-pod-1": "pem"})
-    assert broadcast_of(observed).phase == after
-    waits = [a.after_s for a in plan(observed) if isinstance(a, Requeue)]
-    assert after == "Stopped" or waits == [1.0]
