@@ -119,7 +119,7 @@ def _pulled(document: Document) -> list[IndexKey]:
 
 def _shown(document: Document) -> set[IndexKey]:
     sources = (document.get("spec") or {}).get("sources") or []
-    return {(each["sourceId"],) for each in sources}
+    return {(str(each["sourceId"]),) for each in sources if "sourceId" in each}
 
 
 def _references(part: Document) -> Iterator[str]:

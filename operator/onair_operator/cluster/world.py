@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry, Store
+from onair_crds.resources.project import ProjectSpec
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
@@ -61,9 +62,13 @@ class World:
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
 
+    valid_specs: dict[str, ProjectSpec] = field(default_factory=dict)
+    """The last one of each project that was as its rules say, by the project's uid."""
+
     def forget(self, gone: Entry) -> None:
-        """Parts with the encoder of a pod, and forgets what a project was refused."""
+        """Parts with the encoder of a pod, and forgets what a project was, and was refused."""
         if gone.kind == POD:
             self.fleet.part(gone.uid)
         elif gone.kind == PROJECT:
             self.refusals.pop(gone.name, None)
+            self.valid_specs.pop(gone.uid, None)

@@ -10,9 +10,7 @@ from onair_crds.kube.store import Entry
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.watched_kinds import DESTINATION, PROJECT
 from onair_operator.cluster.world import World
-
-MOST_RULES = 3
-"""That a message names."""
+from onair_operator.specs.broken_rules import broken_rules
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def observe(world: World, name: str) -> ObservedDestination | None:
         return ObservedDestination(entry.model(Destination), project_exists)
     except ValidationError as error:
         head = entry.head(Destination).model_copy(update={"status": _status(entry)})
-        return ObservedDestination(head, project_exists, _broken_rules(error))
+        return ObservedDestination(head, project_exists, broken_rules(error))
 
 
 def _status(entry: Entry) -> DestinationStatus:
@@ -41,9 +39,3 @@ def _status(entry: Entry) -> DestinationStatus:
         return DestinationStatus.model_validate(entry.status)
     except ValidationError:
         return DestinationStatus()
-
-
-def _broken_rules(error: ValidationError) -> str:
-    """Fields and rules, without what was given: that may be a secret."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:MOST_RULES])

@@ -161,9 +161,8 @@ def _end_of(
         return None, "its namespace is being deleted"
     if wanted.stopped == current.id or (wanted.state is BroadcastState.STOPPED and _by_spec(current)):
         return None, "stop was asked for"
-    if wanted.id not in (None, current.id) and (
-        current.started_by is None or is_new_run(wanted, project.status)
-    ):
+    another = wanted.id not in (None, current.id) and observed.invalid is None
+    if another and (current.started_by is None or is_new_run(wanted, project.status)):
         return None, f"another run, {wanted.id}, is wanted"
     encoder = observed.encoder_of(current)
     if encoder and encoder.status and encoder.status.broadcast == current.id and encoder.status.error:

@@ -15,6 +15,8 @@ def project_verdict(
     observed: ObservedProject, broadcast: BroadcastStatus | None, settings: OperatorSettings
 ) -> Verdict:
     """Whether the project is as it is wanted, else the first thing that stands in the way."""
+    if observed.invalid:
+        return _invalid(observed.invalid, broadcast)
     if observed.collection is None:
         return Verdict(
             False, "CollectionNotFound", f"Collection {observed.project.spec.collection_id} does not exist"
@@ -38,6 +40,12 @@ def project_verdict(
                 or _used_id(observed)
                 or Verdict(True, "Stopped", "the last broadcast has ended")
             )
+
+
+def _invalid(rules: str, broadcast: BroadcastStatus | None) -> Verdict:
+    on_air = broadcast is not None and broadcast.phase.active
+    so = "the broadcast goes on as it was" if on_air else "not on air"
+    return Verdict(False, "Invalid", f"{so}, as the project breaks a rule; correct {rules}")
 
 
 def _pod_refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:

@@ -16,7 +16,8 @@ from onair_operator.project.observed import ObservedProject
 def may_be_on_air(observed: ObservedProject) -> bool:
     """Whether the resources as they stand could be a show."""
     collection = observed.collection
-    return not observed.project.deleting and collection is not None and not collection.deleting
+    exists = collection is not None and not collection.deleting
+    return exists and not observed.project.deleting and observed.invalid is None
 
 
 def wanted_on_air(observed: ObservedProject) -> bool:

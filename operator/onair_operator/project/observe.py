@@ -32,6 +32,7 @@ from onair_operator.cluster.watched_kinds import (
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
 from onair_operator.project.observed import NodeView, ObservedProject
+from onair_operator.project.stored import read_project
 from onair_operator.project.triggers import acting
 from onair_operator.secret.observed import SecretView
 
@@ -44,13 +45,18 @@ def observe(world: World, name: str) -> ObservedProject | None:
     entry = store.entry(PROJECT, name)
     if entry is None:
         return None
-    project = entry.model(Project)
+    stored = read_project(entry, world.valid_specs.get(entry.uid))
+    project = stored.project
+    if stored.invalid is None:
+        world.valid_specs[entry.uid] = project.spec
     collection = store.entry(COLLECTION, project.spec.collection_id)
     read = {each.name: _destination(each) for each in store.select(DESTINATION, BY_PROJECT, name)}
     destinations = tuple(destination for destination in read.values() if destination)
     pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
     return ObservedProject(
         project=project,
+        invalid=stored.invalid,
+        defaulted=stored.defaulted,
         collection=collection.head(Collection) if collection else None,
         destinations=destinations,
         invalid_destinations=tuple(name for name, destination in read.items() if destination is None),

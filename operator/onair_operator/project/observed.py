@@ -62,6 +62,10 @@ class ObservedProject:
     """The project's room as it was seen last."""
     room_kept: KeptRoom | None = None
     """How it is being kept."""
+    invalid: str | None = None
+    """The rules that the project breaks as it is stored; parts of its spec are as they were, or defaults."""
+    defaulted: bool = False
+    """Parts of its spec are defaults, as it is not known what they were."""
     program_sources: tuple[ProgramSource, ...] = ()
     """The sources of its collection that it shows, as far as it is known where they can be read."""
 

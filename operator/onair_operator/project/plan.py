@@ -41,6 +41,7 @@ from onair_operator.specs.ready import ON_AIR, READY, with_condition, with_ready
 
 UNUSED_SECRET_GRACE = dt.timedelta(seconds=60)
 OBSTACLES = {
+    "Invalid",
     "NoCapacity",
     "PodRefused",
     "ImagePullFailed",

@@ -38,12 +38,21 @@ def hand_over_program(
     if broadcast is None or claimed is None or claimed.ip is None:
         return
     stop = broadcast.phase is BroadcastPhase.STOPPING
+    if observed.defaulted and not stop and not _lacks_program(observed, claimed, broadcast):
+        return
     program = wanted_program(observed, broadcast, settings, stop=stop)
     if wait_s := unyielded_s(observed, step, claimed, broadcast, now):
         # It renders and encodes meanwhile.
         program = program.model_copy(update={"destinations": []})
         yield Requeue(Key(observed.project.kind, observed.project.name), wait_s)
     yield from _hand_over(observed, claimed, program)
+
+
+def _lacks_program(observed: ObservedProject, pod: PodView, broadcast: BroadcastStatus) -> bool:
+    """Whether the encoder is known to have no programme of this run, with which it could go on."""
+    encoder = observed.encoders.get(pod.uid)
+    status = encoder.status if encoder else None
+    return status is not None and (status.broadcast, status.epoch) != (broadcast.id, broadcast.epoch)
 
 
 def _hand_over(observed: ObservedProject, pod: PodView, program: Program) -> Iterator[Action]:
