@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 from tests.support.control_plane import free_port
 
+from onair_crds.session_error import SessionError
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent import changes, control_api
 from onair_encoder.agent.agent import Agent
@@ -17,7 +18,6 @@ from onair_encoder.agent.control_api import ControlApi
 from onair_encoder.publish import operator_contact
 from onair_encoder.publish.kinds import KINDS
 from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.session_error import SessionError
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""`python -m onair_encoder browser|encoder|agent|rtc`: PID 1 of each container, and what it runs."""
+"""`python -m onair_encoder browser|encoder|agent`: PID 1 of each container, and what it runs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ def main() -> None:
 
             # It is woken for every packet.
             loop = Loop
-        case ["rtc"]:
-            from onair_encoder.publish.rtc.room_process import run
         case _:
-            sys.exit("usage: python -m onair_encoder browser|encoder|agent|rtc")
+            sys.exit("usage: python -m onair_encoder browser|encoder|agent")
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(run())
 

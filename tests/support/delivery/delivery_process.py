@@ -12,8 +12,8 @@ import sys
 import time
 
 from onair_crds.contract.program import ProgramDestination
+from onair_crds.media.flv import FlvReader
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import FlvReader
 from onair_encoder.publish.delivery import Delivery
 
 

@@ -15,12 +15,12 @@ from tests.support.delivery.bucket import hls_publisher, names
 from tests.support.media.packets import AUDIO_HEADER, VIDEO_HEADER, picture
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
+from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.hls import object_store, prefix_lock, spool
 from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.storage_error import Changed
 from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.session_error import SessionError
 
 SEGMENT_S = 2
 Refusal = Callable[[str, str], SessionError | None]

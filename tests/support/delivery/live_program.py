@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
+from onair_crds.media.flv import FlvReader
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import FlvReader
 
 WIDTH, HEIGHT, FRAMERATE, GOP = 320, 180, 30, 30
 

@@ -14,6 +14,7 @@ from tests.support.delivery.livekit_server import LiveKitServer
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
+from onair_crds.room_publisher.room_client import COMMAND
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.rtc.output import RtcOutput
@@ -56,6 +57,7 @@ async def until(publisher: Publisher, words: str | None, timeout_s: float = 15.0
 def process_of(room: str) -> int:
     """The pid of the one process that this test's process has for a room."""
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    found = [pid for pid in children if b"onair_encoder\0rtc" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    program = COMMAND[-1].encode()
+    found = [pid for pid in children if program in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert len(found) == 1, (room, found)
     return int(found[0])

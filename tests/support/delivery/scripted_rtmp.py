@@ -9,10 +9,10 @@ from typing import Any, Self
 
 from tests.support.control_plane import HOST
 
+from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_crds.rtmp import amf, chunks
 from onair_crds.rtmp.chunks import ChunkReader, message_chunks
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.rtmp.handshake import HANDSHAKE_BYTES
 
 TICK_S = 0.02

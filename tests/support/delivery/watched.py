@@ -10,9 +10,9 @@ import pytest
 from tests.support.delivery.far_end import Recorded
 
 from onair_crds.contract.program import DestinationState, ProgramDestination
+from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_crds.resources.enums import ConnectState
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.delivery import Delivery
 
 CONNECTED, DISCONNECTED = ConnectState.CONNECTED, ConnectState.DISCONNECTED

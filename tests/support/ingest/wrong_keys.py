@@ -7,10 +7,10 @@ import contextlib
 import secrets
 import time
 
-from onair_encoder.media.flv import AUDIO, Packet
+from onair_crds.media.flv import AUDIO, Packet
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.connection import RtmpConnection
-from onair_encoder.publish.session_error import SessionError
 
 AAC_HEADER, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
 """48 kHz, stereo."""

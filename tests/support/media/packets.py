@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.media.flv import AUDIO, VIDEO, Packet
+from onair_crds.media.flv import AUDIO, VIDEO, Packet
 
 KEY, DELTA = b"\x17\x01\0\0\0key", b"\x27\x01\0\0\0delta"
 AVC_HEADER, AAC_HEADER, SOUND = b"\x17\x00\0\0\0avcc", b"\xaf\x00\x11\x90", b"\xaf\x01sound"

@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from onair_crds.media.flv import Packet
 from onair_encoder.agent.agent import Agent
-from onair_encoder.media.flv import Packet
 
 DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 DROPPED = "Captures that came so late that the frame before had been encoded again in their place."

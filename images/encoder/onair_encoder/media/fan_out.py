@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.media.timeline import Timeline
 
 MAX_GOP_PACKETS = 4000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from onair_crds.media.flv import FlvError, FlvReader, Packet
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.media.flv import FlvError, FlvReader, Packet
 from onair_encoder.media.slate_switch import Switch
 from onair_encoder.paths import MEDIA_SOCKET
 

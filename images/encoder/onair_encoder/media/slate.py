@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import codec_options, encoded_rate
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 
 AAC_FRAME_SAMPLES = 1024
 LONGEST_GOP_S = 2.0

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 
 from onair_crds.contract.program import Program
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_encoder.media.slate import Slate
 
 GAP_TIMEOUT_S = 1.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from onair_crds.media.flv import Packet, encode_file
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import Packet, encode_file
 
 DECODE_TIMEOUT_S = 5.0
 COMMAND = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.media.flv import SCRIPT, Packet
+from onair_crds.media.flv import SCRIPT, Packet
 
 
 class Timeline:

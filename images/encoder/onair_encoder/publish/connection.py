@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.feed import PacketSink
-from onair_encoder.publish.session_error import SessionError
 
 
 class Connection(PacketSink, Protocol):

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.runtime.stderr_log import log
+from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.backoff import LONGEST_S, Backoff, YieldingBackoff
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.output import Output, Session
 from onair_encoder.publish.run import Run
-from onair_encoder.publish.session_error import SessionError
 
 STEADY_S = 10.0
 """A session that was connected for longer resets the back-off."""

@@ -6,10 +6,10 @@ import asyncio
 import time
 from typing import Any
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.connection import Connection
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.feed import Feed
-from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.stillness import Stillness
 
 OPEN_TIMEOUT_S = 10.0

@@ -11,7 +11,7 @@ import pytest
 from tests.support.media.colours import BT709, last_frame, tags_of
 
 from onair_crds.contract.program import Program, ProgramVideo
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO
 from onair_encoder.media.slate import BACKGROUND, MARK, Slate, slate_command
 
 SIZE = ProgramVideo(width=640, height=360, framerate=30, bitrate_bps=600_000, keyframe_interval_frames=90)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND, Collector
 
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
 
 
 def tag(type_: int, time_ms: int, body: bytes) -> bytes:

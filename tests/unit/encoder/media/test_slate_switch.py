@@ -9,8 +9,8 @@ import pytest
 from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND, Collector
 
 from onair_crds.contract.program import Program, ProgramAudio, ProgramVideo
+from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.media.slate import Slate
 from onair_encoder.media.slate_switch import GAP_TIMEOUT_S, Switch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.media.packets import KEY
 
-from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
+from onair_crds.media.flv import SCRIPT, VIDEO, Packet
 from onair_encoder.media.timeline import Timeline
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.media.packets import VIDEO_HEADER, picture, sound
 
-from onair_encoder.media.flv import Packet
+from onair_crds.media.flv import Packet
 from onair_encoder.publish.feed import Feed
 
 

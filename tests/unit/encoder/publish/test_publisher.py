@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from onair_crds.contract.program import ProgramDestination
+from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish import publisher as publisher_module
 from onair_encoder.publish.destination import Destination
@@ -17,7 +18,6 @@ from onair_encoder.publish.operator_contact import LOST_AFTER_S, OperatorContact
 from onair_encoder.publish.output import Output, Session
 from onair_encoder.publish.publisher import Publisher
 from onair_encoder.publish.run import Run
-from onair_encoder.publish.session_error import SessionError
 
 WANTED = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=1000)
 

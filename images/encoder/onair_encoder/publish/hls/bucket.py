@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.requests import BucketRequests, Response
 from onair_encoder.publish.hls.storage_error import (
     Changed,
@@ -13,7 +14,6 @@ from onair_encoder.publish.hls.storage_error import (
     error_code,
     storage_error,
 )
-from onair_encoder.publish.session_error import SessionError
 
 ABSENT = "absent"
 """In place of an ETag: there is no such object."""

@@ -8,6 +8,7 @@ import datetime as dt
 import secrets
 
 from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.drain import DrainTerms, drain
 from onair_encoder.publish.hls.kept_segments import place_key
@@ -21,7 +22,6 @@ from onair_encoder.publish.hls.spool import spool_of
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.session_error import SessionError
 
 FINISHED_S = 1.0
 """After the time to drain, for what has to be cancelled."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from onair_crds.runtime.stderr_log import log
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported, NotReadable
-from onair_encoder.publish.session_error import SessionError
 
 NO_ETAG = '"00000000000000000000000000000000"'
 """No object has it: a bucket that takes a write on that condition ignores conditions."""

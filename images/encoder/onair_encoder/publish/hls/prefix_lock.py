@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 Prefix = tuple[str | None, str, str, str]
 """Endpoint, region, bucket, prefix."""

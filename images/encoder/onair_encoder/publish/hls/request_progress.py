@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 import aiohttp
 
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 CHUNK = 64 * 1024
 LEAST_S = 1.0

@@ -14,10 +14,10 @@ from contextlib import asynccontextmanager
 import aiohttp
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.hls.address import BucketAddress
 from onair_encoder.publish.hls.request_progress import RequestProgress, ResponseTimeout
 from onair_encoder.publish.hls.signing import Signer
-from onair_encoder.publish.session_error import SessionError, network_error
 from onair_encoder.publish.tcp_progress import unacknowledged
 from onair_encoder.publish.tls import client_context
 

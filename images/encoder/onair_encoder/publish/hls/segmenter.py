@@ -6,8 +6,8 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
-from onair_encoder.publish.mpeg_ts import TransportStream
+from onair_crds.media.flv import SCRIPT, VIDEO, Packet
+from onair_crds.media.mpeg_ts import TransportStream
 
 TOLERANCE_MS = 20
 """Times are rounded to milliseconds: a segment that short of its target is long enough."""

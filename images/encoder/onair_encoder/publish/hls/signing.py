@@ -8,7 +8,7 @@ import datetime as dt
 from awscrt import auth, http
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 
 class Signer:

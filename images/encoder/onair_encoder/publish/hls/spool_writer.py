@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from onair_crds.media.flv import Packet
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import Packet
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
 from onair_encoder.publish.hls.spool import Spool, left
 

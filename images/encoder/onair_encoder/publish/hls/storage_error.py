@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 _CODE = re.compile(r"<Code>([A-Za-z0-9]+)</Code>")
 _PERMANENT = {

@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from onair_crds.runtime.stderr_log import log
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
@@ -18,7 +19,6 @@ from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.spool import Waiting
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.storage_error import NotReadable
-from onair_encoder.publish.session_error import SessionError
 
 
 class Upload:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from onair_crds.contract.program import ProgramDestination
+from onair_crds.room_publisher.address import server_of
+from onair_crds.room_publisher.pipe import Gone
+from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.room_publisher.video_flow import Rejoining
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.rtc.address import server_of
-from onair_encoder.publish.rtc.pipe import Gone
-from onair_encoder.publish.rtc.room_client import RoomClient
 from onair_encoder.publish.rtc.session import RtcSession
-from onair_encoder.publish.rtc.video_flow import Rejoining
-from onair_encoder.publish.session_error import SessionError
 
 JOIN_TIMEOUT_S = 10.0
 

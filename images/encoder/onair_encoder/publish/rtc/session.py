@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 
+from onair_crds.room_publisher.pipe import Gone, Message, Progress
+from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.room_publisher.room_feed import RoomFeed
+from onair_crds.room_publisher.video_flow import Rejoining
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
-from onair_encoder.publish.rtc.pipe import Gone, Message, Progress
-from onair_encoder.publish.rtc.room_client import RoomClient
-from onair_encoder.publish.rtc.room_feed import RoomFeed
-from onair_encoder.publish.rtc.video_flow import Rejoining
-from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.stillness import Stillness
 
 LOOK_S = 0.5

@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from onair_encoder.publish.session_error import SessionError, network_error
+from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.tls import client_context
 
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}

@@ -7,14 +7,14 @@ import socket
 import struct
 from collections import deque
 
+from onair_crds.media.flv import AUDIO, SCRIPT, Packet
 from onair_crds.rtmp import amf, chunks
 from onair_crds.rtmp.chunks import ChunkReader, Message, message_chunks
-from onair_encoder.media.flv import AUDIO, SCRIPT, Packet
+from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.rtmp.acknowledgements import Acknowledgements
 from onair_encoder.publish.rtmp.address import RtmpAddress, Streams
 from onair_encoder.publish.rtmp.commands import Commands
 from onair_encoder.publish.rtmp.handshake import shake_hands
-from onair_encoder.publish.session_error import SessionError, network_error
 from onair_encoder.publish.tcp_progress import TcpProgress
 
 _CONTROL, _COMMAND, _AUDIO, _VIDEO, _DATA = 2, 3, 4, 6, 5

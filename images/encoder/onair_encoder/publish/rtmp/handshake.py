@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 HANDSHAKE_BYTES = 1536
 _VERSION = b"\x03"

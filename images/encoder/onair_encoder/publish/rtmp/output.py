@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.output import Output, Session
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.connection import RtmpConnection
-from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
 
 MIN_ACK_WINDOW, MAX_ACK_WINDOW = 2048, 256 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 DEFAULT_LATENCY_MS = 120
 MAX_LATENCY_MS = 30_000

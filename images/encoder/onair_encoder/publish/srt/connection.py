@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import onair_encoder
-from onair_encoder.media.flv import Packet
-from onair_encoder.publish.mpeg_ts import TransportStream
-from onair_encoder.publish.session_error import SessionError, name_error
+from onair_crds.media.flv import Packet
+from onair_crds.media.mpeg_ts import TransportStream
+from onair_crds.session_error import SessionError, name_error
 from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
 from onair_encoder.publish.srt.refusals import refusal

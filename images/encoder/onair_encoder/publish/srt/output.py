@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
 from onair_encoder.publish.srt.connection import SrtConnection
 from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession

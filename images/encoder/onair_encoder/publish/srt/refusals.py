@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 NO_SERVER = 1001
 """SRT_ENOSERVER: nobody responded."""

@@ -26,11 +26,11 @@ from tests.support.delivery.rooms import (
 )
 
 from onair_crds.contract.program import ProgramRtc
+from onair_crds.media.flv import VIDEO, Packet
+from onair_crds.media.h264 import access_unit, parameter_sets
+from onair_crds.room_publisher.room_client import RoomClient
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import VIDEO, Packet
-from onair_encoder.media.h264 import access_unit, parameter_sets
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.rtc.room_client import RoomClient
 
 pytestmark = pytest.mark.media
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls import bucket as bucket_module
 from onair_encoder.publish.hls.bucket import ABSENT, Bucket
 from onair_encoder.publish.hls.object_store import StoredText
@@ -17,7 +18,6 @@ from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported
-from onair_encoder.publish.session_error import SessionError
 
 STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)
 

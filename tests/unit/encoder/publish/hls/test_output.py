@@ -6,10 +6,10 @@ import pytest
 from tests.support.delivery.bucket import names
 from tests.support.delivery.hls_in_memory import HlsInMemory
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls import recording
 from onair_encoder.publish.hls.segment_runs import SegmentRuns
 from onair_encoder.publish.hls.storage_error import NotReadable
-from onair_encoder.publish.session_error import SessionError
 
 RUN = "run.m3u8"
 

@@ -9,9 +9,9 @@ import pytest
 from aiohttp import web
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls import requests
 from onair_encoder.publish.hls.bucket import Bucket
-from onair_encoder.publish.session_error import SessionError
 
 LIMIT_S, PARTS = 0.4, 8
 PAUSE_S = LIMIT_S / 4

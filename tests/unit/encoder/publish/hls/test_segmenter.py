@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from tests.support.media.packets import VIDEO_HEADER, frame
 
-from onair_encoder.media.flv import AUDIO, VIDEO, Packet
+from onair_crds.media.flv import AUDIO, VIDEO, Packet
 from onair_encoder.publish.hls import segmenter
 from onair_encoder.publish.hls.segmenter import Cut, Segmenter
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_crds.room_publisher.pipe import Gone, Message
+from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.rtc.output import RtcOutput
-from onair_encoder.publish.rtc.pipe import Gone, Message
-from onair_encoder.publish.rtc.room_client import RoomClient
-from onair_encoder.publish.session_error import SessionError
 
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 

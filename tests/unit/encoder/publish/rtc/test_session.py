@@ -10,15 +10,15 @@ from typing import cast
 import pytest
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_crds.media.flv import AUDIO, Packet
+from onair_crds.room_publisher.pipe import Message, Progress
+from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.room_publisher.video_flow import Rejoining
+from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import AUDIO, Packet
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.rtc import session as session_module
-from onair_encoder.publish.rtc.pipe import Message, Progress
-from onair_encoder.publish.rtc.room_client import RoomClient
 from onair_encoder.publish.rtc.session import RtcSession
-from onair_encoder.publish.rtc.video_flow import Rejoining
-from onair_encoder.publish.session_error import SessionError
 
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 

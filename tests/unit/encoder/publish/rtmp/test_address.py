@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp.address import RtmpAddress
-from onair_encoder.publish.session_error import SessionError
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.connection import RtmpConnection
-from onair_encoder.publish.session_error import SessionError
 
 
 class ClosedSocket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
 
 

@@ -7,7 +7,7 @@ import ssl
 
 import pytest
 
-from onair_encoder.publish.session_error import network_error
+from onair_crds.session_error import network_error
 
 
 @pytest.mark.parametrize(

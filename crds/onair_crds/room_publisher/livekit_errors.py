@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from onair_encoder.publish.rtc.address import server_of
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.room_publisher.address import server_of
+from onair_crds.session_error import SessionError
 
 NO_REASON = "the server let nobody in (500); the room may be full"
 _REFUSALS = [

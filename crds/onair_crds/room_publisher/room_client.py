@@ -1,4 +1,4 @@
-"""The agent's side of a room's process: starts it, writes packets to it, reads what it reports."""
+"""The publisher's side of a room's process: starts it, writes packets to it, reads what it reports."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import contextlib
 import sys
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.publish.rtc.pipe import Gone, Message, decode_message, settings_message
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.room_publisher.pipe import Gone, Message, decode_message, settings_message
+from onair_crds.session_error import SessionError
 
 LEAVE_TIMEOUT_S = 2.5
+COMMAND = (sys.executable, "-m", "onair_crds.room_publisher.room_process")
 
 
 class RoomClient:
@@ -24,7 +25,7 @@ class RoomClient:
     @classmethod
     async def start(cls, rtc: ProgramRtc) -> RoomClient:
         child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "onair_encoder", "rtc"),
+            *COMMAND,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

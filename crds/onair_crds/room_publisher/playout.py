@@ -6,12 +6,12 @@ import asyncio
 import itertools
 import time
 
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_encoder.media.h264 import access_unit, parameter_sets
-from onair_encoder.media.metadata import VideoFormat, video_format
-from onair_encoder.publish.rtc.audio import AudioDecoder
-from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
-from onair_encoder.publish.rtc.room import Frame, Room
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_crds.media.h264 import access_unit, parameter_sets
+from onair_crds.media.metadata import VideoFormat, video_format
+from onair_crds.room_publisher.audio import AudioDecoder
+from onair_crds.room_publisher.clock import HOLD_US, ProgramClock, Steps
+from onair_crds.room_publisher.room import Frame, Room
 
 CHUNK_US = 10_000
 STILL_US = 100_000

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import av
 
-from onair_encoder.media.flv import Packet
+from onair_crds.media.flv import Packet
 
 SAMPLE_RATE_HZ = 48_000
 CHANNELS = 2

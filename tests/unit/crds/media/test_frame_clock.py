@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from onair_encoder.publish.frame_clock import TICKS_PER_MS, TICKS_PER_S, FrameClock, audio_step, video_step
+from onair_crds.media.frame_clock import TICKS_PER_MS, TICKS_PER_S, FrameClock, audio_step, video_step
 
 
 @pytest.mark.parametrize(

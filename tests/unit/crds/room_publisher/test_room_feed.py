@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.support.media.packets import VIDEO_HEADER, frame
 
-from onair_encoder.media.flv import AUDIO, Packet
-from onair_encoder.publish.rtc import pipe
-from onair_encoder.publish.rtc.room_feed import MAX_UNSENT_BYTES, RoomFeed
+from onair_crds.media.flv import AUDIO, Packet
+from onair_crds.room_publisher import pipe
+from onair_crds.room_publisher.room_feed import MAX_UNSENT_BYTES, RoomFeed
 
 
 class SlowProcess:

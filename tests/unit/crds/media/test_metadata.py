@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from onair_crds.media.flv import SCRIPT, Packet
+from onair_crds.media.metadata import VideoFormat, video_format
 from onair_crds.rtmp import amf
-from onair_encoder.media.flv import SCRIPT, Packet
-from onair_encoder.media.metadata import VideoFormat, video_format
 
 
 def test_the_format_is_what_the_stream_declares() -> None:

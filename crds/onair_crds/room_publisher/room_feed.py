@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Protocol
 
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_encoder.publish.rtc.pipe import packet_message
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_crds.room_publisher.pipe import packet_message
 
 MAX_UNSENT_BYTES = 4 * 2**20
 

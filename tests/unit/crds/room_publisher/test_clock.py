@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from onair_encoder.publish.rtc.clock import HOLD_US, ProgramClock, Steps
+from onair_crds.room_publisher.clock import HOLD_US, ProgramClock, Steps
 
 
 def test_the_clock_follows_the_least_late_packet_gently() -> None:

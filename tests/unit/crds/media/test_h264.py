@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.media.packets import PPS, SPS, VIDEO_HEADER, frame
 
-from onair_encoder.media.flv import VIDEO, Packet
-from onair_encoder.media.h264 import access_unit, parameter_sets
+from onair_crds.media.flv import VIDEO, Packet
+from onair_crds.media.h264 import access_unit, parameter_sets
 
 
 def test_a_key_frame_has_its_parameter_sets_before_it() -> None:

@@ -1,4 +1,4 @@
-"""The protocol between the agent and the process of a room: packets one way, JSON lines the other.
+"""The protocol between a publisher and the process of a room: packets one way, JSON lines the other.
 
 The process reads settings first and then FLV packets from its standard input; its end
 asks for a proper end of the stream. Secrets go this way and no other.
@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.media.flv import Packet
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.media.flv import Packet
+from onair_crds.session_error import SessionError
 
 _HEAD = struct.Struct(">BQI")
 _SETTINGS = 0
@@ -37,7 +37,7 @@ async def read_settings(reader: asyncio.StreamReader) -> ProgramRtc:
 
 
 async def read_packets(reader: asyncio.StreamReader) -> AsyncIterator[Packet]:
-    """All others, until the agent ends the pipe."""
+    """All others, until the publisher ends the pipe."""
     while True:
         try:
             type_, timestamp_ms, size = _HEAD.unpack(await reader.readexactly(_HEAD.size))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_encoder.media.flv import Packet
+from onair_crds.media.flv import Packet
 
 START_CODE = b"\0\0\0\1"
 DELIMITER, FILLER = 9, 12

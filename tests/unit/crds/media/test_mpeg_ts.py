@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.media.packets import AUDIO_HEADER, PPS, SPS, VIDEO_HEADER, frame, picture, sound
 
+from onair_crds.media.flv import SCRIPT, VIDEO, Packet
+from onair_crds.media.mpeg_ts import CELL, TransportStream
 from onair_crds.rtmp import amf
-from onair_encoder.media.flv import SCRIPT, VIDEO, Packet
-from onair_encoder.publish.mpeg_ts import CELL, TransportStream
 
 VIDEO_PID, AUDIO_PID = 0x100, 0x101
 

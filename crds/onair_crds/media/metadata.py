@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from onair_crds.media.flv import Packet
 from onair_crds.rtmp import amf
-from onair_encoder.media.flv import Packet
 
 FrameSize = tuple[object, object]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from onair_crds.room_publisher.video_flow import Rejoining, VideoFlow
 from onair_encoder.publish.rtc.session import HELD_S
-from onair_encoder.publish.rtc.video_flow import Rejoining, VideoFlow
 
 
 def held(*looks: tuple[float, int, int]) -> list[float]:

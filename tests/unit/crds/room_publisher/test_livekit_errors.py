@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onair_encoder.publish.rtc.livekit_errors import connect_failed, disconnected
+from onair_crds.room_publisher.livekit_errors import connect_failed, disconnected
 
 URL = "wss://rooms.example"
 

@@ -1,6 +1,6 @@
-"""The process of one room, `python -m onair_encoder rtc`: packets in by a pipe, the programme to the room.
+"""The process of one room, a program of its own: packets in by a pipe, audio and video to the room.
 
-A process of its own, as a native library that fails must not take the agent down.
+A native library that fails must not take down who publishes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from onair_encoder.publish.rtc.pipe import (
+from onair_crds.room_publisher.pipe import (
     Gone,
     Joined,
     Message,
@@ -21,10 +21,10 @@ from onair_encoder.publish.rtc.pipe import (
     read_packets,
     read_settings,
 )
-from onair_encoder.publish.rtc.playout import Playout
-from onair_encoder.publish.rtc.room import Room, room_of
-from onair_encoder.publish.rtc.video_flow import VideoFlow
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.room_publisher.playout import Playout
+from onair_crds.room_publisher.room import Room, room_of
+from onair_crds.room_publisher.video_flow import VideoFlow
+from onair_crds.session_error import SessionError
 
 FIRST_PROGRESS_S, PROGRESS_S = 0.05, 0.25
 LEAVE_S = 2.0
@@ -92,3 +92,7 @@ async def run() -> None:
     sys.stdout.flush()
     # The library's own threads are not waited for.
     os._exit(0)
+
+
+if __name__ == "__main__":
+    asyncio.run(run())

@@ -10,13 +10,13 @@ from livekit import rtc
 from livekit.rtc._proto import participant_pb2, room_pb2, track_pb2, video_frame_pb2
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.media.metadata import VideoFormat
-from onair_encoder.publish.rtc.address import server_of
-from onair_encoder.publish.rtc.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
-from onair_encoder.publish.rtc.livekit_errors import connect_failed, disconnected
-from onair_encoder.publish.rtc.pipe import Progress
-from onair_encoder.publish.rtc.room import Frame, Room
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.media.metadata import VideoFormat
+from onair_crds.room_publisher.address import server_of
+from onair_crds.room_publisher.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
+from onair_crds.room_publisher.livekit_errors import connect_failed, disconnected
+from onair_crds.room_publisher.pipe import Progress
+from onair_crds.room_publisher.room import Frame, Room
+from onair_crds.session_error import SessionError
 
 CONNECT_TIMEOUT_S = 2.5
 """Of one attempt; the library makes four."""

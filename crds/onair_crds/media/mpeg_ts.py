@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import chain, cycle, islice
 
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_encoder.media.h264 import DELIMITER, FILLER, START_CODE, length_size, parameter_sets
-from onair_encoder.media.metadata import video_format
-from onair_encoder.publish.frame_clock import TICKS_PER_MS, FrameClock, audio_step, video_step
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_crds.media.frame_clock import TICKS_PER_MS, FrameClock, audio_step, video_step
+from onair_crds.media.h264 import DELIMITER, FILLER, START_CODE, length_size, parameter_sets
+from onair_crds.media.metadata import video_format
 
 CELL = 188
 """Bytes of one transport packet."""

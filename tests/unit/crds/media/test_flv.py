@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND
 
-from onair_encoder.media.flv import AUDIO, SCRIPT, VIDEO, FlvError, FlvReader, Packet
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvError, FlvReader, Packet
 
 
 def tag(type_: int, time_ms: int, body: bytes) -> bytes:

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 from tests.support.media.packets import VIDEO_HEADER, frame
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.media.flv import AUDIO, Packet
-from onair_encoder.publish.rtc import pipe
+from onair_crds.media.flv import AUDIO, Packet
+from onair_crds.room_publisher import pipe
 
 
 async def test_the_process_decodes_what_the_agent_encodes() -> None:

@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramRtc
-from onair_encoder.media.metadata import VideoFormat
-from onair_encoder.publish.rtc.pipe import Progress
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.media.metadata import VideoFormat
+from onair_crds.room_publisher.pipe import Progress
+from onair_crds.session_error import SessionError
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Room(ABC):
         """Ends the session properly."""
 
 
-PROVIDERS = {"livekit": "onair_encoder.publish.rtc.livekit_room:LiveKitRoom"}
+PROVIDERS = {"livekit": "onair_crds.room_publisher.livekit_room:LiveKitRoom"}
 """By `ProgramRtc.provider`; loaded in the room's process alone."""
 
 
