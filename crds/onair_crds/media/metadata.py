@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from onair_crds.media.flv import Packet
+from onair_crds.media.flv import SCRIPT, Packet
 from onair_crds.rtmp import amf
 
 FrameSize = tuple[object, object]
@@ -43,3 +43,14 @@ def _metadata(script: Packet) -> dict[str, Any]:
         AmfError: it is cut short.
     """
     return next((value for value in amf.decode(script.body) if isinstance(value, dict)), {})
+
+
+def metadata_packet(form: VideoFormat) -> Packet:
+    """An `onMetaData` that says so much of the video, and nothing else."""
+    values = {
+        "width": float(form.width),
+        "height": float(form.height),
+        "framerate": form.framerate,
+        "videodatarate": form.bitrate_bps / 1024,
+    }
+    return Packet(SCRIPT, 0, amf.encode("onMetaData", values))

@@ -12,6 +12,8 @@ from onair_crds.session_error import SessionError
 
 LEAVE_TIMEOUT_S = 2.5
 COMMAND = (sys.executable, "-m", "onair_crds.room_publisher.room_process")
+PREVIEW = "preview"
+"""Argument of a process that encodes video anew where rooms could not show it."""
 
 
 class RoomClient:
@@ -23,9 +25,14 @@ class RoomClient:
         self._process, self._stdin, self._stdout = process, stdin, stdout
 
     @classmethod
-    async def start(cls, rtc: ProgramRtc) -> RoomClient:
+    async def start(cls, rtc: ProgramRtc, *, preview: bool = False) -> RoomClient:
+        """
+        Args:
+            preview: video of any H.264, small if need be; else it is passed through as it is.
+        """
         child = await asyncio.create_subprocess_exec(
             *COMMAND,
+            *((PREVIEW,) if preview else ()),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

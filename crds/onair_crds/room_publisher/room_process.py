@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from onair_crds.media.flv import VIDEO
 from onair_crds.room_publisher.pipe import (
     Gone,
     Joined,
@@ -22,7 +23,9 @@ from onair_crds.room_publisher.pipe import (
     read_settings,
 )
 from onair_crds.room_publisher.playout import Playout
+from onair_crds.room_publisher.recode import Recoder
 from onair_crds.room_publisher.room import Room, room_of
+from onair_crds.room_publisher.room_client import PREVIEW
 from onair_crds.room_publisher.video_flow import VideoFlow
 from onair_crds.session_error import SessionError
 
@@ -35,9 +38,19 @@ def _report(message: Message) -> None:
     os.write(sys.stdout.fileno(), encode_message(message))
 
 
-async def _feed(playout: Playout, reader: asyncio.StreamReader) -> None:
+async def _feed(playout: Playout, reader: asyncio.StreamReader, recoder: Recoder | None) -> None:
     async for packet in read_packets(reader):
-        await playout.take(packet)
+        if recoder is None:
+            await playout.take(packet)
+            continue
+        now_s = time.monotonic()
+        if recoder.recodes and packet.type == VIDEO:
+            # In a thread: it takes longer than audio may wait
+            packets = await asyncio.to_thread(recoder.packets, packet, now_s)
+        else:
+            packets = recoder.packets(packet, now_s)
+        for each in packets:
+            await playout.take(each)
 
 
 async def _report_progress(room: Room, playout: Playout) -> None:
@@ -62,9 +75,10 @@ async def _serve(reader: asyncio.StreamReader) -> None:
         raise SessionError("no response from the server") from None
     _report(Joined())
     playout = Playout(room)
+    recoder = Recoder(room.wants_keyframe) if sys.argv[1:] == [PREVIEW] else None
     work = [
         asyncio.create_task(each)
-        for each in (_feed(playout, reader), playout.play(), _report_progress(room, playout))
+        for each in (_feed(playout, reader, recoder), playout.play(), _report_progress(room, playout))
     ]
     ends: list[asyncio.Future[Any]] = []
     ends += [*work, room.lost]
