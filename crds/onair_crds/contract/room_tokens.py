@@ -9,10 +9,13 @@ import time
 import jwt
 from pydantic import SecretStr
 
+from onair_crds.contract.previews import preview_metadata
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import Claims, JsonObject
 
 SERVICE_LIFE_S = 60
+PREVIEW_LIFE_S = 3600
+"""A gateway that joins again long after it was told to needs a token that still admits."""
 _ADMINS = frozenset({Role.HOST, Role.COHOST, Role.IMPERSONATE})
 _PUBLISHERS = _ADMINS | {Role.CONTRIBUTOR, Role.GUEST}
 
@@ -25,17 +28,35 @@ def livekit_publisher(
         "iss": api_key,
         "sub": identity,
         "exp": int(until.timestamp()),
-        "video": {
-            "room": room,
-            "roomJoin": True,
-            "canPublish": True,
-            "canPublishSources": ["screen_share", "screen_share_audio"],
-            "canPublishData": False,
-            "canSubscribe": False,
-            "canUpdateOwnMetadata": False,
-        },
+        "video": _publishes_screen(room),
     }
     return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
+
+
+def livekit_preview(api_key: str, api_secret: str, room: str, source: str, display_name: str) -> SecretStr:
+    """An access token of LiveKit: may join this room as the preview of a source, and show it."""
+    claims: Claims = {
+        "iss": api_key,
+        "sub": source,
+        "name": display_name,
+        "metadata": preview_metadata(display_name),
+        "exp": int(time.time()) + PREVIEW_LIFE_S,
+        "video": _publishes_screen(room),
+    }
+    return SecretStr(jwt.encode(claims, api_secret, algorithm="HS256"))
+
+
+def _publishes_screen(room: str) -> Claims:
+    """What those may who are programs: nothing but to publish audio and video as a screen."""
+    return {
+        "room": room,
+        "roomJoin": True,
+        "canPublish": True,
+        "canPublishSources": ["screen_share", "screen_share_audio"],
+        "canPublishData": False,
+        "canSubscribe": False,
+        "canUpdateOwnMetadata": False,
+    }
 
 
 def livekit_service(api_key: str, api_secret: str, room: str) -> SecretStr:

@@ -17,6 +17,8 @@ from onair_ingest.admission.hook import Hook
 from onair_ingest.measure.framerates import Framerates
 from onair_ingest.mediamtx.client import MediaMtx
 from onair_ingest.metrics import StreamMetrics
+from onair_ingest.previews.metrics import PreviewMetrics
+from onair_ingest.previews.previews import Previews
 from onair_ingest.pulls.address_guard import AddressGuard
 from onair_ingest.pulls.pull import Pauses
 from onair_ingest.pulls.pulls import Pulls
@@ -63,11 +65,15 @@ async def _serve(
     forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
+    previews = Previews(readers, streams.video, settings.previews.most)
     REGISTRY.register(StreamMetrics(streams))
+    REGISTRY.register(PreviewMetrics(previews))
     REGISTRY.register(ReaderMetrics(readers))
     servers = [
         await hook.start(settings.hook.host, settings.hook.port),
-        await StreamsApi(streams, pulls, secret, ReaderRoutes(readers, secret)).start(settings.port),
+        await StreamsApi(streams, pulls, previews, secret, ReaderRoutes(readers, secret)).start(
+            settings.port
+        ),
     ]
     log.info("ingest.started", gateway=settings.name, port=settings.port)
     framerates = Framerates(streams, settings.mediamtx.rtsp_url, hook.reader_password)
@@ -77,6 +83,7 @@ async def _serve(
     for task in (*parts, stopping, forgetting):
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
+    await previews.close()
     await readers.close()
     for server in servers:
         await server.cleanup()

@@ -52,6 +52,11 @@ class PullSettings(Part):
     """Longest pause between two attempts."""
 
 
+class PreviewSettings(Part):
+    most: Annotated[int, Field(ge=0)] = 16
+    """Previews in rooms at once; each is a process of some 80 MB. Others wait until one ends."""
+
+
 class Settings(ProgramSettings):
     name: str = Field(default_factory=lambda: os.environ.get("POD_NAME") or socket.gethostname())
     """What operator and facade call this gateway: its pod's name."""
@@ -68,5 +73,6 @@ class Settings(ProgramSettings):
     mediamtx: MediaMtxSettings = MediaMtxSettings()
     hook: HookSettings = HookSettings()
     pulls: PullSettings = PullSettings()
+    previews: PreviewSettings = PreviewSettings()
     log_level: str = "INFO"
     """Least level that is logged: DEBUG, INFO, WARNING or ERROR."""

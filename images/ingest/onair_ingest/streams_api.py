@@ -1,4 +1,4 @@
-"""The streams for the operator, which it follows, wants to be pulled, or disconnects; and for readers."""
+"""The streams for the operator, which follows, pulls, previews and disconnects them; and for readers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from aiohttp import web
 
 from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, gateway_token
 from onair_crds.contract.ingest_gateway import Pulls as Wanted
+from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
 from onair_crds.runtime.bearer import shows_token
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
+from onair_ingest.previews.previews import Previews
 from onair_ingest.pulls.pulls import Pulls
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams.streams import Streams
@@ -20,9 +22,12 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class StreamsApi:
-    def __init__(self, streams: Streams, pulls: Pulls, secret: bytes, readers: ReaderRoutes) -> None:
+    def __init__(
+        self, streams: Streams, pulls: Pulls, previews: Previews, secret: bytes, readers: ReaderRoutes
+    ) -> None:
         self._streams = streams
         self._pulls = pulls
+        self._previews = previews
         self._readers = readers
         self._token = gateway_token(secret, "operator")
 
@@ -31,6 +36,8 @@ class StreamsApi:
         app = web.Application(client_max_size=MAX_PULLS)
         app.router.add_get(STREAMS_PATH, self._for_operator(self._follow))
         app.router.add_put(PULLS_PATH, self._for_operator(self._put_pulls))
+        app.router.add_get(PREVIEWS_PATH, self._for_operator(self._get_previews))
+        app.router.add_put(PREVIEWS_PATH + "/{room}", self._for_operator(self._put_previews))
         app.router.add_delete(STREAMS_PATH + "/{stream}", self._for_operator(self._disconnect))
         self._readers.add_to(app)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
@@ -61,6 +68,18 @@ class StreamsApi:
             await self._pulls.set(Wanted.model_validate_json(await request.read()))
         except ValueError:  # its text may hold an address
             return web.json_response({"message": "not pulls"}, status=400)
+        return web.Response(status=204)
+
+    async def _get_previews(self, request: web.Request) -> web.Response:
+        rooms = PreviewRooms(rooms=self._previews.rooms)
+        return web.Response(text=rooms.wire(), content_type="application/json")
+
+    async def _put_previews(self, request: web.Request) -> web.Response:
+        try:
+            wanted = RoomPreviews.model_validate_json(await request.read())
+        except ValueError:  # its text may hold a token
+            return web.json_response({"message": "not previews"}, status=400)
+        self._previews.set(request.match_info["room"], wanted)
         return web.Response(status=204)
 
     async def _disconnect(self, request: web.Request) -> web.Response:

@@ -15,6 +15,31 @@ class Member:
     def __init__(self) -> None:
         self.room = rtc.Room()
         self.gone = asyncio.Event()
+        self.sizes: dict[str, list[tuple[int, int]]] = {}
+        """Of the pictures that were decoded, by whose they are."""
+        self.loudest: dict[str, int] = {}
+        """Of the samples that were heard, likewise."""
+        self._listening: set[asyncio.Task[None]] = set()
+        self.room.on("track_subscribed", self._subscribed)
+
+    def _subscribed(
+        self, track: rtc.RemoteTrack, _: rtc.RemoteTrackPublication, participant: rtc.RemoteParticipant
+    ) -> None:
+        take = self._watch if track.kind == rtc.TrackKind.KIND_VIDEO else self._hear
+        self._listening.add(asyncio.create_task(take(track, participant.identity)))
+
+    async def _watch(self, track: rtc.RemoteTrack, identity: str) -> None:
+        async for event in rtc.VideoStream(track):
+            self.sizes.setdefault(identity, []).append((event.frame.width, event.frame.height))
+
+    async def _hear(self, track: rtc.RemoteTrack, identity: str) -> None:
+        async for event in rtc.AudioStream(track):
+            known = self.loudest.get(identity, 0)
+            self.loudest[identity] = max(known, *map(abs, event.frame.data))
+
+    def end(self) -> None:
+        for task in self._listening:
+            task.cancel()
 
     async def disconnected(self, timeout_s: float = 10.0) -> None:
         await asyncio.wait_for(self.gone.wait(), timeout_s)
@@ -33,4 +58,5 @@ async def member(url: str, token: str) -> AsyncIterator[Member]:
     try:
         yield joined
     finally:
+        joined.end()
         await joined.room.disconnect()

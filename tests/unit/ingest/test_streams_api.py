@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, Pull, Pulls, gateway_token
+from onair_crds.contract.previews import PREVIEWS_PATH
 from onair_crds.resources.base import MAX_URL
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams_api import StreamsApi
@@ -37,7 +38,9 @@ def pulls() -> Taken:
 async def ask(pulls: Taken) -> AsyncIterator[Callable[[bytes], Any]]:
     """Sends a request as it is; gives the status of the response."""
     nothing = cast(Any, None)
-    runner = await StreamsApi(nothing, cast(Any, pulls), SECRET, ReaderRoutes(nothing, SECRET)).start(0)
+    runner = await StreamsApi(
+        nothing, cast(Any, pulls), nothing, SECRET, ReaderRoutes(nothing, SECRET)
+    ).start(0)
     port = next(address[1] for address in runner.addresses if len(address) == 2)  # of IPv4
 
     async def send(request: bytes) -> int:
@@ -57,6 +60,8 @@ async def ask(pulls: Taken) -> AsyncIterator[Callable[[bytes], Any]]:
     [
         f"GET {STREAMS_PATH}",
         f"PUT {PULLS_PATH}",
+        f"GET {PREVIEWS_PATH}",
+        f"PUT {PREVIEWS_PATH}/room",
         f"DELETE {STREAMS_PATH}/{STREAM}",
         f"GET {STREAMS_PATH}/{STREAM}/access-units",
     ],

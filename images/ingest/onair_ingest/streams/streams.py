@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 
 import structlog
 
-from onair_crds.contract.ingest_gateway import HEARTBEAT_S, Heartbeat, StreamState
+from onair_crds.contract.ingest_gateway import HEARTBEAT_S, Heartbeat, StreamState, Video
 from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
 from onair_ingest.streams.identity import Identities
@@ -23,10 +23,6 @@ TIMER_S = 0.02
 
 def _now() -> Moment:
     return Moment(time.monotonic(), dt.datetime.now(dt.UTC))
-
-
-TIMER_S = 0.02
-"""A timer of the event loop may end a little early, when it is not too late yet."""
 
 
 class Streams:
@@ -56,6 +52,11 @@ class Streams:
         """Where the server has a stream, while somebody publishes it. It may hold the stream key."""
         judged = self.get(stream)
         return judged.look.path.name if judged else None
+
+    def video(self, stream: str) -> Video | None:
+        """What is known of a stream's video."""
+        judged = self.get(stream)
+        return judged.state.video if judged else None
 
     def all(self) -> Iterable[Judged]:
         return self._judgement.all()

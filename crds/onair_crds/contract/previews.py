@@ -1,0 +1,48 @@
+"""What the operator tells the gateway beside an ingest server about previews in rooms. Pure.
+
+A preview is a participant of a room that shows a source. The gateway that has the source's stream publishes
+it, for as long as it is told to; it decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from pydantic import Field
+
+from onair_crds.contract.program import Secret, WireModel
+
+PREVIEWS_PATH = "/v1/previews"
+"""GET `PreviewRooms`. PUT `/v1/previews/{room}` `RoomPreviews`: all that this gateway is to publish into one
+room; what is not named any more is ended, and without any the room is forgotten. 204, or 400."""
+MAX_PREVIEWS = 1000
+"""In one room."""
+
+
+class Preview(WireModel):
+    """One participant."""
+
+    identity: str
+    """Also the participant id: the source's."""
+    token: Secret
+    """Admits it to the room. Another one is used for the next session."""
+
+
+class RoomPreviews(WireModel):
+    url: str
+    """Of the room server: `ws://…` or `wss://…`."""
+    opening: int
+    """Of the room: in another one everything begins anew, also what was refused in this."""
+    previews: Annotated[dict[str, Preview], Field(max_length=MAX_PREVIEWS)] = {}
+    """By stream."""
+
+
+class PreviewRooms(WireModel):
+    rooms: list[str]
+    """Those that this gateway was told to publish into."""
+
+
+def preview_metadata(display_name: str) -> str:
+    """What the others in a room read of a preview: always a JSON object."""
+    return json.dumps({"displayName": display_name}, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,140 @@
+"""One preview: a participant of a room, by a process of its own, for as long as its stream flows."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import structlog
+
+from onair_crds.contract.ingest_gateway import Video
+from onair_crds.contract.program import ProgramRtc
+from onair_crds.room_publisher.pipe import Gone
+from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.room_publisher.room_feed import RoomFeed
+from onair_crds.session_error import SessionError
+from onair_ingest.previews.packets import announcement, packet_of
+from onair_ingest.readers.feed import FeedEnded, Subscription
+from onair_ingest.readers.readers import NoStream, Readers
+
+log = structlog.get_logger()
+
+JOIN_TIMEOUT_S = 10.0
+SILENT_S = 6.0
+"""The process reports four times a second; on a busy machine it may be late."""
+STALLED_S = 8.0
+"""Nothing comes back from the room server for so long."""
+LOOK_S = 0.5
+NO_STREAM_S = 0.25
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
+
+
+class Preview:
+    """Publishes from `run` until that is cancelled."""
+
+    def __init__(
+        self,
+        stream: str,
+        settings: ProgramRtc,
+        readers: Readers,
+        turns: asyncio.Semaphore,
+        video_of: Callable[[str], Video | None],
+    ) -> None:
+        """
+        Args:
+            settings: the room. Another token may be put in at any time, for the next session.
+            turns: bounds how many previews there are at once.
+            video_of: what is known of a stream's video.
+        """
+        self.stream, self.settings = stream, settings
+        self.joined = False
+        self._readers, self._turns, self._video_of = readers, turns, video_of
+
+    async def run(self) -> None:
+        """Publishes again and again; ends by itself once it was refused for good, as when it was removed."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                async with self._turns, self._readers.subscription(self.stream) as subscription:
+                    await self._publish(subscription)
+                pause_s = FIRST_PAUSE_S
+            except NoStream:
+                await asyncio.sleep(NO_STREAM_S)
+            except SessionError as error:
+                log.warning(
+                    "preview.failed", room=self.settings.room, source=self.settings.identity, error=str(error)
+                )
+                if error.permanent or error.displaced:
+                    return
+                pause_s = FIRST_PAUSE_S if self.joined else min(2 * pause_s, LONGEST_PAUSE_S)
+                await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - spreads load
+            finally:
+                self.joined = False
+
+    async def _publish(self, subscription: Subscription) -> None:
+        """One session, until the stream ends.
+
+        Raises:
+            SessionError: the room was not to be joined, or the session has ended.
+        """
+        client = await RoomClient.start(self.settings, preview=True)
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            await _join(client)
+            self.joined = True
+            log.info("preview.joined", room=self.settings.room, source=self.settings.identity)
+            feed = RoomFeed(client)
+            feed.packet(announcement(self._video_of(self.stream)))
+            tasks = [asyncio.create_task(_feed(feed, subscription)), asyncio.create_task(_watch(client))]
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+        finally:
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            try:
+                await asyncio.shield(client.finish())
+            finally:
+                await client.close()
+            log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
+
+
+async def _join(client: RoomClient) -> None:
+    try:
+        message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
+    except TimeoutError:
+        raise SessionError("no response from the room server") from None
+    if isinstance(message, Gone):
+        raise message.error
+
+
+async def _feed(feed: RoomFeed, subscription: Subscription) -> None:
+    try:
+        while True:
+            feed.packet(packet_of(await subscription.next_record()))
+    except FeedEnded:
+        return
+
+
+async def _watch(client: RoomClient) -> None:
+    """
+    Raises:
+        SessionError: the session has ended, or nothing comes back any more.
+    """
+    loop = asyncio.get_running_loop()
+    responses, heard_s = 0, loop.time()
+    while True:
+        try:
+            message = await asyncio.wait_for(client.message(), SILENT_S)
+        except TimeoutError:
+            raise SessionError("the publishing process does not respond") from None
+        if isinstance(message, Gone):
+            raise message.error
+        now_s = loop.time()
+        found = getattr(message, "responses", 0)
+        if found > responses:
+            responses, heard_s = found, now_s
+        elif now_s - heard_s > STALLED_S:
+            raise SessionError("the room server sends nothing back")

@@ -1,0 +1,186 @@
+"""Sources in rooms of a real LiveKit server, as a participant of the room sees them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from livekit import rtc
+from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.ingest.encoder import Encoder, picture
+from tests.support.ingest.follower import Follower
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.previews import until, want
+from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.rooms.member import Member, member
+
+from onair_crds.room_publisher.recode import MAX_HEIGHT, MAX_WIDTH
+
+pytestmark = pytest.mark.media
+SOURCE = "source-camera"
+NO_B_FRAMES = ("-bf", "0", "-tune", "zerolatency")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
+    with LiveKitServer(tmp_path_factory.mktemp("livekit")) as server:
+        yield server
+
+
+def viewer(server: LiveKitServer, room: str) -> tuple[str, str]:
+    return server.url, server.token(room, "viewer", canSubscribe=True)
+
+
+def present(watching: Member, source: str = SOURCE) -> rtc.RemoteParticipant | None:
+    return watching.room.remote_participants.get(source)
+
+
+async def seen(watching: Member, source: str = SOURCE, more: int = 30) -> list[tuple[int, int]]:
+    """Waits for more pictures of a source; gives the sizes of all."""
+    sizes = watching.sizes.setdefault(source, [])
+    wanted = len(sizes) + more
+    await until(lambda: len(sizes) >= wanted, f"{wanted} pictures of {source}", 25)
+    return sizes
+
+
+async def test_a_source_with_b_frames_is_shown_small_with_its_sound(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "small")) as watching:
+        with Encoder(f"{pod.rtmp}/{key}", video=picture("1280x720")):
+            follower.flowing(key)
+            want(pod, server, "small", {key: SOURCE}).raise_for_status()
+            sizes = await seen(watching)
+            await until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
+            shown = present(watching)
+            assert shown
+            assert (shown.name, json.loads(shown.metadata)) == ("Camera", {"displayName": "Camera"})
+            assert sorted(each.source for each in shown.track_publications.values()) == [
+                rtc.TrackSource.SOURCE_SCREENSHARE,
+                rtc.TrackSource.SOURCE_SCREENSHARE_AUDIO,
+            ]
+            assert set(sizes) == {(MAX_WIDTH, MAX_HEIGHT)}
+            assert pod.metric("onair_ingest_previews_joined") == 1
+        took_s = await until(lambda: present(watching) is None, "the preview is gone")
+        assert took_s < 2
+    want(pod, server, "small", {})
+
+
+async def test_a_source_without_b_frames_is_passed_through(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "through")) as watching:
+        video = picture("854x480")
+        with Encoder(f"{pod.rtmp}/{key}", video=video, options=(*NO_B_FRAMES, "-g", "30")):
+            follower.flowing(key)
+            want(pod, server, "through", {key: SOURCE})
+            assert set(await seen(watching)) == {(854, 480)}
+    want(pod, server, "through", {})
+
+
+async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "cost")) as watching:
+        with Encoder(f"{pod.rtmp}/{key}"):
+            follower.flowing(key)
+            assert not processes(pod)
+            want(pod, server, "cost", {key: SOURCE})
+            await seen(watching, more=5)
+            assert len(processes(pod)) == 1
+            want(pod, server, "cost", {})
+            assert await until(lambda: present(watching) is None, "the preview is gone") < 2
+            await until(lambda: not processes(pod), "its process is gone")
+
+
+def processes(pod: IngestPod) -> list[int]:
+    """The processes of rooms that a gateway has."""
+    pid = pod.gateway.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(each) for each in children if b"room_process" in Path(f"/proc/{each}/cmdline").read_bytes()]
+
+
+async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operator(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "flapping")) as watching:
+        for _ in range(3):
+            before = len(follower.of(key))
+            with Encoder(f"{pod.rtmp}/{key}"):
+                follower.flowing(key, after=before)
+                want(pod, server, "flapping", {key: SOURCE})
+                await seen(watching, more=5)
+            await until(lambda: present(watching) is None, "the preview is gone")
+    want(pod, server, "flapping", {})
+
+
+async def test_who_is_removed_stays_out_until_the_room_opens_anew(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "removed")) as watching:
+        with Encoder(f"{pod.rtmp}/{key}"):
+            follower.flowing(key)
+            want(pod, server, "removed", {key: SOURCE})
+            await seen(watching, more=5)
+            server.call("RemoveParticipant", room="removed", identity=SOURCE)
+            await until(lambda: not processes(pod), "its process is gone")
+            want(pod, server, "removed", {key: SOURCE})
+            assert not processes(pod), "it came back"
+            want(pod, server, "removed", {key: SOURCE}, opening=2)
+            await seen(watching, more=5)
+    want(pod, server, "removed", {})
+
+
+async def test_previews_come_back_when_the_room_server_does(
+    pod: IngestPod, follower: Follower, tmp_path: Path, key: str
+) -> None:
+    with LiveKitServer(tmp_path) as own, Encoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        async with member(*viewer(own, "killed")) as watching:
+            want(pod, own, "killed", {key: SOURCE})
+            await seen(watching, more=5)
+        own.stop()
+        own.start()
+        began_s = time.monotonic()
+        async with member(*viewer(own, "killed")) as watching:
+            await seen(watching, more=5)
+            assert time.monotonic() - began_s < 30
+        want(pod, own, "killed", {})
+
+
+async def test_a_gateway_that_was_killed_leaves_no_process_and_shows_it_anew(
+    own_pod: IngestPod, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "restarted")) as watching:
+        with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
+            follower.flowing(key)
+            want(own_pod, server, "restarted", {key: SOURCE})
+            await seen(watching, more=5)
+            left = processes(own_pod)
+            own_pod.kill(own_pod.gateway)
+            await until(lambda: present(watching) is None, "the preview is gone")
+            await until(lambda: not any(Path(f"/proc/{each}").exists() for each in left), "no process")
+            own_pod.start_gateway()
+            want(own_pod, server, "restarted", {key: SOURCE})
+            await seen(watching, more=5)
+
+
+async def test_more_sources_than_may_be_previewed_take_turns(
+    tmp_path: Path, scripted_facade: ScriptedFacade, secret: bytes, server: LiveKitServer, key: str
+) -> None:
+    other = key + "-other"
+    scripted_facade.keys.add(other)
+    settings = {"ONAIR_PREVIEWS__MOST": "1"}
+    with IngestPod(tmp_path, scripted_facade.url, secret, settings=settings) as pod:
+        async with member(*viewer(server, "turns")) as watching:
+            with Encoder(f"{pod.rtmp}/{key}"), Encoder(f"{pod.rtmp}/{other}"), pod.follow() as follower:
+                follower.flowing(key)
+                follower.flowing(other)
+                want(pod, server, "turns", {key: SOURCE, other: "source-other"})
+                await seen(watching, more=30)
+                assert present(watching, "source-other") is None
+                want(pod, server, "turns", {other: "source-other"})
+                await seen(watching, "source-other", more=5)

@@ -1,0 +1,40 @@
+"""Previews as the operator wants them, and who is in a room."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import httpx
+from pydantic import SecretStr
+from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
+from tests.support.ingest.ingest_pod import IngestPod
+
+from onair_crds.contract.ingest_gateway import gateway_token, stream_of_key
+from onair_crds.contract.previews import PREVIEWS_PATH, Preview, RoomPreviews
+from onair_crds.contract.room_tokens import livekit_preview
+
+
+def preview(room: str, source: str, name: str = "Camera") -> Preview:
+    token = livekit_preview(KEY, SECRET, room, source, name)
+    return Preview(identity=source, token=SecretStr(token.get_secret_value()))
+
+
+def want(
+    pod: IngestPod, server: LiveKitServer, room: str, keys: dict[str, str], opening: int = 1
+) -> httpx.Response:
+    """Has a gateway publish streams into a room, by key, each as a source."""
+    previews = {stream_of_key(key): preview(room, source) for key, source in keys.items()}
+    body = RoomPreviews(url=server.url, opening=opening, previews=previews).wire()
+    headers = {"Authorization": f"Bearer {gateway_token(pod.secret, 'operator')}"}
+    return httpx.put(f"http://127.0.0.1:{pod.port}{PREVIEWS_PATH}/{room}", content=body, headers=headers)
+
+
+async def until(condition: Callable[[], object], what: str, timeout_s: float = 15.0) -> float:
+    """Waits until a condition holds; returns after how many seconds it did."""
+    began_s = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began_s < timeout_s, f"not within {timeout_s:g} s: {what}"
+        await asyncio.sleep(0.02)
+    return time.monotonic() - began_s
