@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from tests.support.worlds import collection
@@ -43,8 +44,15 @@ def gateway(
     return GatewayView(name, region, contact)
 
 
-def sighting(state: StreamState, name: str = "ingest-0", contact: Contact = Contact.REACHABLE) -> Sighting:
-    return Sighting(gateway(name, contact), state)
+def sighting(
+    state: StreamState,
+    name: str = "ingest-0",
+    contact: Contact = Contact.REACHABLE,
+    *,
+    came_s: float = 0.0,
+    heard_s: float = 1.0,
+) -> Sighting:
+    return Sighting(replace(gateway(name, contact), heard_s=heard_s), state, came_s)
 
 
 def observed_source(

@@ -26,7 +26,7 @@ happens, and a heartbeat every HEARTBEAT_S. DELETE `/v1/streams/{stream}`: disco
 where there is none."""
 PULLS_PATH = "/v1/pulls"
 """PUT `Pulls`: everything that this gateway is to pull; what is not named any more is ended."""
-HEARTBEAT_S = 1.0
+HEARTBEAT_S = 0.5
 
 INGEST_SECRET = "onair-ingest"  # noqa: S105 - the name of a Secret
 """Secret of the release's namespace, made by the operator, that tokens of gateways are made with."""

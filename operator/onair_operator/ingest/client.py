@@ -25,7 +25,7 @@ from onair_operator.settings import GatewaySettings
 log = structlog.get_logger()
 
 UNREACHABLE_AFTER_S = 3.0
-"""Without a heartbeat, which comes every second."""
+"""Without a heartbeat, which comes every half second."""
 CONNECT_TIMEOUT_S = 1.0
 REQUEST_TIMEOUT_S = 2.0
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 1.0
@@ -168,8 +168,9 @@ class GatewayClient:
         if not self._synced.is_set():
             raise GatewayUnreachable("it was silent for too long")
         if state is None:
+            self._streams.heard(self._name)
             return
-        if state.online and len(self._streams.online(self._name)) >= MAX_STREAMS:
+        if state.online and self._streams.online(self._name) >= MAX_STREAMS:
             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
         self._streams.told(self._name, state)
 

@@ -24,6 +24,8 @@ class GatewayView:
     name: str
     region: str
     contact: Contact
+    heard_s: float = 0.0
+    """When it last said something, by this process's monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Sighting:
 
     gateway: GatewayView
     state: StreamState
+    came_s: float = 0.0
+    """When this process was told that it is there, by the same clock."""
 
     @property
     def online(self) -> bool:

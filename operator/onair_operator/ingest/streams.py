@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onair_crds.contract.ingest_gateway import StreamState
 from onair_operator.ingest.observed import Contact, GatewayView, Sighting
@@ -28,11 +29,17 @@ class Streams:
     """What each gateway told, under the gateway's name."""
 
     def __init__(
-        self, gateways: Iterable[GatewaySettings] = (), changed: Callable[[News], None] | None = None
+        self,
+        gateways: Iterable[GatewaySettings] = (),
+        changed: Callable[[News], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._views = {each.name: GatewayView(each.name, each.region, Contact.AWAITED) for each in gateways}
         self._online: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
         self._ended: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
+        self._came_s: dict[str, dict[str, float]] = {name: {} for name in self._views}
+        """When each that is online came."""
+        self._clock = clock
         self._changed = changed or (lambda news: None)
 
     @property
@@ -46,12 +53,16 @@ class Streams:
         for name, view in self._views.items():
             state = self._online[name].get(stream) or self._ended[name].get(stream)
             if state:
-                found.append(Sighting(view, state))
+                found.append(Sighting(view, state, self._came_s[name].get(stream, 0.0)))
         return tuple(found)
 
-    def online(self, gateway: str) -> set[str]:
-        """Names of the streams that a gateway has."""
-        return set(self._online[gateway])
+    def online(self, gateway: str) -> int:
+        """How many streams a gateway has."""
+        return len(self._online[gateway])
+
+    def heard(self, gateway: str) -> None:
+        """Notes that what a gateway has told is still so."""
+        self._views[gateway] = replace(self._views[gateway], heard_s=self._clock())
 
     def told(self, gateway: str, state: StreamState) -> None:
         """Takes a gateway's word on one stream."""
@@ -62,15 +73,17 @@ class Streams:
         """Takes a gateway's word on all of its streams: it can be reached, and others are not there."""
         streams = self._online[gateway].keys() | self._ended[gateway].keys()
         self._online[gateway], self._ended[gateway] = {}, {}
+        self._came_s[gateway] = {}
         for state in states:
             self._put(gateway, state)
             streams.add(state.stream)
-        self._set(gateway, Contact.REACHABLE)
+        self._views[gateway] = replace(self._views[gateway], contact=Contact.REACHABLE)
+        self.heard(gateway)
         self._changed(News(gateway, frozenset(streams), contact=True))
 
     def unreachable(self, gateway: str) -> None:
         """Takes the streams of a gateway for unknown, until it tells all of them again."""
-        self._set(gateway, Contact.UNREACHABLE)
+        self._views[gateway] = replace(self._views[gateway], contact=Contact.UNREACHABLE)
         self._changed(News(gateway, frozenset(self._online[gateway]), contact=True))
 
     def _put(self, gateway: str, state: StreamState) -> None:
@@ -78,11 +91,10 @@ class Streams:
         ended.pop(state.stream, None)
         if state.online:
             online[state.stream] = state
+            self._came_s[gateway].setdefault(state.stream, self._clock())
             return
         online.pop(state.stream, None)
+        self._came_s[gateway].pop(state.stream, None)
         ended[state.stream] = state
         if len(ended) > ENDED_KEPT:
             del ended[next(iter(ended))]
-
-    def _set(self, gateway: str, contact: Contact) -> None:
-        self._views[gateway] = GatewayView(gateway, self._views[gateway].region, contact)

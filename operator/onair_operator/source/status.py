@@ -51,13 +51,17 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
 
 
 def present_sighting(observed: ObservedSource) -> Sighting | None:
-    """The publisher that is the source: one that sends, else the one that was it, the newest key first."""
+    """The publisher that is the source: one that sends, the newest key first, else the one that was it.
+
+    Of two that come at once it is the one that sends for longer.
+    """
     source, before = observed.source, observed.source.status
     found = [each for each in observed.sightings if each.online and may_stay(source, each.state)]
 
-    def rank(each: Sighting) -> tuple[bool, bool, bool, str]:
+    def rank(each: Sighting) -> tuple[bool, bool, bool, dt.datetime, str]:
         former = each.state.stream not in (observed.key_stream, stream_of_pull(source.name))
-        return (not each.flowing, former, each.gateway.name != before.gateway, each.gateway.name)
+        other = each.gateway.name != before.gateway
+        return (not each.flowing, former, other, parse_time(each.state.since), each.gateway.name)
 
     return min(found, key=rank, default=None)
 

@@ -1,4 +1,4 @@
-"""A source that a real encoder pushes to a real ingest server: its state is the truth within a second."""
+"""Sources that real encoders push to real ingest servers: their state is the truth within a second."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest_operator import camera, operated, status_with
-from tests.support.operated_namespace import OperatedNamespace
+from tests.support.operated_namespace import OperatedNamespace, until
 
-from onair_crds.kube.apis import CUSTOM, SECRETS
+from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_operator.settings import GatewaySettings
 
 pytestmark = pytest.mark.media
 
-NAME = "onair-ingest-0"
+NAME, OTHER = "onair-ingest-0", "onair-ingest-1"
 
 
 @pytest.fixture
@@ -36,15 +36,30 @@ def pod(tmp_path: Path, facade: ScriptedFacade) -> Iterator[IngestPod]:
         yield pod
 
 
+@pytest.fixture
+def other_pod(tmp_path: Path, facade: ScriptedFacade) -> Iterator[IngestPod]:
+    folder = tmp_path / OTHER
+    folder.mkdir()
+    with IngestPod(folder, facade.url, SECRET, OTHER) as pod:
+        yield pod
+
+
+def gateway_of(pod: IngestPod, name: str = NAME) -> GatewaySettings:
+    return GatewaySettings(name=name, url=f"http://127.0.0.1:{pod.port}")
+
+
+async def stream_key(cluster: OperatedNamespace) -> str:
+    secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
+    return base64.b64decode(secret["data"]["streamKey"]).decode()
+
+
 async def test_the_state_of_a_source_follows_its_encoder(
     cluster: OperatedNamespace, pod: IngestPod, facade: ScriptedFacade
 ) -> None:
-    gateway = GatewaySettings(name=NAME, url=f"http://127.0.0.1:{pod.port}")
-    async with operated(cluster, gateway):
+    async with operated(cluster, gateway_of(pod)):
         await cluster.collection()
         stream = await camera(cluster)
-        secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
-        key = base64.b64decode(secret["data"]["streamKey"]).decode()
+        key = await stream_key(cluster)
         facade.keys.add(key)
         with Encoder(f"{pod.rtmp}/{key}") as encoder:
             status = await status_with(cluster, connect="Connected", gateway=NAME, stream=stream)
@@ -67,3 +82,52 @@ async def test_the_state_of_a_source_follows_its_encoder(
             await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
             assert await asyncio.to_thread(encoder.ends) != 0
         assert key not in pod.log
+
+
+async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
+    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, facade: ScriptedFacade
+) -> None:
+    """The facade admits both, as two that are asked at the same moment do."""
+    async with operated(cluster, gateway_of(pod), gateway_of(other_pod, OTHER)):
+        await cluster.collection()
+        await camera(cluster)
+        key = await stream_key(cluster)
+        facade.keys.add(key)
+        with Encoder(f"{other_pod.rtmp}/{key}") as first:
+            await status_with(cluster, connect="Connected", gateway=OTHER)
+            with pod.follow() as follower, Encoder(f"{pod.rtmp}/{key}") as second:
+                arrived = await asyncio.to_thread(follower.flowing, key)
+                ended = await asyncio.to_thread(follower.ended, key)
+                assert ended.at_s - arrived.at_s < 1.0
+                assert await asyncio.to_thread(second.ends) != 0
+            await status_with(cluster, connect="Connected", gateway=OTHER)
+            assert first.process.poll() is None
+
+        async def told() -> bool:
+            items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+            return [each["message"] for each in items if each["reason"] == "SecondPublisher"] == [
+                f"disconnected: {NAME} had a second publisher, as {OTHER} has one"
+            ]
+
+        await until("events", told)
+
+
+async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
+    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, facade: ScriptedFacade
+) -> None:
+    pods = {NAME: pod, OTHER: other_pod}
+    async with operated(cluster, *(gateway_of(each, name) for name, each in pods.items())):
+        await cluster.collection()
+        await camera(cluster)
+        key = await stream_key(cluster)
+        facade.keys.add(key)
+        with Encoder(f"{pod.rtmp}/{key}") as one, Encoder(f"{other_pod.rtmp}/{key}") as two:
+            encoders = {NAME: one, OTHER: two}
+
+            async def one_left() -> str | None:
+                left = [name for name, each in encoders.items() if each.process.poll() is None]
+                assert left, "both were disconnected"
+                return left[0] if len(left) == 1 else None
+
+            stays = await until("one is left", one_left)
+            await status_with(cluster, connect="Connected", gateway=stays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 from tests.support.gateway_server import GatewayServer, stream_state
@@ -19,100 +20,111 @@ async def server() -> AsyncIterator[GatewayServer]:
         yield server
 
 
+@pytest.fixture
+async def other() -> AsyncIterator[GatewayServer]:
+    async with GatewayServer("ingest-1").running() as other:
+        yield other
+
+
+@pytest.fixture
+async def operator(cluster: OperatedNamespace, server: GatewayServer) -> AsyncIterator[AsyncExitStack]:
+    """Follows `server`, until it is closed, at the end of the test at the latest."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(operated(cluster, server.settings))
+        await cluster.collection()
+        yield stack
+
+
+@pytest.fixture
+async def operator_of_two(
+    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
+) -> AsyncIterator[None]:
+    async with operated(cluster, server.settings, other.settings):
+        await cluster.collection()
+        yield
+
+
+@pytest.fixture
+async def connected(cluster: OperatedNamespace, operator: AsyncExitStack, server: GatewayServer) -> str:
+    """The stream by which the source `camera` is connected."""
+    stream = await camera(cluster)
+    server.tell(stream_state(stream))
+    await status_with(cluster, connect="Connected")
+    return stream
+
+
+@pytest.mark.usefixtures("operator")
 async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
     cluster: OperatedNamespace, server: GatewayServer
 ) -> None:
-    async with operated(cluster, server.settings):
-        await cluster.collection()
-        stream = await camera(cluster)
-        never = await status_with(cluster, connect="Disconnected", lastError="never connected")
-        assert never["address"]["secretName"] == "source-camera"
-        began = time.monotonic()
-        server.tell(stream_state(stream))
-        status = await status_with(cluster, connect="Connected", gateway=server.name)
-        assert time.monotonic() - began < 1.0
-        assert status["media"]["summary"] == "H264 1280×720@30, AAC 48 kHz stereo"
-        began = time.monotonic()
-        server.tell(stream_state(stream, online=False, flowing=False, error="the connection was reset"))
-        await status_with(cluster, connect="Disconnected", lastError="the connection was reset")
-        assert time.monotonic() - began < 1.0
+    stream = await camera(cluster)
+    never = await status_with(cluster, connect="Disconnected", lastError="never connected")
+    assert never["address"]["secretName"] == "source-camera"
+    began = time.monotonic()
+    server.tell(stream_state(stream))
+    status = await status_with(cluster, connect="Connected", gateway=server.name)
+    assert time.monotonic() - began < 1.0
+    assert status["media"]["summary"] == "H264 1280×720@30, AAC 48 kHz stereo"
+    began = time.monotonic()
+    server.tell(stream_state(stream, online=False, flowing=False, error="the connection was reset"))
+    await status_with(cluster, connect="Disconnected", lastError="the connection was reset")
+    assert time.monotonic() - began < 1.0
 
-        async def told() -> bool:
-            items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
-            of_it = [(e["reason"], e["message"]) for e in items if e["involvedObject"]["kind"] == "Source"]
-            return sorted(of_it) == [
-                ("Connected", "RTMP publisher: H264 1280×720@30, AAC 48 kHz stereo"),
-                ("Disconnected", "the connection was reset"),
-            ]
+    async def told() -> bool:
+        items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+        of_it = [(e["reason"], e["message"]) for e in items if e["involvedObject"]["kind"] == "Source"]
+        return sorted(of_it) == [
+            ("Connected", "RTMP publisher: H264 1280×720@30, AAC 48 kHz stereo"),
+            ("Disconnected", "the connection was reset"),
+        ]
 
-        await until("events", told)
+    await until("events", told)
 
 
 async def test_a_source_that_is_disabled_is_cut_off_within_a_second(
-    cluster: OperatedNamespace, server: GatewayServer
+    cluster: OperatedNamespace, server: GatewayServer, connected: str
 ) -> None:
-    async with operated(cluster, server.settings):
-        await cluster.collection()
-        stream = await camera(cluster)
-        server.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected")
-        began = time.monotonic()
-        await cluster.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
-        await cut_off(server, stream)
-        await status_with(cluster, connect="Disconnected", lastError="the source is disabled")
-        assert time.monotonic() - began < 1.0
+    began = time.monotonic()
+    await cluster.patch("Source", "camera", {"address": {"rtmpPush": {"enabled": False}}})
+    await cut_off(server, connected)
+    await status_with(cluster, connect="Disconnected", lastError="the source is disabled")
+    assert time.monotonic() - began < 1.0
 
 
 async def test_a_source_that_is_deleted_is_cut_off_within_a_second(
-    cluster: OperatedNamespace, server: GatewayServer
+    cluster: OperatedNamespace, server: GatewayServer, connected: str
 ) -> None:
-    async with operated(cluster, server.settings):
-        await cluster.collection()
-        stream = await camera(cluster)
-        server.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected")
-        began = time.monotonic()
-        await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
-        await cut_off(server, stream)
-        assert time.monotonic() - began < 1.0
+    began = time.monotonic()
+    await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+    await cut_off(server, connected)
+    assert time.monotonic() - began < 1.0
 
 
 async def test_a_key_that_was_replaced_lives_until_it_disconnects(
-    cluster: OperatedNamespace, server: GatewayServer
+    cluster: OperatedNamespace, server: GatewayServer, connected: str
 ) -> None:
-    async with operated(cluster, server.settings):
-        await cluster.collection()
-        former = await camera(cluster)
-        server.tell(stream_state(former))
-        await status_with(cluster, connect="Connected")
-        await cluster.client.delete(SECRETS, cluster.namespace, "source-camera")
-        stream = await key_stream(cluster, other_than=former)
-        await status_with(cluster, connect="Connected", stream=former, replacedKey=True)
-        server.tell(stream_state(former, online=False, flowing=False))
-        await status_with(cluster, connect="Disconnected", stream=None)
-        assert server.cut_off == []
-        server.tell(stream_state(former))
-        await cut_off(server, former)
-        server.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected", stream=stream, replacedKey=None)
+    await cluster.client.delete(SECRETS, cluster.namespace, "source-camera")
+    stream = await key_stream(cluster, other_than=connected)
+    await status_with(cluster, connect="Connected", stream=connected, replacedKey=True)
+    server.tell(stream_state(connected, online=False, flowing=False))
+    await status_with(cluster, connect="Disconnected", stream=None)
+    assert server.cut_off == []
+    server.tell(stream_state(connected))
+    await cut_off(server, connected)
+    server.tell(stream_state(stream))
+    await status_with(cluster, connect="Connected", stream=stream, replacedKey=None)
 
 
-async def test_a_publisher_that_no_source_has_is_cut_off(
-    cluster: OperatedNamespace, server: GatewayServer
-) -> None:
-    async with operated(cluster, server.settings):
-        server.tell(stream_state("nobodys"))
-        await cut_off(server, "nobodys")
+@pytest.mark.usefixtures("operator")
+async def test_a_publisher_that_no_source_has_is_cut_off(server: GatewayServer) -> None:
+    server.tell(stream_state("nobodys"))
+    await cut_off(server, "nobodys")
 
 
 async def test_states_survive_another_leader_and_tell_the_truth_of_a_gateway_that_is_lost(
-    cluster: OperatedNamespace, server: GatewayServer
+    cluster: OperatedNamespace, server: GatewayServer, operator: AsyncExitStack, connected: str
 ) -> None:
-    async with operated(cluster, server.settings):
-        await cluster.collection()
-        stream = await camera(cluster)
-        server.tell(stream_state(stream))
-        connected = await status_with(cluster, connect="Connected")
+    await operator.aclose()
     server.hung.set()
     async with operated(cluster, server.settings):
         began = time.monotonic()
@@ -120,57 +132,64 @@ async def test_states_survive_another_leader_and_tell_the_truth_of_a_gateway_tha
         await status_with(cluster, connect="Disconnected", lastError=lost, unknown=True)
         assert time.monotonic() - began > 2.0, "it was given the time to answer"
         server.hung.clear()
-        await status_with(cluster, connect="Connected", stream=connected["stream"], unknown=None)
+        await status_with(cluster, connect="Connected", stream=connected, unknown=None)
 
 
+@pytest.mark.usefixtures("operator_of_two")
 async def test_a_publisher_moves_to_another_gateway(
-    cluster: OperatedNamespace, server: GatewayServer
+    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
 ) -> None:
-    async with (
-        GatewayServer("ingest-1").running() as other,
-        operated(cluster, server.settings, other.settings),
-    ):
-        await cluster.collection()
-        stream = await camera(cluster)
-        server.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected", gateway="ingest-0")
-        await server.stop()
-        other.tell(stream_state(stream))
-        await status_with(cluster, connect="Connected", gateway="ingest-1")
+    stream = await camera(cluster)
+    server.tell(stream_state(stream))
+    await status_with(cluster, connect="Connected", gateway="ingest-0")
+    await server.stop()
+    other.tell(stream_state(stream))
+    await status_with(cluster, connect="Connected", gateway="ingest-1")
+    assert other.cut_off == []
 
 
+@pytest.mark.usefixtures("operator_of_two")
+async def test_of_two_publishers_of_a_key_the_second_is_cut_off_within_a_second(
+    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
+) -> None:
+    stream = await camera(cluster)
+    other.tell(stream_state(stream))
+    await status_with(cluster, connect="Connected", gateway="ingest-1")
+    began = time.monotonic()
+    server.tell(stream_state(stream))
+    await cut_off(server, stream)
+    assert time.monotonic() - began < 1.0
+    assert other.cut_off == []
+
+
+@pytest.mark.usefixtures("operator_of_two")
 async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_source(
-    cluster: OperatedNamespace, server: GatewayServer
+    cluster: OperatedNamespace, server: GatewayServer, other: GatewayServer
 ) -> None:
-    async with (
-        GatewayServer("ingest-1").running() as other,
-        operated(cluster, server.settings, other.settings),
-    ):
-        await cluster.collection()
-        relay = {"rtmpPull": {"url": "rtmp://media.example/live/secret"}}
-        await cluster.create("Source", "camera", {"collectionId": "sunday", "address": relay})
+    relay = {"rtmpPull": {"url": "rtmp://media.example/live/secret"}}
+    await cluster.create("Source", "camera", {"collectionId": "sunday", "address": relay})
 
-        async def assigned() -> str | None:
-            status = ((await cluster.get("Source", "camera")) or {}).get("status", {})
-            return status.get("gateway")
+    async def assigned() -> str | None:
+        status = ((await cluster.get("Source", "camera")) or {}).get("status", {})
+        return status.get("gateway")
 
-        first = server if await until("a gateway", assigned) == "ingest-0" else other
-        second = other if first is server else server
+    first = server if await until("a gateway", assigned) == "ingest-0" else other
+    second = other if first is server else server
 
-        async def pulled(by: GatewayServer, streams: set[str]) -> None:
-            async def check() -> bool:
-                return bool(by.pulls) and set(by.pulls[-1].pulls) == streams
+    async def pulled(by: GatewayServer, streams: set[str]) -> None:
+        async def check() -> bool:
+            return bool(by.pulls) and set(by.pulls[-1].pulls) == streams
 
-            await until(f"{by.name} pulls {streams}", check)
+        await until(f"{by.name} pulls {streams}", check)
 
-        await pulled(first, {"pull-camera"})
-        first.tell(stream_state("pull-camera", protocol="pull"))
-        await status_with(cluster, connect="Connected", gateway=first.name)
-        await first.stop()
-        await pulled(second, {"pull-camera"})
-        second.tell(stream_state("pull-camera", protocol="pull"))
-        await status_with(cluster, connect="Connected", gateway=second.name)
-        await first.start()
-        await pulled(first, set())
-        await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
-        await pulled(second, set())
+    await pulled(first, {"pull-camera"})
+    first.tell(stream_state("pull-camera", protocol="pull"))
+    await status_with(cluster, connect="Connected", gateway=first.name)
+    await first.stop()
+    await pulled(second, {"pull-camera"})
+    second.tell(stream_state("pull-camera", protocol="pull"))
+    await status_with(cluster, connect="Connected", gateway=second.name)
+    await first.start()
+    await pulled(first, set())
+    await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+    await pulled(second, set())

@@ -65,3 +65,24 @@ def test_ended_streams_are_bounded(streams: Streams) -> None:
         streams.told("one", stream_state(f"s{number}", online=False))
     assert online(streams, "s4") == []
     assert online(streams, "s5") == [("one", False)]
+
+
+def test_it_is_known_when_a_stream_came_and_when_its_gateway_was_heard() -> None:
+    now_s = 5.0
+    streams = Streams(GATEWAYS, clock=lambda: now_s)
+
+    def times(stream: str) -> tuple[float, float]:
+        (found,) = streams.sightings(stream)
+        return found.came_s, found.gateway.heard_s
+
+    streams.told_all("one", [stream_state("a")])
+    now_s = 6.0
+    streams.told("one", stream_state("a", flowing=False))
+    streams.told("one", stream_state("b"))
+    assert (times("a"), times("b")) == ((5.0, 5.0), (6.0, 5.0))
+    now_s = 7.0
+    streams.heard("one")
+    assert times("a") == (5.0, 7.0)
+    streams.told("one", stream_state("a", online=False))
+    streams.told("one", stream_state("a"))
+    assert times("a") == (7.0, 7.0)

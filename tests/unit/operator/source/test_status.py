@@ -105,6 +105,8 @@ def test_what_an_unreachable_gateway_said_last_counts_for_nothing() -> None:
 def test_of_two_gateways_that_claim_a_stream_the_one_that_had_it_counts() -> None:
     both = [sighting(stream_state(KEY_STREAM), name) for name in ("ingest-0", "ingest-1")]
     assert status(observed_source(sightings=both)).gateway == "ingest-0"
+    longer = sighting(stream_state(KEY_STREAM, since="2026-05-01T11:59:59.999Z"), "ingest-1")
+    assert status(observed_source(sightings=[both[0], longer])).gateway == "ingest-1"
     had = observed_source(status={**CONNECTED, "gateway": "ingest-1"}, sightings=both)
     assert status(had).gateway == "ingest-1"
     silent = sighting(stream_state(KEY_STREAM, flowing=False), "ingest-1")

@@ -8,7 +8,7 @@ from tests.support.sources import KEY_STREAM, sighting, source
 from tests.support.worlds import NOW, SETTINGS
 
 from onair_crds.resources.source import Source
-from onair_operator.cluster.actions import CutOff, Requeue
+from onair_operator.cluster.actions import CutOff, Event, Requeue
 from onair_operator.cluster.queue import Key
 from onair_operator.ingest.observed import Contact, Sighting
 from onair_operator.stream.observe import ObservedStream
@@ -60,3 +60,56 @@ def test_what_cannot_be_seen_is_not_cut_off() -> None:
 
 def test_a_pull_ends_by_what_its_gateway_is_told_to_pull() -> None:
     assert cut_offs(None, sighting(stream_state("pull-relay", protocol="pull"))) == []
+
+
+BESIDE = sighting(stream_state(KEY_STREAM), "ingest-1")
+
+
+def connected(gateway: str = "ingest-0", **status: object) -> Source:
+    held = {"connect": "Connected", "gateway": gateway, "stream": KEY_STREAM, **status}
+    return source(status=held)
+
+
+@pytest.mark.parametrize(("holder", "ends"), [("ingest-0", "ingest-1"), ("ingest-1", "ingest-0")])
+def test_of_two_publishers_of_a_key_the_one_of_the_status_stays(holder: str, ends: str) -> None:
+    its_source = connected(holder)
+    plan = make_plan(ObservedStream(KEY_STREAM, its_source, (HERE, BESIDE)), NOW, SETTINGS)
+    assert plan == [
+        CutOff(ends, KEY_STREAM),
+        Event(
+            its_source,
+            "SecondPublisher",
+            f"disconnected: {ends} had a second publisher, as {holder} has one",
+            warning=True,
+        ),
+        Requeue(Key("Stream", KEY_STREAM), 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "its_source",
+    [
+        source(),
+        connected("ingest-2"),
+        connected(connect="Disconnected"),
+        connected(stream="another"),
+    ],
+    ids=["no status yet", "of another gateway", "not connected", "of another key"],
+)
+def test_nobody_is_cut_off_before_it_is_written_who_stays(its_source: Source) -> None:
+    assert cut_offs(its_source, HERE, BESIDE) == []
+
+
+def test_the_holder_that_is_silent_gives_way_when_that_is_written() -> None:
+    silent = sighting(stream_state(KEY_STREAM, flowing=False))
+    assert cut_offs(connected(), silent, BESIDE) == []
+    assert cut_offs(connected("ingest-1"), silent, BESIDE) == [CutOff("ingest-0", KEY_STREAM)]
+
+
+def test_a_gateway_that_may_have_just_died_ends_nobody_who_comes_from_it() -> None:
+    """Until it is known to be unreachable, its streams are as it told them last."""
+    later = sighting(stream_state(KEY_STREAM), "ingest-1", came_s=2.0)
+    plan = make_plan(ObservedStream(KEY_STREAM, connected(), (HERE, later)), NOW, SETTINGS)
+    assert plan == [Requeue(Key("Stream", KEY_STREAM), 0.1)]
+    heard = sighting(stream_state(KEY_STREAM), heard_s=2.1)
+    assert cut_offs(connected(), heard, later) == [CutOff("ingest-1", KEY_STREAM)]
