@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import structlog
 from aiohttp import web
 from pydantic import ValidationError
@@ -12,10 +14,12 @@ from onair_api.ingest.admission import PublishAdmission
 from onair_api.ingest.gateway_identity import GatewayIdentity
 from onair_api.metrics import PUBLISH_REQUESTS
 from onair_crds.contract.ingest_gateway import HOOK_PATH, PublishRequest
+from onair_crds.runtime.http_listener import listen
 
 log = structlog.get_logger()
 
 MAX_REQUEST = 16_384
+BODY_TIMEOUT_S = 2.0
 
 
 class IngestHook:
@@ -37,9 +41,7 @@ class IngestHook:
             return
         app = web.Application(client_max_size=MAX_REQUEST)
         app.router.add_post(HOOK_PATH, self._asked)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
+        self._runner = await listen(app, self._host, self._port)
 
     async def stop(self) -> None:
         if self._runner:
@@ -53,7 +55,10 @@ class IngestHook:
             PUBLISH_REQUESTS.labels("Unavailable").inc()
             return web.json_response({"message": "sources are not known yet"}, status=503)
         try:
-            asked = PublishRequest.model_validate_json(await request.read())
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                asked = PublishRequest.model_validate_json(await request.read())
+        except TimeoutError:
+            return web.json_response({"message": "the request did not come in time"}, status=408)
         except ValidationError:
             return web.json_response({"message": "not a request to publish"}, status=400)
         refusal = self._admission.refusal(asked)

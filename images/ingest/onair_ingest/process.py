@@ -33,6 +33,9 @@ from onair_ingest.streams_api import StreamsApi
 
 log = structlog.get_logger()
 
+SERVER_PROBE = "/server"
+"""The liveness of MediaMTX, which a process that hangs cannot tell itself: its port is listened to on."""
+
 
 async def run(settings: Settings) -> None:
     """Runs the gateway until SIGTERM, or until a part of it fails."""
@@ -57,7 +60,10 @@ async def _serve(
     )
     facade = Facade(session, secret, settings.name, settings.hook)
     hook = Hook(Admission(facade, streams, identities, mediamtx))
-    probes = ProbeServer(lambda: streams.settled and streams.server_responds)
+    probes = ProbeServer(
+        lambda: streams.settled and streams.server_responds,
+        others={SERVER_PROBE: lambda: not streams.server_hangs},
+    )
     await probes.start(settings.metrics_port)
     guard = AddressGuard(settings.pulls.allowed_ranges, settings.pulls.refused_ranges)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)

@@ -9,6 +9,7 @@ import pytest
 from tests.support.helm import ROOT, named, render
 
 from onair_crds.shapes import Document
+from onair_ingest.process import SERVER_PROBE
 from onair_ingest.settings import Settings
 
 
@@ -51,6 +52,23 @@ def test_the_passphrase_of_srt_comes_from_a_secret() -> None:
         "name": "MTX_PATHDEFAULTS_SRTPUBLISHPASSPHRASE",
         "valueFrom": {"secretKeyRef": {"name": "srt", "key": "passphrase"}},
     }
+
+
+def test_a_server_that_hangs_is_known_by_its_gateway() -> None:
+    pod = named(render(), "StatefulSet", "onair-ingest")["spec"]["template"]
+    probe = container(pod, "mediamtx")["livenessProbe"]
+    assert probe["httpGet"] == {"path": SERVER_PROBE, "port": 9090}
+    assert probe["periodSeconds"] * probe["failureThreshold"] == 30, "a gateway has the time to restart"
+
+
+def test_publishers_of_the_only_pod_stay_when_it_is_not_ready() -> None:
+    def published(*values: str) -> bool:
+        service = named(render(*values), "Service", "onair-ingest")["spec"]
+        return bool(service.get("publishNotReadyAddresses"))
+
+    assert published()
+    assert not published("--set", "ingest.replicas=2")
+    assert not published("-f", str(ROOT / "dev/values.yaml")), "another region's pod may be ready"
 
 
 def test_without_ingest_nothing_of_it_is_there() -> None:

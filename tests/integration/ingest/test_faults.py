@@ -53,6 +53,7 @@ def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod:
             ended = follower.ended(key)
             assert ended.at_s - killed_at_s < 1
             assert ended.state.error == "the ingest server ended"
+            assert own_pod.server_is_alive(), "its container is restarted without a probe"
             assert encoder.ends() != 0
         told = len(follower.of(key))
         own_pod.start_server()
@@ -72,7 +73,9 @@ def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
         assert silent.at_s - stopped_at_s < 3
         assert silent.state.error == "the ingest server does not respond"
         wait_until(lambda: not own_pod.is_ready(), "the gateway is not ready", 5)
+        wait_until(lambda: not own_pod.server_is_alive(), "the server is taken for hung", 10)
         told = len(follower.of(key))
         own_pod.server.process.send_signal(signal.SIGCONT)
         follower.flowing(key, after=told)
         wait_until(own_pod.is_ready, "the gateway is ready again", 5)
+        assert own_pod.server_is_alive()

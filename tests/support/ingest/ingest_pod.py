@@ -116,6 +116,10 @@ class IngestPod:
     def is_ready(self) -> bool:
         return httpx.get(f"http://127.0.0.1:{self.probe_port}/readyz").is_success
 
+    def server_is_alive(self) -> bool:
+        """What the probe of MediaMTX says, which the gateway responds to."""
+        return httpx.get(f"http://127.0.0.1:{self.probe_port}/server").is_success
+
     def server_api(self, method: str, path: str) -> httpx.Response:
         """MediaMTX' own API, past the gateway."""
         return httpx.request(method, f"http://127.0.0.1:{self.api_port}{path}", timeout=5)

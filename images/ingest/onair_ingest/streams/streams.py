@@ -19,6 +19,8 @@ log = structlog.get_logger()
 
 TIMER_S = 0.02
 """A timer of the event loop may end a little early, when it is not too late yet."""
+HUNG_S = 5.0
+"""It stands still for a second, at most, while it asks who may publish."""
 
 
 def _now() -> Moment:
@@ -39,6 +41,12 @@ class Streams:
         self._settled = asyncio.Event()
         self._responded_at_s = time.monotonic()
         self.server_responds = False
+        self._server_ended = False
+
+    @property
+    def server_hangs(self) -> bool:
+        """Whether the server listens, and has not responded for longer than it ever takes."""
+        return not self._server_ended and time.monotonic() - self._responded_at_s > HUNG_S
 
     @property
     def settled(self) -> bool:
@@ -83,14 +91,14 @@ class Streams:
             except MediaMtxUnavailable as error:
                 if self.server_responds:
                     log.warning("mediamtx.unavailable", error=str(error))
-                self.server_responds = False
+                self.server_responds, self._server_ended = False, error.ended
                 now = _now()
                 judgement = self._judgement
                 self.tell(judgement.ended(now) if error.ended else judgement.not_responding(now))
                 return
             if not self.server_responds:
                 log.info("mediamtx.responds")
-            self.server_responds = True
+            self.server_responds, self._server_ended = True, False
             now = _now()
             self._responded_at_s = now.monotonic_s
             self.tell(self._judgement.look(looks, now))
