@@ -19,8 +19,11 @@ from prometheus_client import Counter, Histogram
 from onair_crds.contract.rooms import room_name
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Entry, Store
-from onair_operator.cluster.actions import Action
+from onair_crds.resources.base import Resource
+from onair_crds.resources.kinds import KINDS
+from onair_operator.cluster.actions import Action, Event
 from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.failures import Failures
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     Lookup,
@@ -191,7 +194,7 @@ class ReconcileLoop:
         self._store = store
         self._queue = queue
         self._settings = settings
-        self._failures: dict[Key, int] = {}
+        self._failures = Failures(queue)
         self._world: World | None = None
         """While this process leads."""
 
@@ -253,10 +256,10 @@ class ReconcileLoop:
             try:
                 plan = PLANNERS[key.kind](world, key.name, dt.datetime.now(dt.UTC), self._settings)
                 await applier.apply(plan)
-                self._failures.pop(key, None)
+                self._failures.forget(key)
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"
-                await self._retry(key, error, resync)
+                await self._retry(key, error, applier, resync)
             except LeaseExpired:
                 outcome = "paused"
                 self._queue.add_after(key, LEASE_RETRY_S)
@@ -271,16 +274,20 @@ class ReconcileLoop:
             # Neither a queue that is never empty nor a plan without a write would let others have a turn.
             await asyncio.sleep(0)
 
-    async def _retry(self, key: Key, error: ApiError, resync: Resync) -> None:
-        failures = self._failures[key] = self._failures.get(key, 0) + 1
+    async def _retry(self, key: Key, error: ApiError, applier: Applier, resync: Resync) -> None:
         if error.conflict or error.not_found:
             await resync.refresh(key.kind, key.name)
             if key.kind == PROJECT:
                 for entry in self._store.select(DESTINATION, BY_PROJECT, key.name):
                     await resync.refresh(DESTINATION, entry.name)
-        else:
-            log.warning("reconcile.failed", key=str(key), reason=error.reason, error=error.message)
-        self._queue.add_after(key, min(0.05 * 2 ** min(failures - 1, 8), 10.0))
+        if self._failures.add(key, error) and error.lacks_right and (to := self._resource(key)):
+            applier.tell(Event(to, "Forbidden", f"the operator lacks a right: {error.message}", warning=True))
+
+    def _resource(self, key: Key) -> Resource | None:
+        """The custom resource of a key, as far as an Event needs it."""
+        model = next((each for each in KINDS if each.kind == key.kind), None)
+        entry = self._store.entry(key.kind, key.name) if model else None
+        return entry.head(model) if model and entry else None
 
     async def _watch_nodes(self, world: World) -> None:
         """Judges nodes while an encoder on them is silent, and those found dead until they are back."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from onair_crds.shapes import Document
+
+_LACKS_RIGHT = re.compile(r'User "[^"]*" cannot \w+ resource')
+"""In what the API server's authorizer says, as of RBAC."""
 
 
 class ApiError(Exception):
@@ -35,6 +40,11 @@ class ApiError(Exception):
     def forbidden(self) -> bool:
         """By the API server's policies; above all, this process has not the right."""
         return self.status == 403
+
+    @property
+    def lacks_right(self) -> bool:
+        """An administrator has to grant it: no policy or quota has refused this object."""
+        return self.forbidden and _LACKS_RIGHT.search(self.message) is not None
 
     @property
     def refused(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from onair_crds.contract.ingest_gateway import Pulls
 from onair_crds.contract.program import Program
 from onair_crds.resources.base import Resource, Status
-from onair_crds.resources.project import Project
+from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.resources.source import Source
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
@@ -32,6 +32,22 @@ class WriteStatus:
 
     resource: Resource
     status: Status
+
+    @property
+    def only_tells(self) -> bool:
+        """Whether nothing that is decided later rests on it: no record of a run changes."""
+        before, after = self.resource, self.status
+        if not isinstance(before, Project) or not isinstance(after, ProjectStatus):
+            return not isinstance(before, Source)
+        return _records(before.status) == _records(after)
+
+
+def _records(status: ProjectStatus) -> tuple[object, ...]:
+    """The part of a project's status that the next decision rests on."""
+    room = status.room
+    opening = room and (room.opening, room.phase, room.empty_since, room.was_empty)
+    runs = (status.broadcast, status.previous, status.draining, status.used)
+    return *runs, status.triggers, status.trigger_start, opening
 
 
 @dataclass(frozen=True)

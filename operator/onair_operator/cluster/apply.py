@@ -69,15 +69,42 @@ class Applier:
         """Carries the actions out in order.
 
         Raises:
-            ApiError: a write was refused, as by a conflict; the rest of the plan is void.
+            ApiError: a write was refused, as by a conflict; the rest of the plan is void. It is not where the
+                right is missing to write a status that only tells: that is for people, and shows go on.
             LeaseExpired: so is it where this process does not lead any more.
         """
         written: dict[str, str] = {}
         """resourceVersions by uid, as this plan's own writes left them."""
+        forbidden: dict[str, ApiError] = {}
+        """By the kind of resources whose status may not be written."""
         for action in plan:
             if not self._leads():
                 raise LeaseExpired("the Lease was not renewed in time")
+            if forbidden and isinstance(action, actions.Event):
+                continue  # it would be told at each attempt
+            if isinstance(action, actions.WriteStatus) and action.only_tells:
+                await self._write_if_allowed(action, written, forbidden)
+            else:
+                await self._carry_out(action, written)
+        for error in forbidden.values():
+            raise error
+
+    async def _write_if_allowed(
+        self, action: actions.WriteStatus, written: dict[str, str], forbidden: dict[str, ApiError]
+    ) -> None:
+        kind = action.resource.kind
+        if kind in forbidden:
+            return
+        try:
             await self._carry_out(action, written)
+        except ApiError as error:
+            if not error.lacks_right:
+                raise
+            forbidden[kind] = error
+
+    def tell(self, event: actions.Event) -> None:
+        """Records an Event that is of no plan."""
+        self._recorder.record(event)
 
     async def _carry_out(self, action: actions.Action, written: dict[str, str]) -> None:
         match action:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from tests.support.control_plane import ControlPlane
 from tests.support.operated_namespace import OperatedNamespace, until
 
-from onair_crds.kube.apis import PODS, SECRETS, Api
+from onair_crds.kube.apis import EVENTS, PODS, SECRETS, Api
 from onair_crds.kube.errors import ApiError
 
 
@@ -96,3 +97,57 @@ async def test_two_runs_whose_names_run_together_have_pods_of_their_own(cluster:
             await cluster.create("Project", project, spec)
         await cluster.pod("a-b-c-1")
         await cluster.pod("a-b--c-1")
+
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+async def test_a_missing_right_to_write_the_status_of_projects_is_told_once_and_harms_nothing_else(
+    cluster: OperatedNamespace, control_plane: ControlPlane
+) -> None:
+    user = f"limited-{cluster.namespace}"
+    limited = OperatedNamespace(cluster.client, cluster.namespace, control_plane.kubeconfig_for(user))
+    names = ("collections", "projects", "sources", "destinations", "layouts")
+    statuses = [f"{name}/status" for name in names if name != "projects"]
+    groups = ["", "coordination.k8s.io"]
+    rules = [
+        {"apiGroups": groups, "resources": ["*"], "verbs": ["*"]},
+        {"apiGroups": ["onair.dev"], "resources": [*names, *statuses], "verbs": ["*"]},
+    ]
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": user}}
+    roles, bindings = (Api(RBAC, name, namespaced=False) for name in ("clusterroles", "clusterrolebindings"))
+    await cluster.client.create(roles, None, {**role, "rules": rules})
+    binding = {
+        **role,
+        "kind": "ClusterRoleBinding",
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": user},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    }
+    await cluster.client.create(bindings, None, binding)
+    await cluster.collection()
+    await cluster.project(broadcast={"state": "Running", "id": "first"})
+    async with cluster.operator():
+        await cluster.phase("Waiting")
+        await cluster.pod("show-first-1")
+    async with limited.operator():
+        address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
+        await cluster.create("Destination", "main", {"projectId": "show", "address": address})
+        await cluster.ready("Destination", "main", "Disconnected")
+
+        async def told() -> list[int]:
+            events = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
+            return [each["count"] for each in events if each["reason"] == "Forbidden"]
+
+        assert await until("an Event", told) == [1]
+        await cluster.patch("Project", "show", {"metadata": "looked at again"})
+        await cluster.client.merge_patch(
+            roles, None, user, {"rules": [*rules, {**rules[1], "resources": ["projects/status"]}]}
+        )
+
+        async def counted() -> bool:
+            show = await cluster.get("Project", "show")
+            return bool(show and show["status"]["destinations"]["total"] == 1)
+
+        await until("the status is written", counted)
+        assert await told() == [1]
+        assert len(await cluster.pods()) == 1

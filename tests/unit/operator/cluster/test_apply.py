@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 from tests.support.documents import credentials_document, destination_document, document
-from tests.support.worlds import NOW, SETTINGS, collection, destination, project
+from tests.support.worlds import NOW, SETTINGS, collection, destination, on_air, project
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.kube.apis import Api
@@ -15,9 +15,12 @@ from onair_crds.kube.errors import ApiError, ApiUnavailable, ApiUnreachable
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.collection import CollectionStatus
 from onair_crds.resources.destination import DestinationStatus
-from onair_crds.resources.project import ProjectStatus
+from onair_crds.resources.enums import BroadcastPhase, RoomPhase
+from onair_crds.resources.project import BroadcastStatus, ProjectStatus
+from onair_crds.resources.room import RoomStatus
 from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster.actions import (
+    Action,
     Adopt,
     CreatePod,
     DeleteSecret,
@@ -46,6 +49,10 @@ class ApiServer:
         self.version = 100
         self.conflict = False
         self.refusal: ApiError | None = None
+        self.no_right: set[str] = set()
+        """Plurals whose status may not be written."""
+        self.attempts = 0
+        """To write a status."""
         self.created: list[str] = []
 
     async def create(self, api: Api, _: str, document: Document) -> Document:
@@ -67,6 +74,10 @@ class ApiServer:
 
     async def json_patch(self, api: Api, _: str, name: str, operations: JsonPatch, __: str) -> Document:
         spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
+        self.attempts += 1
+        if api.plural in self.no_right:
+            message = f'User "operator" cannot patch resource "{api.plural}/status" in API group "onair.dev"'
+            raise ApiError(403, "Forbidden", message)
         return self._written(api, name, operations[0]["value"], spec)
 
     async def merge_patch(self, api: Api, _: str, name: str, patch: Document) -> Document:
@@ -149,6 +160,48 @@ async def test_a_conflict_voids_the_rest_of_a_plan(setting: Setting) -> None:
         await setting.applier.apply([WriteStatus(project(), ProjectStatus()), event])
     assert setting.events.recorded == []
     assert setting.changes == []
+
+
+async def test_without_the_right_to_write_what_only_tells_the_rest_of_a_plan_is_carried_out(
+    setting: Setting,
+) -> None:
+    setting.api.no_right = {"projects", "destinations"}
+    show = project(status={"broadcast": on_air()})
+    told = show.status.model_copy(update={"state": "OnAir"})
+    plan: list[Action] = [
+        WriteStatus(show, told),
+        *(WriteStatus(destination(name), DestinationStatus()) for name in ("a", "b", "c")),
+        Event(show, "Slate", "told at each attempt otherwise"),
+        Requeue(Key("Project", "show"), 0.0),
+    ]
+    with pytest.raises(ApiError, match="projects/status"):
+        await setting.applier.apply(plan)
+    assert await setting.queue.take() == Key("Project", "show")
+    assert (setting.api.attempts, setting.events.recorded) == (2, [])
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"broadcast": None},
+        {"previous": BroadcastStatus(id="before", phase=BroadcastPhase.ARCHIVED)},
+        {"used": ["another"]},
+        {"trigger_start": "camera"},
+        {"room": RoomStatus(opening=1, phase=RoomPhase.OPENING, since="2026-05-01T10:00:00Z")},
+    ],
+)
+async def test_without_the_right_to_record_what_is_decided_next_nothing_is_done(
+    setting: Setting, record: Document
+) -> None:
+    setting.api.no_right = {"projects"}
+    show = project(status={"broadcast": on_air()})
+    plan = [
+        WriteStatus(show, show.status.model_copy(update=record)),
+        CreatePod("show-run-2", show, "run", 2),
+    ]
+    with pytest.raises(ApiError, match="projects/status"):
+        await setting.applier.apply(plan)
+    assert setting.api.created == []
 
 
 async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(setting: Setting) -> None:

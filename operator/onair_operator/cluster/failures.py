@@ -1,0 +1,46 @@
+"""Failures in a row of each key: when it is looked at again, and which of them are worth a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+
+from onair_crds.kube.errors import ApiError
+from onair_operator.cluster.queue import Key, WorkQueue
+
+log = structlog.get_logger()
+
+FIRST_RETRY_S, LAST_RETRY_S = 0.05, 10.0
+FORBIDDEN_RETRY_S = 60.0
+"""At last, for what an administrator has to grant."""
+
+
+@dataclass
+class _Failing:
+    times: int = 0
+    told: bool = False
+    """Of a missing right."""
+
+
+class Failures:
+    def __init__(self, queue: WorkQueue) -> None:
+        self._queue = queue
+        self._failing: dict[Key, _Failing] = {}
+
+    def add(self, key: Key, error: ApiError) -> bool:
+        """Has the key looked at again after a while; whether people are to hear of it who have not."""
+        failing = self._failing.setdefault(key, _Failing())
+        longest_s = FORBIDDEN_RETRY_S if error.lacks_right else LAST_RETRY_S
+        self._queue.add_after(key, min(FIRST_RETRY_S * 2.0 ** min(failing.times, 16), longest_s))
+        failing.times += 1
+        passes = error.conflict or error.not_found
+        if passes or (error.lacks_right and failing.told):
+            return False
+        failing.told = failing.told or error.lacks_right
+        log.warning("reconcile.failed", key=str(key), reason=error.reason, error=error.message)
+        return True
+
+    def forget(self, key: Key) -> None:
+        """It was looked at without a failure."""
+        self._failing.pop(key, None)
