@@ -116,7 +116,7 @@ class _Runtime:
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
-        gateways.follow(secret)
+        gateways.follow(secret, self._election.term)
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:

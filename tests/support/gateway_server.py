@@ -14,6 +14,7 @@ from tests.support.control_plane import free_port
 from onair_crds.contract.ingest_gateway import (
     PULLS_PATH,
     STREAMS_PATH,
+    TERM_HEADER,
     Heartbeat,
     Pulls,
     StreamState,
@@ -54,6 +55,8 @@ class GatewayServer:
         """While it is true, it says nothing but what no gateway says."""
         self.redirects_to: str | None = None
         """Where it sends whoever asks, if anywhere."""
+        self.terms: set[str] = set()
+        """Of leaders, that requests showed."""
         self.asked: Counter[str] = Counter()
         """How many requests came, by method, whoever sent them."""
         self.connections = 0
@@ -103,6 +106,7 @@ class GatewayServer:
 
     def _check(self, request: web.Request) -> None:
         self.asked[request.method] += 1
+        self.terms.add(request.headers.get(TERM_HEADER, ""))
         if self.redirects_to:
             raise web.HTTPTemporaryRedirect(self.redirects_to + request.path)
         if request.headers.get("Authorization") != f"Bearer {gateway_token(self.secret, 'operator')}":

@@ -28,15 +28,25 @@ PULLS_PATH = "/v1/pulls"
 """PUT `Pulls`: everything that this gateway is to pull; what is not named any more is ended."""
 HEARTBEAT_S = 0.5
 
+TERM_HEADER = "OnAir-Leader-Term"
+"""Header of the operator's requests: a number that grows with each leader. What one with a lower number
+than a gateway has heard of wants to be pulled or disconnected is refused: 409."""
+
 INGEST_SECRET = "onair-ingest"  # noqa: S105 - the name of a Secret
 """Secret of the release's namespace, made by the operator, that tokens of gateways are made with."""
 INGEST_SECRET_KEY = "secret"  # noqa: S105 - the name of a key
 """Key within it; the bytes of its value, as a volume shows them, are the `secret` of the functions below."""
 
 LEAST_SECRET_BYTES = 16
+MAX_TERM_DIGITS = 20
 
 HOOK_PATH = "/internal/ingest/publish"
 """POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
+
+
+def term_of(header: str) -> int | None:
+    """The leader's term that a header shows; None where it shows none."""
+    return int(header) if header.isascii() and header.isdecimal() and len(header) <= MAX_TERM_DIGITS else None
 
 
 def stream_of_key(stream_key: str) -> str:

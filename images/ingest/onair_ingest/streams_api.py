@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, gateway_token
+from onair_crds.contract.ingest_gateway import (
+    PULLS_PATH,
+    STREAMS_PATH,
+    TERM_HEADER,
+    gateway_token,
+    term_of,
+)
 from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
 from onair_crds.runtime.bearer import shows_token
+from onair_crds.runtime.http_listener import listen
+from onair_ingest.leader_terms import LeaderTerms
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
 from onair_ingest.previews.previews import Previews
 from onair_ingest.pulls.pulls import Pulls
@@ -18,6 +27,7 @@ from onair_ingest.streams.streams import Streams
 
 MAX_PULLS = 64 * 1024 * 1024
 """Bytes: of ten thousand pulls with the longest urls that a source may have. Only the operator's are read."""
+BODY_TIMEOUT_S = 10.0
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -29,6 +39,7 @@ class StreamsApi:
         self._pulls = pulls
         self._previews = previews
         self._readers = readers
+        self._terms = LeaderTerms()
         self._token = gateway_token(secret, "operator")
 
     async def start(self, port: int) -> web.AppRunner:
@@ -40,10 +51,7 @@ class StreamsApi:
         app.router.add_put(PREVIEWS_PATH + "/{room}", self._for_operator(self._put_previews))
         app.router.add_delete(STREAMS_PATH + "/{stream}", self._for_operator(self._disconnect))
         self._readers.add_to(app)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await runner.setup()
-        await web.TCPSite(runner, None, port).start()
-        return runner
+        return await listen(app, None, port)
 
     def _for_operator(self, handler: Handler) -> Handler:
         async def guarded(request: web.Request) -> web.StreamResponse:
@@ -56,16 +64,19 @@ class StreamsApi:
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
         await response.prepare(request)
+        term = _term(request)
         try:
             async for line in self._streams.follow():
+                self._terms.hear(term)
                 await response.write(line.wire().encode() + b"\n")
         except ConnectionError:
             pass
         return response
 
     async def _put_pulls(self, request: web.Request) -> web.Response:
+        body = await self._leaders_body(request)
         try:
-            await self._pulls.set(Wanted.model_validate_json(await request.read()))
+            await self._pulls.set(Wanted.model_validate_json(body))
         except ValueError:  # its text may hold an address
             return web.json_response({"message": "not pulls"}, status=400)
         return web.Response(status=204)
@@ -75,16 +86,40 @@ class StreamsApi:
         return web.Response(text=rooms.wire(), content_type="application/json")
 
     async def _put_previews(self, request: web.Request) -> web.Response:
+        body = await self._leaders_body(request)
         try:
-            wanted = RoomPreviews.model_validate_json(await request.read())
+            wanted = RoomPreviews.model_validate_json(body)
         except ValueError:  # its text may hold a token
             return web.json_response({"message": "not previews"}, status=400)
         self._previews.set(request.match_info["room"], wanted)
         return web.Response(status=204)
 
     async def _disconnect(self, request: web.Request) -> web.Response:
+        self._refuse_former_leader(request)
         try:
             found = await self._streams.disconnect(request.match_info["stream"])
         except MediaMtxUnavailable as error:
             return web.json_response({"message": f"the ingest server: {error}"}, status=503)
         return web.Response(status=204 if found else 404)
+
+    async def _leaders_body(self, request: web.Request) -> bytes:
+        """What the operator that leads sends.
+
+        Raises:
+            web.HTTPException: it comes too late, or another one leads by now.
+        """
+        try:
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                body = await request.read()
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="the request did not come in time") from None
+        self._refuse_former_leader(request)  # now, as the body may have taken long
+        return body
+
+    def _refuse_former_leader(self, request: web.Request) -> None:
+        if not self._terms.hear(_term(request)):
+            raise web.HTTPConflict(text="another operator has begun to lead since")
+
+
+def _term(request: web.Request) -> int | None:
+    return term_of(request.headers.get(TERM_HEADER, ""))

@@ -40,7 +40,10 @@ class LeaderElection:
         self._renewed_at = 0.0
         # A margin, so that this process stops writing before another may begin.
         self._limit_s = settings.lease_duration_s * 0.75
+        self._version = 0
         self.leading = False
+        self.term = 0
+        """Of this leader: grows with each one, whichever process it is, though the Lease be deleted."""
 
     def may_act(self) -> bool:
         """Whether this process leads for certain; to be asked before anything that only a leader may do.
@@ -54,7 +57,7 @@ class LeaderElection:
         while True:
             await self._until_elected()
             log.info("leader.elected", identity=self._identity)
-            self.leading = True
+            self.leading, self.term = True, self._version
             work = asyncio.ensure_future(lead())
             renewal = asyncio.ensure_future(self._until_lost())
             try:
@@ -95,7 +98,9 @@ class LeaderElection:
             lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
             if not self._may_take(lease):
                 return False
-            await self._client.replace(LEASES, self._namespace, self._settings.lease_name, self._held(lease))
+            held = await self._client.replace(
+                LEASES, self._namespace, self._settings.lease_name, self._held(lease)
+            )
         except ApiUnavailable as error:
             log.debug("lease.unavailable", error=error.message)
             return False
@@ -104,7 +109,7 @@ class LeaderElection:
                 log.debug("lease.contended", error=error.message)
                 return False
             return await self._create(started)
-        self._renewed_at = started
+        self._renewed_at, self._version = started, int(held["metadata"]["resourceVersion"])
         self._seen = (self._identity, "")
         return True
 
@@ -112,10 +117,10 @@ class LeaderElection:
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
         document = self._held({**lease, "metadata": {"name": self._settings.lease_name}, "spec": {}})
         try:
-            await self._client.create(LEASES, self._namespace, document)
+            created = await self._client.create(LEASES, self._namespace, document)
         except ApiError:
             return False
-        self._renewed_at = started
+        self._renewed_at, self._version = started, int(created["metadata"]["resourceVersion"])
         return True
 
     def _may_take(self, lease: Document) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Annotated
 from urllib.parse import quote
@@ -52,11 +52,15 @@ class GatewayClient:
     """Follows one gateway from its construction to `close`."""
 
     def __init__(
-        self, settings: GatewaySettings, token: str, streams: Streams, leads: Callable[[], bool]
+        self,
+        settings: GatewaySettings,
+        headers: Mapping[str, str],
+        streams: Streams,
+        leads: Callable[[], bool],
     ) -> None:
         """
         Args:
-            token: shown with every request.
+            headers: shown with every request: the token and the leader's term.
             leads: whether this process may act at the moment.
         """
         self._name, self._url = settings.name, settings.url.rstrip("/")
@@ -72,9 +76,7 @@ class GatewayClient:
         self._cutting: dict[str, asyncio.Task[None]] = {}
         # A pod that is restarted has another address under its name.
         connector = aiohttp.TCPConnector(use_dns_cache=False)
-        self._session = aiohttp.ClientSession(
-            connector=connector, read_bufsize=MAX_LINE, headers={"Authorization": f"Bearer {token}"}
-        )
+        self._session = aiohttp.ClientSession(connector=connector, read_bufsize=MAX_LINE, headers=headers)
         REACHABLE.labels(self._name).set(0)
         self._tasks = (
             asyncio.create_task(self._follow(), name=f"follow {self._name}"),

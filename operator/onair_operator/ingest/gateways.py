@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from pydantic import SecretStr
 
-from onair_crds.contract.ingest_gateway import Pulls, gateway_token, reader_token
+from onair_crds.contract.ingest_gateway import TERM_HEADER, Pulls, gateway_token, reader_token
 from onair_crds.contract.program import ProgramSource
 from onair_operator.ingest.client import GatewayClient
 from onair_operator.ingest.streams import News, Streams
@@ -34,12 +34,12 @@ class Gateways:
         self._clients: dict[str, GatewayClient] = {}
         self.streams = Streams(self._settings, changed)
 
-    def follow(self, secret: bytes) -> None:
-        """Follows all gateways from now on; `secret` is the installation's."""
+    def follow(self, secret: bytes, term: int) -> None:
+        """Follows all gateways from now on; `secret` is the installation's, `term` the leader's."""
         self.take_secret(secret)
-        token = gateway_token(secret, "operator")
+        headers = {"Authorization": f"Bearer {gateway_token(secret, 'operator')}", TERM_HEADER: str(term)}
         self._clients = {
-            each.name: GatewayClient(each, token, self.streams, self._leads) for each in self._settings
+            each.name: GatewayClient(each, headers, self.streams, self._leads) for each in self._settings
         }
 
     def take_secret(self, secret: bytes) -> None:

@@ -9,7 +9,14 @@ from typing import Any, cast
 import pytest
 from pydantic import SecretStr
 
-from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, Pull, Pulls, gateway_token
+from onair_crds.contract.ingest_gateway import (
+    PULLS_PATH,
+    STREAMS_PATH,
+    TERM_HEADER,
+    Pull,
+    Pulls,
+    gateway_token,
+)
 from onair_crds.contract.previews import PREVIEWS_PATH
 from onair_crds.resources.base import MAX_URL
 from onair_ingest.readers.routes import ReaderRoutes
@@ -20,13 +27,18 @@ STREAM = "a" * 32
 
 
 class Taken:
-    """Pulls that are only counted."""
+    """Pulls that are only counted, and streams that are only noted."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.disconnected: list[str] = []
 
     async def set(self, wanted: Pulls) -> None:
         self.count = len(wanted.pulls)
+
+    async def disconnect(self, stream: str) -> bool:
+        self.disconnected.append(stream)
+        return True
 
 
 @pytest.fixture
@@ -35,23 +47,37 @@ def pulls() -> Taken:
 
 
 @pytest.fixture
-async def ask(pulls: Taken) -> AsyncIterator[Callable[[bytes], Any]]:
+async def port(pulls: Taken) -> AsyncIterator[int]:
+    nothing, taken = cast(Any, None), cast(Any, pulls)
+    runner = await StreamsApi(taken, taken, nothing, SECRET, ReaderRoutes(nothing, SECRET)).start(0)
+    yield next(address[1] for address in runner.addresses if len(address) == 2)  # of IPv4
+    await runner.cleanup()
+
+
+async def status_of(reader: asyncio.StreamReader) -> int:
+    return int((await reader.readline()).split()[1])
+
+
+@pytest.fixture
+def ask(port: int) -> Callable[[bytes], Any]:
     """Sends a request as it is; gives the status of the response."""
-    nothing = cast(Any, None)
-    runner = await StreamsApi(
-        nothing, cast(Any, pulls), nothing, SECRET, ReaderRoutes(nothing, SECRET)
-    ).start(0)
-    port = next(address[1] for address in runner.addresses if len(address) == 2)  # of IPv4
 
     async def send(request: bytes) -> int:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request)
-        status = int((await reader.readline()).split()[1])
+        status = await status_of(reader)
         writer.close()
         return status
 
-    yield send
-    await runner.cleanup()
+    return send
+
+
+def operators(line: str, term: int | None, body: bytes = b"") -> bytes:
+    """A request of the operator's, with the term of a leader."""
+    shown = "" if term is None else f"{TERM_HEADER}: {term}\r\n"
+    token = f"Authorization: Bearer {gateway_token(SECRET, 'operator')}\r\n"
+    head = f"{line} HTTP/1.1\r\nHost: gateway\r\n{token}{shown}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
 
 
 @pytest.mark.parametrize("shown", [b"", b"Bearer ", b"Bearer \xff\xfe", "Bearer \U0001f511".encode()])
@@ -79,9 +105,32 @@ async def test_thousands_of_pulls_with_the_longest_urls_are_taken(
     url = "rtmp://media.example/live/"
     longest = Pull(url=SecretStr(url.ljust(MAX_URL, "a")))
     body = Pulls(pulls={f"pull-{number}": longest for number in range(10_000)}).wire().encode()
-    head = (
-        f"PUT {PULLS_PATH} HTTP/1.1\r\nHost: gateway\r\nContent-Length: {len(body)}\r\n"
-        f"Authorization: Bearer {gateway_token(SECRET, 'operator')}\r\n\r\n"
-    )
-    assert await ask(head.encode() + body) == 204
+    assert await ask(operators(f"PUT {PULLS_PATH}", None, body)) == 204
     assert pulls.count == 10_000
+
+
+ONE = Pulls(pulls={"pull-a": Pull(url=SecretStr("rtmp://media.example/live/a"))}).wire().encode()
+TWO = Pulls(pulls={name: Pull(url=SecretStr("rtmp://media.example/live/a")) for name in ("pull-a", "pull-b")})
+PUT, DELETE = f"PUT {PULLS_PATH}", f"DELETE {STREAMS_PATH}/{STREAM}"
+
+
+async def test_what_a_former_leader_wants_comes_too_late(ask: Callable[[bytes], Any], pulls: Taken) -> None:
+    assert await ask(operators(PUT, 8, ONE)) == 204
+    assert await ask(operators(PUT, 7, TWO.wire().encode())) == 409
+    assert await ask(operators(DELETE, 7)) == 409
+    assert await ask(operators(f"PUT {PREVIEWS_PATH}/room", 7, b"{}")) == 409
+    assert (pulls.count, pulls.disconnected) == (1, [])
+    assert await ask(operators(DELETE, 8)) == 204
+
+
+async def test_pulls_of_a_former_leader_are_refused_though_they_were_begun_before(
+    port: int, ask: Callable[[bytes], Any], pulls: Taken
+) -> None:
+    begun = operators(PUT, 7, TWO.wire().encode())
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(begun[:-10])
+    assert await ask(operators(PUT, 8, ONE)) == 204
+    writer.write(begun[-10:])
+    assert await status_of(reader) == 409
+    writer.close()
+    assert pulls.count == 1

@@ -64,6 +64,7 @@ async def test_a_released_lease_is_taken_at_once(client: KubeClient, namespace: 
     await first.release()
     waiting = asyncio.create_task(second.campaign(lead_forever))
     assert await until_leading(second) < SETTINGS.lease_duration_s
+    assert second.term > first.term > 0
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
 

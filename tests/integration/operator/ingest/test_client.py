@@ -16,6 +16,7 @@ from onair_operator.ingest.client import UNREACHABLE_AFTER_S
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.observed import Contact
 
+TERM = 7
 PULLS = Pulls(pulls={"pull-relay": Pull(url="rtmp://media.example/live/secret")})
 
 
@@ -28,7 +29,7 @@ async def server() -> AsyncIterator[GatewayServer]:
 @asynccontextmanager
 async def followed(server: GatewayServer, secret: bytes = SECRET) -> AsyncIterator[Gateways]:
     gateways = Gateways([server.settings])
-    gateways.follow(secret)
+    gateways.follow(secret, TERM)
     try:
         yield gateways
     finally:
@@ -129,6 +130,7 @@ async def test_a_publisher_is_cut_off(server: GatewayServer) -> None:
         gateways.cut_off(server.name, "a")
         await until(lambda: not flows(gateways))
         assert server.cut_off == ["a"]
+        assert server.terms == {str(TERM)}, "whoever led before is known by it"
 
 
 async def test_pulls_are_handed_over_until_they_are_taken_and_again_to_one_that_restarted(

@@ -23,6 +23,7 @@ class ApiServer:
 
     def __init__(self) -> None:
         self.lease: Document | None = None
+        self.version = 0
 
     async def get(self, _: Api, __: str, ___: str) -> Document:
         if self.lease is None:
@@ -30,12 +31,13 @@ class ApiServer:
         return self.lease
 
     async def create(self, _: Api, __: str, document: Document) -> Document:
-        self.lease = document
-        return document
+        self.version += 1
+        metadata = {**document["metadata"], "resourceVersion": str(self.version)}
+        self.lease = {**document, "metadata": metadata}
+        return self.lease
 
-    async def replace(self, _: Api, __: str, ___: str, document: Document) -> Document:
-        self.lease = document
-        return document
+    async def replace(self, api: Api, namespace: str, _: str, document: Document) -> Document:
+        return await self.create(api, namespace, document)
 
 
 async def until(condition: Any) -> None:
@@ -58,3 +60,15 @@ async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     assert not election.may_act()
     await until(election.may_act)
     campaign.cancel()
+
+
+async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> None:
+    api, terms = ApiServer(), []
+    for name in ("first", "second", "first"):
+        election = LeaderElection(cast(Any, api), "onair-system", name, SETTINGS)
+        campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
+        await until(lambda election=election: election.leading)
+        terms.append(election.term)
+        campaign.cancel()
+        api.lease = None
+    assert terms == sorted(set(terms))
