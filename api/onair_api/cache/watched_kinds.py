@@ -14,8 +14,9 @@ from onair_crds.contract.labels import (
     REVOKED_TOKEN_TYPE,
     SIGNING_KEY_TYPE,
 )
+from onair_crds.contract.rooms import room_name
 from onair_crds.kube.apis import CUSTOM, SECRETS, Api
-from onair_crds.kube.store import IndexKey, Kinds
+from onair_crds.kube.store import Index, IndexKey, Kinds
 from onair_crds.shapes import Document
 
 COLLECTION = "Collection"
@@ -33,6 +34,8 @@ PARENT = "parent"
 """The index of every kind: what an object belongs to."""
 STREAM = "stream"
 """The index of credentials by the hash of a stream key."""
+ROOM = "room"
+"""The index of projects by the name of their room."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,11 @@ def _stream(secret: Document) -> tuple[IndexKey, ...]:
     return ((stream,),) if stream else ()
 
 
-KINDS: Kinds = {
-    each.kind: {PARENT: _by_parent(each), **({STREAM: _stream} if each.kind == CREDENTIALS else {})}
-    for each in WATCHED
-}
+def _room(project: Document) -> tuple[IndexKey, ...]:
+    return ((room_name(project["metadata"]["uid"]),),)
+
+
+INDICES: dict[str, dict[str, Index]] = {CREDENTIALS: {STREAM: _stream}, PROJECT: {ROOM: _room}}
+"""Beside that by parent."""
+KINDS: Kinds = {each.kind: {PARENT: _by_parent(each), **INDICES.get(each.kind, {})} for each in WATCHED}
 """The store's kinds and their indices."""

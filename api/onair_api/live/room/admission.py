@@ -8,14 +8,14 @@ import jwt
 
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.watched_kinds import PROJECT
+from onair_api.cache.watched_kinds import PROJECT, ROOM
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
 from onair_api.live.room.desired import barred, present_opening, room_wanted, with_room
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.service import REMOVED, RETRY_S, opening_key
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
-from onair_crds.contract.rooms import EMPTY_ROOM_S, is_barred, room_name, user_of
+from onair_crds.contract.rooms import EMPTY_ROOM_S, is_barred, user_of
 from onair_crds.kube.store import Entry
 from onair_crds.resources.room import BarredParticipant
 from onair_crds.room_server.client import RoomServer
@@ -80,8 +80,8 @@ class RoomAdmission:
 
     def project_of(self, room: str) -> Entry | None:
         """The project that a room is of, unless it is being deleted."""
-        known = self._cluster.view.all(PROJECT)
-        return next((each for each in known if room_name(each.uid) == room and not each.deleting), None)
+        known = self._cluster.view.select(PROJECT, ROOM, room)
+        return next((each for each in known if not each.deleting), None)
 
     async def open(self, admitted: Admitted) -> None:
         """Makes the room exist on the server: it may be the first join, or the server was restarted.

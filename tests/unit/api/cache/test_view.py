@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import PROJECT
+from onair_api.cache.watched_kinds import PROJECT, ROOM
+from onair_crds.contract.rooms import room_name
 from onair_crds.shapes import Document
 
 
@@ -49,3 +50,12 @@ def test_children_come_oldest_first_by_the_finer_time() -> None:
     for number, (name, metadata) in enumerate(times.items()):
         view.put(PROJECT, project(name, number + 1, **metadata))
     assert [e.name for e in view.children(PROJECT, "c")] == ["d", "b", "a", "c"]
+
+
+def test_a_project_is_found_by_its_room() -> None:
+    view = View()
+    for name in ("a", "b"):
+        view.put(PROJECT, project(name, 5))
+    assert [each.name for each in view.select(PROJECT, ROOM, room_name("uid-a"))] == ["a"]
+    view.remove(PROJECT, "a", "uid-a")
+    assert view.select(PROJECT, ROOM, room_name("uid-a")) == []
