@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import ssl
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import structlog
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address import PullAddress, parse_address
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
-from onair_ingest.pulls.relay import Relay
+from onair_ingest.pulls.relay import CLOSED, Relay
 from onair_ingest.streams.key import PULLS
 
 log = structlog.get_logger()
@@ -22,7 +23,6 @@ NO_MEDIA_S = 10.0
 """A pull that brings no media for this long is tried anew."""
 RECONNECT_S = 1.0
 """MediaMTX connects a second time where the server asks for a password."""
-LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,11 @@ class Pull:
         self._pauses = pauses
         self._flows = flows
         self._failed = failed
+        self._changed = asyncio.Event()
+
+    def changed(self) -> None:
+        """Notes that its media, or its connection, has begun or ended: nothing is looked at in between."""
+        self._changed.set()
 
     async def run(self) -> None:
         failures = 0
@@ -83,7 +88,7 @@ class Pull:
 
     async def _attempt(self, address: PullAddress) -> tuple[bool, str]:
         """Pulls until that ends; gives whether media came, and why it ended."""
-        relay = Relay(address, self._guard, self._tls)
+        relay = Relay(address, self._guard, self._tls, self.changed)
         async with relay as url:
             try:
                 await self._mediamtx.set_path(self._path, url)
@@ -100,14 +105,19 @@ class Pull:
     async def _until_over(self, relay: Relay) -> tuple[bool, str]:
         loop = asyncio.get_running_loop()
         flowed, silent_since_s = False, loop.time()
-        closed_since_s: float | None = None
         while True:
-            await asyncio.sleep(LOOK_S)
-            now_s = loop.time()
-            if self._flows():
-                flowed, silent_since_s = True, now_s
-            closed_since_s = (closed_since_s or now_s) if relay.closed.is_set() else None
-            if closed_since_s and (flowed or now_s - closed_since_s > RECONNECT_S):
-                return flowed, relay.error or "its server closed the connection"
-            if now_s - silent_since_s > NO_MEDIA_S:
+            self._changed.clear()
+            now_s, flows = loop.time(), self._flows()
+            flowed |= flows
+            closed_s = relay.closed_at_s
+            if closed_s is not None and (flowed or now_s - closed_s >= RECONNECT_S):
+                return flowed, relay.error or CLOSED
+            if not flows and now_s - silent_since_s >= NO_MEDIA_S:
                 return flowed, f"no media arrived for {NO_MEDIA_S:g} s"
+            due_s = [] if flows else [silent_since_s + NO_MEDIA_S]
+            due_s += [] if closed_s is None else [closed_s + RECONNECT_S]
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(min(due_s, default=None)):
+                    await self._changed.wait()
+            if flows:
+                silent_since_s = loop.time()

@@ -81,6 +81,7 @@ class Pulls:
         pull = Pull(
             stream, url, self._mediamtx, self._guard, self._tls, self._pauses, flows=flows, failed=failed
         )
+        self._streams.watch(stream, pull.changed)
         log.info("pull.begun", stream=stream)
         self._running[stream] = (pull, asyncio.create_task(pull.run(), name=stream))
 

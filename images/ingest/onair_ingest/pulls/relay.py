@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import re
 import ssl
+from collections.abc import Callable
 
 from onair_ingest.pulls.address import PullAddress, relay_authority
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
@@ -27,15 +28,26 @@ CLOSED = "its server closed the connection"
 class Relay:
     """Listens on the loopback, as a context manager. `error` says why the last connection failed."""
 
-    def __init__(self, address: PullAddress, guard: AddressGuard, tls: ssl.SSLContext) -> None:
+    def __init__(
+        self,
+        address: PullAddress,
+        guard: AddressGuard,
+        tls: ssl.SSLContext,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """
+        Args:
+            changed: is called when a connection has begun or ended.
+        """
         self._address = address
         self._guard = guard
         self._tls = tls if address.encrypted else None
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._changed = changed
         self.error: str | None = None
-        self.closed = asyncio.Event()
-        """Set when a connection has ended."""
+        self.closed_at_s: float | None = None
+        """When the connection ended, by the event loop's clock; None while there is one, or was none yet."""
 
     async def __aenter__(self) -> str:
         """Gives the address that MediaMTX is to pull from."""
@@ -53,7 +65,8 @@ class Relay:
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if task := asyncio.current_task():
             self._connections.add(task)
-        self.closed.clear()
+        self.closed_at_s = None
+        self._changed()
         try:
             await self._relay(reader, writer)
         except PullRefused as refused:
@@ -66,7 +79,8 @@ class Relay:
             if task:
                 self._connections.discard(task)
             writer.close()
-            self.closed.set()
+            self.closed_at_s = asyncio.get_running_loop().time()
+            self._changed()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.error = None

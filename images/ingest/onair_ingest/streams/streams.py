@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 
 import structlog
 
@@ -37,6 +37,7 @@ class Streams:
         self._judgement = Judgement(silent_after_s)
         self._failed_pulls: dict[str, StreamState] = {}
         self._followers: set[_Follower] = set()
+        self._watches: dict[str, Callable[[], None]] = {}
         self._looking = asyncio.Lock()
         self._settled = asyncio.Event()
         self._responded_at_s = time.monotonic()
@@ -139,9 +140,14 @@ class Streams:
         if state != known:
             self.tell([state])
 
+    def watch(self, stream: str, changed: Callable[[], None]) -> None:
+        """Calls `changed` with every change of a pull, until it has ended."""
+        self._watches[stream] = changed
+
     def pull_ended(self, stream: str) -> None:
         """A pull is wanted no more."""
         self._failed_pulls.pop(stream, None)
+        self._watches.pop(stream, None)
 
     def tell(self, changed: Iterable[StreamState]) -> None:
         """Tells the followers of changed states."""
@@ -156,6 +162,8 @@ class Streams:
                 protocol=state.protocol,
                 error=state.error,
             )
+            if watch := self._watches.get(state.stream):
+                watch()
             for follower in self._followers:
                 follower.add(state)
 
