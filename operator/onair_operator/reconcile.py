@@ -206,6 +206,8 @@ class ReconcileLoop:
             self._look_at_gateways()
         if self._world and change.gone and change.gone.kind == PROJECT:
             self._world.rooms.drop(room_name(change.gone.uid), change.gone.name)
+            for project in self._world.streams.claim(change.gone.name, {}):
+                self._queue.add(Key(PROJECT, project))
         for key in keys_of(self._store, change):
             self._queue.add(key)
 

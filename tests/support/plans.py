@@ -12,6 +12,7 @@ from onair_crds.resources.project import BroadcastStatus, ProjectStatus
 from onair_operator.cluster.actions import (
     Action,
     Adopt,
+    ClaimStreams,
     CreatePod,
     DeletePod,
     Event,
@@ -32,6 +33,7 @@ def plan(observed: ObservedProject, now: dt.datetime = NOW) -> list[Action]:
 def settled(observed: ObservedProject) -> ObservedProject:
     """The world after the plan's status writes, pushes and ownerships have been carried out."""
     show, destinations, encoders = observed.project, list(observed.destinations), dict(observed.encoders)
+    streams = observed.streams
     for action in plan(observed):
         match action:
             case WriteStatus() if action.resource.kind == "Project":
@@ -49,6 +51,8 @@ def settled(observed: ObservedProject) -> ObservedProject:
                 encoders[action.pod_uid] = EncoderView(
                     action.pod_uid, True, view.status if view else None, digest(action.program)
                 )
+            case ClaimStreams():
+                streams = action.streams
             case Adopt() | CreatePod() | DeletePod() | Event():
                 pass
     return ObservedProject(
@@ -57,6 +61,7 @@ def settled(observed: ObservedProject) -> ObservedProject:
             "project": show,
             "destinations": tuple(destinations),
             "encoders": encoders,
+            "streams": streams,
         }
     )
 

@@ -5,7 +5,8 @@ Every action names the resource that it is about.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from onair_crds.contract.ingest_gateway import Pulls
 from onair_crds.contract.program import Program
@@ -145,6 +146,15 @@ class WantPulls:
 
 
 @dataclass(frozen=True)
+class ClaimStreams:
+    """Notes what a project publishes; each project that publishes the same is looked at."""
+
+    project: str
+    streams: Mapping[str, str] = field(repr=False)
+    """Fingerprints by destination."""
+
+
+@dataclass(frozen=True)
 class KeepRoom:
     """Has a room be opened, or closed, and watched, in the background; None: not any more."""
 
@@ -192,6 +202,7 @@ Action = (
     | CreateStreamKey
     | CutOff
     | WantPulls
+    | ClaimStreams
     | KeepRoom
     | MarkNode
     | Event

@@ -19,10 +19,10 @@ from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster import actions
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.lease import LeaseExpired
-from onair_operator.cluster.queue import WorkQueue
+from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
 from onair_operator.cluster.source_actions import SourceActions
-from onair_operator.cluster.watched_kinds import MADE_FOR, POD, SECRET, SOURCE, secrets_of
+from onair_operator.cluster.watched_kinds import MADE_FOR, POD, PROJECT, SECRET, SOURCE, secrets_of
 from onair_operator.cluster.world import Refusal, World
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
@@ -127,6 +127,9 @@ class Applier:
                 await self._delete_secret(action)
             case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls():
                 await self._sources.carry_out(action)
+            case actions.ClaimStreams():
+                for project in self._world.streams.claim(action.project, action.streams):
+                    self._queue.add(Key(PROJECT, project))
             case actions.KeepRoom():
                 self._world.rooms.keep(action.room, action.wanted)
             case actions.MarkNode():

@@ -8,6 +8,7 @@ from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.project import Project
 from onair_operator.cluster.actions import Event
+from onair_operator.destination.conflict import CONFLICTED
 from onair_operator.specs.ready import READY
 
 PASSING = {"Connected", "Disconnected", "Disabled", "NotRunning"}
@@ -32,6 +33,10 @@ def destination_events(
     elif error and _reason(status) == "Disconnected" and error != destination.status.last_error:
         yield Event(destination, "NotConnected", error, warning=True)
     yield from _obstacle(destination, status)
+    known = {each.type for each in destination.status.conditions}
+    for each in status.conditions:
+        if each.type == CONFLICTED and CONFLICTED not in known:
+            yield Event(destination, each.reason, each.message, warning=True)
 
 
 def _obstacle(destination: Destination, status: DestinationStatus) -> Iterator[Event]:

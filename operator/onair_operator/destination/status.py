@@ -10,6 +10,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
+from onair_operator.destination.conflict import CONFLICTED
 from onair_operator.destination.program import KEPT_REASONS, Refusal
 from onair_operator.destination.recording import with_recording
 from onair_operator.specs.ready import Verdict, with_ready
@@ -104,9 +105,10 @@ def _undelivered(
 ) -> DestinationStatus:
     before = destination.status
     disconnected = before.connect is ConnectState.DISCONNECTED
+    conditions = [each for each in before.conditions if each.type != CONFLICTED]
     return DestinationStatus(
         observed_generation=destination.generation,
-        conditions=with_ready(before.conditions, verdict, destination.generation, now),
+        conditions=with_ready(conditions, verdict, destination.generation, now),
         type=type_,
         connect=ConnectState.DISCONNECTED,
         since=before.since if disconnected and before.since else format_time(now),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +11,8 @@ from pydantic import SecretStr
 
 from onair_crds.contract.program import KeptDestination, ProgramDestination
 from onair_crds.resources.destination import Destination
+from onair_crds.resources.enums import BroadcastPhase
+from onair_crds.resources.project import BroadcastStatus
 from onair_operator.destination.program import KEPT_REASONS, Refusal, program_destination
 from onair_operator.project.observed import ObservedProject
 
@@ -54,6 +57,23 @@ def kept_destinations(observed: ObservedProject, found: Deliveries) -> list[Kept
         for each in sorted(observed.destinations, key=lambda d: d.name)
         if wanted(each) and isinstance(known := found[each.name], Refusal) and known.reason in KEPT_REASONS
     ]
+
+
+def streams_on_air(observed: ObservedProject, broadcast: BroadcastStatus | None) -> dict[str, str]:
+    """Fingerprints of the streams that the destinations publish while the show is on air, by destination."""
+    if broadcast is None or broadcast.phase not in (BroadcastPhase.STARTING, BroadcastPhase.RUNNING):
+        return {}
+    found = deliveries(observed)
+    streams = {
+        each.name: _stream_of(program)
+        for each in observed.destinations
+        if wanted(each) and isinstance(program := found[each.name], ProgramDestination)
+    }
+    return {name: _fingerprint(stream) for name, stream in streams.items() if stream}
+
+
+def _fingerprint(stream: tuple[str, ...]) -> str:
+    return hashlib.sha256("\0".join(stream).encode()).hexdigest()
 
 
 def _program(

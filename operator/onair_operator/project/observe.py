@@ -17,6 +17,7 @@ from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import Project
 from onair_crds.resources.source import SourceStatus
+from onair_operator.cluster.claimed_streams import Claimant
 from onair_operator.cluster.watched_kinds import (
     BY_DESTINATION,
     BY_PROJECT,
@@ -55,6 +56,12 @@ def observe(world: World, name: str) -> ObservedProject | None:
     pods = tuple(PodView.of(e.document) for e in store.select(POD, BY_PROJECT, name))
     return ObservedProject(
         project=project,
+        streams=world.streams.of(name),
+        rivals={
+            destination: _rival(store, project, rival)
+            for destination, rival in world.streams.rivals(name).items()
+        },
+        rivals_known_in_s=world.streams.settling_s,
         invalid=stored.invalid,
         defaulted=stored.defaulted,
         collection=collection.head(Collection) if collection else None,
@@ -77,6 +84,14 @@ def observe(world: World, name: str) -> ObservedProject | None:
         trigger_sources=_trigger_sources(store, project),
         program_sources=tuple(_program_sources(world, project)),
     )
+
+
+def _rival(store: Store, project: Project, rival: Claimant) -> str:
+    """Names only what is of the same collection: others may be of somebody else."""
+    other = store.entry(PROJECT, rival.project)
+    if other and other.spec.get("collectionId") == project.spec.collection_id:
+        return f"destination {rival.destination} of project {rival.project}"
+    return "a destination of another collection"
 
 
 def _destination(entry: Entry) -> Destination | None:

@@ -62,6 +62,12 @@ class ObservedProject:
     """The project's room as it was seen last."""
     room_kept: KeptRoom | None = None
     """How it is being kept."""
+    streams: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What is noted of what it publishes: fingerprints by destination."""
+    rivals: Mapping[str, str] = field(default_factory=dict)
+    """By destination, in words, one of another project that publishes the same stream."""
+    rivals_known_in_s: float = 0.0
+    """When all rivals are known: 0 where they are."""
     invalid: str | None = None
     """The rules that the project breaks as it is stored; parts of its spec are as they were, or defaults."""
     defaulted: bool = False

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.owners import is_owned_by
+from onair_crds.contract.program import ProgramDestination
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.project import BroadcastStatus, DestinationCounts, ProjectStatus
@@ -18,6 +19,7 @@ from onair_operator.cluster.actions import (
     Action,
     Adopt,
     AdoptSecret,
+    ClaimStreams,
     DeleteSecret,
     Event,
     Requeue,
@@ -26,11 +28,13 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import DESTINATION
+from onair_operator.destination.conflict import with_conflict
 from onair_operator.destination.events import destination_events
-from onair_operator.destination.status import destination_status
+from onair_operator.destination.program import Refusal
+from onair_operator.destination.status import DeliveryState, destination_status
 from onair_operator.project.broadcast_state_machine import Step, has_encoders, next_step
 from onair_operator.project.conditions import on_air_verdict, project_verdict
-from onair_operator.project.deliveries import deliveries
+from onair_operator.project.deliveries import deliveries, streams_on_air
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import hand_over_program
@@ -68,6 +72,7 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         *create_and_delete_pods(observed, step, now),
         *hand_over_program(observed, step, now, settings),
         *_write_destination_statuses(observed, statuses),
+        *_claim_streams(observed, step),
         *_adopt_children(observed),
         *_secrets(observed, now),
         *room_actions(observed, room, now),
@@ -138,14 +143,32 @@ def _destination_statuses(
 ) -> dict[str, DestinationStatus]:
     found = deliveries(observed)
     return {
-        destination.name: destination_status(
-            destination,
-            found[destination.name],
-            observed.delivery(destination.name, broadcast),
-            now,
-        )
-        for destination in observed.destinations
+        each.name: _status_of(observed, each, found[each.name], observed.delivery(each.name, broadcast), now)
+        for each in observed.destinations
     }
+
+
+def _status_of(
+    observed: ObservedProject,
+    destination: Destination,
+    program: ProgramDestination | Refusal,
+    delivery: DeliveryState,
+    now: dt.datetime,
+) -> DestinationStatus:
+    status = destination_status(destination, program, delivery, now)
+    if observed.rivals_known_in_s:
+        return status
+    return with_conflict(destination, status, observed.rivals.get(destination.name), now)
+
+
+def _claim_streams(observed: ObservedProject, step: Step) -> Iterator[Action]:
+    """Notes what the show publishes, so that others that publish the same are told, and this one."""
+    project = observed.project
+    streams = streams_on_air(observed, step.broadcast)
+    if streams != observed.streams:
+        yield ClaimStreams(project.name, streams)
+    if streams and observed.rivals_known_in_s:
+        yield Requeue(Key(project.kind, project.name), observed.rivals_known_in_s)
 
 
 def _write_destination_statuses(
