@@ -18,7 +18,7 @@ from prometheus_client import Counter, Histogram
 
 from onair_crds.contract.rooms import room_name
 from onair_crds.kube.errors import ApiError
-from onair_crds.kube.store import Change, Entry, Store
+from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import Resource
 from onair_crds.resources.kinds import KINDS
 from onair_operator.cluster.actions import Action, Event
@@ -28,6 +28,7 @@ from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     Lookup,
     children,
+    gateways_of_pull,
     itself,
     labelled,
     parent,
@@ -91,6 +92,8 @@ WORKERS = 8
 BROKEN_RETRY_S = 30.0
 LEASE_RETRY_S = 0.5
 NODE_INTERVAL_S = 1.0
+GATEWAY_LOOK_S = 0.05
+"""From a change of what is pulled until its gateway is looked at: thousands may change in a row."""
 ENTRIES_IN_A_STEP = 100
 RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
 DURATION = Histogram("onair_operator_reconcile_seconds", "Time of one look at a key.")
@@ -177,16 +180,6 @@ def keys_of(store: Store, change: Change) -> set[Key]:
     return {Key(kind, name) for kind, lookup in found for name in lookup(store, change)}
 
 
-def _pull(entry: Entry | None) -> tuple[object, ...] | None:
-    """What a gateway does with a source, and which does; None for what is pulled by none.
-
-    All that is pulled is looked at anew wherever this changes, and not whenever a source's state does.
-    """
-    if entry is None or entry.deleting or (PULLED, ()) not in entry.index_keys:
-        return None
-    return entry.spec, entry.status.get("gateway")
-
-
 class ReconcileLoop:
     """Works the queue off while this process leads."""
 
@@ -202,18 +195,14 @@ class ReconcileLoop:
         """Asks for a look at all that a change bears on, and forgets an object that is gone."""
         if self._world and change.gone:
             self._world.forget(change.gone)
-        if _pull(change.before) != _pull(change.after):
-            self._look_at_gateways()
+        for gateway in gateways_of_pull(self._store, change):
+            self._queue.add_after(Key(GATEWAY, gateway), GATEWAY_LOOK_S)
         if self._world and change.gone and change.gone.kind == PROJECT:
             self._world.rooms.drop(room_name(change.gone.uid), change.gone.name)
             for project in self._world.streams.claim(change.gone.name, {}):
                 self._queue.add(Key(PROJECT, project))
         for key in keys_of(self._store, change):
             self._queue.add(key)
-
-    def _look_at_gateways(self) -> None:
-        for gateway in self._world.gateways.streams.gateways if self._world else ():
-            self._queue.add(Key(GATEWAY, gateway.name))
 
     def told(self, news: News) -> None:
         """Asks for a look at all that a gateway's word bears on."""
@@ -222,7 +211,7 @@ class ReconcileLoop:
         if news.contact:
             sources |= {each.name for each in store.select(SOURCE, BY_GATEWAY, news.gateway)}
             sources |= {each.name for each in store.select(SOURCE, PULLED)}
-            self._look_at_gateways()
+            self._queue.add(Key(GATEWAY, news.gateway))
         for stream in news.streams:
             self._queue.add(Key(STREAM, stream))
         for source in sources:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from onair_crds.contract.ingest import source_of_secret
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
 from onair_crds.contract.owners import is_owned_by
-from onair_crds.kube.store import Change, Store
+from onair_crds.kube.store import Change, Entry, Store
+from onair_crds.shapes import Document
 from onair_operator.cluster.source_streams import streams_of
 from onair_operator.cluster.watched_kinds import (
     BY_SECRET,
@@ -15,6 +17,7 @@ from onair_operator.cluster.watched_kinds import (
     DESTINATION,
     POD,
     PROJECT,
+    PULLED,
 )
 
 Lookup = Callable[[Store, Change], Iterable[str]]
@@ -89,3 +92,22 @@ def streams_of_source(store: Store, change: Change) -> Iterable[str]:
 def streams_of_key(_: Store, change: Change) -> Iterable[str]:
     versions = [entry for entry in change if entry]
     return {key[0] for entry in versions for index, key in entry.index_keys if index == BY_STREAM}
+
+
+class _Pull(NamedTuple):
+    spec: Document
+    gateway: str
+
+
+def gateways_of_pull(_: Store, change: Change) -> Iterable[str]:
+    """Gateways that pull something else now: not that of a source of which the state alone has changed."""
+    before, after = _pull(change.before), _pull(change.after)
+    return {pull.gateway for pull in (before, after) if pull} if before != after else ()
+
+
+def _pull(entry: Entry | None) -> _Pull | None:
+    """What a gateway does with a source, and which does; None for what is pulled by none."""
+    if entry is None or entry.deleting or (PULLED, ()) not in entry.index_keys:
+        return None
+    gateway = entry.status.get("gateway")
+    return _Pull(entry.spec, gateway) if gateway else None

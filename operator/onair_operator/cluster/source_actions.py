@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import secrets
 from collections.abc import Callable
@@ -38,6 +39,8 @@ class SourceActions:
         self._world = world
         self._namespace = namespace
         self._take = take
+        self._listing: asyncio.Task[None] | None = None
+        self._next_listing: asyncio.Task[None] | None = None
 
     async def carry_out(self, action: CreateStreamKey | CutOff | WantPulls) -> None:
         """
@@ -81,14 +84,31 @@ class SourceActions:
         if not (action.unknown and await self._is_known(action.stream)):
             self._world.gateways.cut_off(action.gateway, action.stream)
 
-    async def _is_known(self, stream: str) -> bool:
-        """Whether a source has the stream, by the API server's own word: who was let in may be news to us."""
-        store = self._world.store
+    async def _list_keys(self) -> None:
+        """Lists stream keys afresh, once for all who ask before it has begun: many may be cut off at a time.
+
+        Raises:
+            ApiError: the API server did not respond, or refuses.
+        """
+        if self._next_listing is None:
+            self._next_listing = asyncio.create_task(self._list_keys_after(self._listing))
+            # Whoever waits for it may be cancelled.
+            self._next_listing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.shield(self._next_listing)
+
+    async def _list_keys_after(self, listing: asyncio.Task[None] | None) -> None:
+        if listing:
+            await asyncio.wait({listing})
+        self._listing, self._next_listing = self._next_listing, None
         query = {"fieldSelector": f"type={CREDENTIALS_TYPE}"}
         async for page in self._client.pages(SECRETS, self._namespace, **query):
             for secret in page["items"]:
                 self._take(SECRET, secret)
-        name = source_of(store, stream)
+
+    async def _is_known(self, stream: str) -> bool:
+        """Whether a source has the stream, by the API server's own word: who was let in may be news to us."""
+        await self._list_keys()
+        name = source_of(self._world.store, stream)
         if name is None:
             return False
         try:

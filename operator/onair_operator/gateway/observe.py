@@ -1,47 +1,46 @@
-"""Gathers one gateway and the sources that any gateway is to pull."""
+"""Gathers one gateway and what it is to pull: the sources that are assigned to it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-import structlog
-from pydantic import ValidationError
+from pydantic import SecretStr
 
-from onair_crds.contract.ingest_gateway import Pulls
+from onair_crds.contract.ingest_gateway import Pull, Pulls, stream_of_pull
 from onair_crds.kube.store import Entry
-from onair_crds.resources.source import Source
-from onair_operator.cluster.watched_kinds import PULLED, SOURCE
+from onair_operator.cluster.watched_kinds import BY_GATEWAY, PULLED, SOURCE
 from onair_operator.cluster.world import World
-from onair_operator.ingest.observed import GatewayView
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
 class ObservedGateway:
     name: str
-    gateways: tuple[GatewayView, ...]
-    """All of them."""
-    pulled: tuple[Source, ...] = ()
-    """All sources that are pulled, by whichever."""
+    pulled: Mapping[str, Pull] = field(default_factory=dict)
+    """By stream: the sources that are assigned to it."""
     wanted: Pulls | None = None
     """What it is to pull by now; None where it has not been told."""
 
 
 def observe(world: World, name: str) -> ObservedGateway | None:
     """The gateway; None where the settings have none of this name."""
-    gateways = world.gateways.streams.gateways
-    if name not in {each.name for each in gateways}:
+    gateways = world.gateways
+    if name not in {each.name for each in gateways.streams.gateways}:
         return None
-    read = (_source(entry) for entry in world.store.select(SOURCE, PULLED))
-    pulled = tuple(source for source in read if source)
-    return ObservedGateway(name, gateways, pulled, world.gateways.wanted_pulls(name))
+    assigned = world.store.select(SOURCE, BY_GATEWAY, name)
+    return ObservedGateway(name, dict(_pulls(assigned)), gateways.wanted_pulls(name))
 
 
-def _source(entry: Entry) -> Source | None:
-    """None for one that was stored under rules of before, so that others are pulled without it."""
-    try:
-        return entry.model(Source)
-    except ValidationError:
-        log.warning("source.invalid", source=entry.name)
-        return None
+def _pulls(assigned: list[Entry]) -> Iterator[tuple[str, Pull]]:
+    for entry in assigned:
+        if not entry.deleting and (PULLED, ()) in entry.index_keys:
+            yield stream_of_pull(entry.name), _pull(entry)
+
+
+def _pull(entry: Entry) -> Pull:
+    """What a source is pulled from: one object of each version, as thousands are compared at a time."""
+    pull: Pull | None = entry.records.get(Pull)
+    if pull is None:
+        url = entry.spec["address"]["rtmpPull"].get("url")
+        pull = entry.records[Pull] = Pull(url=SecretStr(str(url)))
+    return pull

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from onair_operator.ingest.observed import Contact, GatewayView
 
 
-def puller_of(source: str, before: str | None, gateways: Iterable[GatewayView]) -> str | None:
+def puller_of(
+    source: str, before: str | None, gateways: Iterable[GatewayView], regions: Collection[str] = ()
+) -> str | None:
     """The gateway that pulls a source: the one that does, while it can be reached, else another one.
 
-    A source that moves goes to the first region that has a gateway, and there to the one that its name
-    chooses, so that sources spread and those of other gateways stay where they are.
+    A source that moves goes to the one that its name chooses, so that sources spread and those of other
+    gateways stay where they are: of the regions that it is on air in, where one of these has a gateway.
     """
     known = {each.name: each for each in gateways}
     if before in known and known[before].contact is not Contact.UNREACHABLE:
         return before
     reachable = [each for each in known.values() if each.contact is Contact.REACHABLE]
-    near = [each.name for each in reachable if each.region == reachable[0].region]
+    near = [each.name for each in reachable if each.region in regions] or [each.name for each in reachable]
     return max(near, key=lambda name: hashlib.sha256(f"{source}\n{name}".encode()).digest(), default=None)

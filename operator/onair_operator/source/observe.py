@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from onair_crds.contract.ingest import secret_name
+from onair_crds.kube.store import Store
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
 from onair_operator.cluster.source_streams import key_stream, streams_of
-from onair_operator.cluster.watched_kinds import COLLECTION, SECRET, SOURCE
+from onair_operator.cluster.watched_kinds import BY_SHOWN, COLLECTION, PROJECT, SECRET, SOURCE
 from onair_operator.cluster.world import World
 from onair_operator.ingest.observed import GatewayView, Sighting
 
@@ -25,6 +27,8 @@ class ObservedSource:
     gateways: tuple[GatewayView, ...] = ()
     sightings: tuple[Sighting, ...] = ()
     """Of all streams that may be its own."""
+    regions: frozenset[str] = frozenset()
+    """Of encoders that show it."""
 
     def gateway(self, name: str | None) -> GatewayView | None:
         return next((each for each in self.gateways if each.name == name), None)
@@ -45,5 +49,12 @@ def observe(world: World, name: str) -> ObservedSource | None:
         has_secret=store.entry(SECRET, secret_name(name)) is not None,
         key_stream=key_stream(store, name),
         gateways=streams.gateways,
+        regions=frozenset(_regions(store, name)),
         sightings=tuple(sorted(found, key=lambda each: (each.state.stream, each.gateway.name))),
     )
+
+
+def _regions(store: Store, source: str) -> Iterator[str]:
+    for project in store.select(PROJECT, BY_SHOWN, source):
+        if region := (project.status.get("broadcast") or {}).get("region"):
+            yield region

@@ -39,7 +39,9 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
     present = present_sighting(observed)
     connection = _connection(observed, present, now)
     if source.pushed is None:
-        connection["gateway"] = puller_of(source.name, source.status.gateway, observed.gateways)
+        connection["gateway"] = puller_of(
+            source.name, source.status.gateway, observed.gateways, observed.regions
+        )
     return SourceStatus(
         observed_generation=source.generation,
         conditions=before.conditions,

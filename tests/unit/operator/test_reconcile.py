@@ -128,7 +128,7 @@ def test_a_gateways_word_bears_on_streams_and_their_sources_and_its_silence_on_a
     loop.told(News("ingest-0", frozenset({"pull-relay", "nobodys"})))
     assert taken(queue) == {"Stream/pull-relay", "Stream/nobodys", "Source/relay"}
     loop.told(News("ingest-0", frozenset(), contact=True))
-    assert taken(queue) == {"Source/phone", "Source/relay"}
+    assert taken(queue) == {"Source/phone", "Source/relay", "Gateway/ingest-0"}
 
 
 async def test_gateways_are_looked_at_when_what_they_pull_changes_and_not_with_every_state(
@@ -142,7 +142,7 @@ async def test_gateways_are_looked_at_when_what_they_pull_changes_and_not_with_e
         return await asyncio.Event().wait() or Key("", "")
 
     added: list[str] = []
-    queue = SimpleNamespace(add=lambda key: added.append(str(key)), take=never)
+    queue = SimpleNamespace(add=lambda key: None, add_after=lambda key, _: added.append(str(key)), take=never)
     loop = ReconcileLoop(store, cast(Any, queue), OperatorSettings())
     gateways = Gateways([GatewaySettings(name="ingest-0", url="http://ingest-0")])
     world = World(
@@ -151,21 +151,22 @@ async def test_gateways_are_looked_at_when_what_they_pull_changes_and_not_with_e
     running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
     await asyncio.sleep(0)
 
-    def looked_at_gateways(change: Change | None) -> bool:
+    def looked_at(change: Change | None) -> list[str]:
         added.clear()
         if change:
             loop.changed(change)
-        return "Gateway/ingest-0" in added
+        return added
 
-    assert looked_at_gateways(store.update("Source", relay()))
-    assert looked_at_gateways(store.update("Source", relay(gateway="ingest-0"))), "it is assigned"
+    assert not looked_at(store.update("Source", relay())), "it is nobody's yet"
+    assert looked_at(store.update("Source", relay(gateway="ingest-0"))) == ["Gateway/ingest-0"]
     for connect in ("Connected", "Disconnected"):
         state = store.update("Source", relay(gateway="ingest-0", connect=connect))
-        assert not looked_at_gateways(state)
-    assert looked_at_gateways(
-        store.update("Source", relay("rtmp://media.example/live/b", gateway="ingest-0"))
-    )
-    assert looked_at_gateways(store.remove("Source", "relay", "uid-relay"))
+        assert not looked_at(state)
+    other_url = relay("rtmp://media.example/live/b", gateway="ingest-0")
+    assert looked_at(store.update("Source", other_url)) == ["Gateway/ingest-0"]
+    moved = relay("rtmp://media.example/live/b", gateway="ingest-1")
+    assert sorted(looked_at(store.update("Source", moved))) == ["Gateway/ingest-0", "Gateway/ingest-1"]
+    assert looked_at(store.remove("Source", "relay", "uid-relay")) == ["Gateway/ingest-1"]
     running.cancel()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
@@ -32,12 +33,17 @@ class ApiServer:
     def __init__(self, *documents: Document) -> None:
         self.documents = {each["metadata"]["name"]: each for each in documents}
         self.created: list[Document] = []
+        self.listed = 0
+        self.listing = asyncio.Event()
         self.available = True
 
     async def pages(self, api: object, namespace: str, **query: str) -> AsyncIterator[Document]:
         assert query == {"fieldSelector": "type=onair.dev/credentials"}
         if not self.available:
             raise ApiUnavailable(503, "Unavailable", "away")
+        self.listed += 1
+        self.listing.set()
+        await asyncio.sleep(0)
         yield {"items": [each for each in self.documents.values() if "data" in each]}
 
     async def get(self, api: object, namespace: str, name: str) -> Document:
@@ -112,3 +118,27 @@ async def test_a_key_that_somebody_made_meanwhile_stays() -> None:
     await operator.actions.carry_out(CreateStreamKey(source()))
     assert server.created == []
     assert operator.store.entry(SECRET, "source-camera")
+
+
+async def test_many_that_are_cut_off_at_a_time_cost_two_listings() -> None:
+    server = ApiServer(SECRET_OF_CAMERA, CAMERA)
+    operator = Operator(server)
+    strangers = [CutOff("ingest-0", f"stranger-{number}", unknown=True) for number in range(50)]
+    first = asyncio.create_task(operator.actions.carry_out(strangers[0]))
+    await server.listing.wait()
+    await asyncio.gather(*(operator.actions.carry_out(each) for each in strangers[1:]))
+    await first
+    assert len(operator.cut_off) == 50
+    assert server.listed == 2, "those who ask while one is under way need one that begins later"
+
+
+async def test_a_listing_that_fails_is_tried_again_by_whoever_asks_next() -> None:
+    server = ApiServer()
+    operator = Operator(server)
+    server.available = False
+    for _ in range(2):
+        with pytest.raises(ApiUnavailable):
+            await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+    server.available = True
+    await operator.actions.carry_out(CutOff(*HERE, unknown=True))
+    assert operator.cut_off == [HERE]

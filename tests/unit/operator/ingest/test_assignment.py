@@ -33,7 +33,16 @@ def test_a_gateway_that_is_awaited_keeps_its_pulls_and_gets_no_other() -> None:
     assert puller_of("s", None, [awaited]) is None
 
 
-def test_pulls_go_to_the_first_region_that_has_a_gateway() -> None:
+def test_pulls_spread_over_regions() -> None:
+    far = [gateway(f"far-{n}", region="us-east-1") for n in range(3)]
+    chosen = Counter(puller_of(f"s{n}", None, THREE + far) for n in range(600))
+    assert min(chosen[each.name] for each in THREE + far) > 60
+
+
+def test_what_is_on_air_is_pulled_in_its_encoders_region_if_that_has_a_gateway() -> None:
     far = gateway("far-0", region="us-east-1")
-    assert puller_of("s", None, [THREE[0], far]) == "ingest-0"
-    assert puller_of("s", None, [gateway("ingest-0", Contact.UNREACHABLE), far]) == "far-0"
+    for name in (f"s{n}" for n in range(20)):
+        assert puller_of(name, None, [*THREE, far], {"us-east-1"}) == "far-0"
+        assert puller_of(name, None, [*THREE, far], {"eu-central-1"}) != "far-0"
+        assert puller_of(name, None, THREE, {"us-east-1"}) is not None
+    assert puller_of("s", "ingest-2", [*THREE, far], {"us-east-1"}) == "ingest-2", "a pull that runs stays"
