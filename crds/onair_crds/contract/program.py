@@ -154,6 +154,8 @@ class Program(WireModel):
     """Enabled ones that cannot be handed over now; they are no other's than those of `destinations`."""
     sources: list[ProgramSource] = []
     """Those that are connected; the page asks for them by id at the agent's loopback port."""
+    source_delay_ms: int = 100
+    """The jitter buffer that the page gives them unless it says otherwise."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
     page_timeout_ms: int = 20_000

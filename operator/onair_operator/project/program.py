@@ -93,6 +93,7 @@ def wanted_program(
         destinations=destinations,
         kept=kept_destinations(observed, found),
         sources=list(observed.program_sources),
+        source_delay_ms=spec.rendering.target_latency,
         stop_at=_stop_at(broadcast, spec.max_duration),
         page_timeout_ms=round(settings.broadcast.page_timeout_s * 1000),
         stop=stop,

@@ -121,7 +121,7 @@ class Agent:
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         self._delivery.want(program.destinations, run)
-        self.sources.want(program.sources)
+        self.sources.want(program.sources, program.source_delay_ms)
         self.switch.want(program)
         framerate = program.video.framerate
         self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(framerate)

@@ -22,6 +22,8 @@ from onair_crds.runtime.stderr_log import log
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in ("source.js", "audio-playout.js")}
+SETTINGS = "settings.js"
+DELAY_MS = 100
 CONNECT_TIMEOUT_S = 3.0
 HEARTBEAT_S = 5.0
 MAX_RECORD = 16 * 2**20
@@ -32,6 +34,7 @@ FROM_ANYWHERE = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"
 class SourceRelay:
     def __init__(self) -> None:
         self._wanted: dict[str, ProgramSource] = {}
+        self._delay_ms = DELAY_MS
         self._relayed: dict[asyncio.Task[None], ProgramSource] = {}
         self._session: aiohttp.ClientSession | None = None
 
@@ -40,8 +43,13 @@ class SourceRelay:
         """Ids of the sources that the page takes now, one for each connection."""
         return [source.id for source in self._relayed.values()]
 
-    def want(self, sources: list[ProgramSource]) -> None:
-        """Makes these the sources that may be shown; connections of others, or to elsewhere, are closed."""
+    def want(self, sources: list[ProgramSource], delay_ms: int = DELAY_MS) -> None:
+        """Makes these the sources that may be shown; connections of others, or to elsewhere, are closed.
+
+        Args:
+            delay_ms: the jitter buffer of pages that say none, from when they are loaded next.
+        """
+        self._delay_ms = delay_ms
         self._wanted = {source.id: source for source in sources}
         for task, source in self._relayed.items():
             if self._wanted.get(source.id) != source:
@@ -64,10 +72,14 @@ class SourceRelay:
             await self._session.close()
 
     async def _script(self, request: web.Request) -> web.Response:
-        script = SCRIPTS.get(request.match_info["name"])
-        if script is None:
+        name = request.match_info["name"]
+        if name == SETTINGS:
+            text = f"export const delayMs = {self._delay_ms};\n"
+        elif script := SCRIPTS.get(name):
+            text = script.read_text()
+        else:
             raise web.HTTPNotFound
-        return web.Response(text=script.read_text(), content_type="text/javascript", headers=FROM_ANYWHERE)
+        return web.Response(text=text, content_type="text/javascript", headers=FROM_ANYWHERE)
 
     async def _source(self, request: web.Request) -> web.StreamResponse:
         page = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)

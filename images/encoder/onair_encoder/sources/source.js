@@ -9,11 +9,14 @@
 // the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
+import {delayMs as wantedDelayMs} from './settings.js';
+
 const HEADER = 20;
 const VIDEO_CONFIG = 1, AUDIO_CONFIG = 2, VIDEO = 3, AUDIO = 4;
 const RETRY_MS = 500;
 const SILENT_MS = 1000;      // a source of which nothing arrives for so long counts as away
 const MAX_FRAMES = 90;       // decoded ones that wait for their time
+const MAX_DELAY_MS = 1000;   // so that no more wait, at 60 frames per second
 const EARLY_MS = 2;          // timers are that precise
 const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
 const MODULE = new URL('audio-playout.js', import.meta.url);
@@ -45,9 +48,10 @@ export class Source extends EventTarget {
    * Events: `connect` with the first picture or sound, `disconnect` when nothing comes any more. The element
    * `video` itself tells `resize`; it keeps the last picture while the source is away.
    * @param {string} id - of the source.
-   * @param {object} [options] - `audioContext`; `delayMs`, the jitter buffer; `url` of the agent's WebSocket.
+   * @param {object} [options] - `audioContext`; `delayMs`, the jitter buffer, the project's unless it is given;
+   *   `url` of the agent's WebSocket.
    */
-  constructor(id, {audioContext, delayMs = 100, url} = {}) {
+  constructor(id, {audioContext, delayMs = wantedDelayMs, url} = {}) {
     super();
     this.id = id;
     this.connected = false;
@@ -58,7 +62,7 @@ export class Source extends EventTarget {
     this.video.srcObject = new MediaStream([this._track]);
     this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
     this.audio = new GainNode(this.audioContext);
-    this.clock = new Clock(delayMs);
+    this.clock = new Clock(Math.min(delayMs, MAX_DELAY_MS));
     this.shown = null;        // microseconds of the frame that is shown
     this.dropped = 0;
     this._url = url ?? new URL(`/sources/${encodeURIComponent(id)}`, import.meta.url).href.replace(/^http/, 'ws');

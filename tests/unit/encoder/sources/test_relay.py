@@ -129,6 +129,19 @@ async def test_what_cannot_be_read_is_closed(
         assert page.close_code == 4404
 
 
+async def test_pages_give_sources_the_jitter_buffer_of_the_project(
+    relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
+) -> None:
+    async def settings() -> str:
+        async with session.get(f"{relay[1]}/sources/settings.js") as response:
+            assert response.headers["Access-Control-Allow-Origin"] == "*"
+            return await response.text()
+
+    assert await settings() == "export const delayMs = 100;\n"
+    relay[0].want([], 750)
+    assert await settings() == "export const delayMs = 750;\n"
+
+
 async def test_the_script_is_for_pages_from_anywhere_but_names_are_refused(
     relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
 ) -> None:

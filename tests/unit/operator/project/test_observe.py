@@ -101,7 +101,9 @@ def test_a_page_is_given_the_sources_of_its_collection_where_they_are_received()
     assert "stream-of-camera" in observed.program_sources[0].wire()
     assert observed.program_sources[0].token.get_secret_value() not in repr(observed)
     broadcast = BroadcastStatus.model_validate({"id": "run", "epoch": 1, "phase": "Running"})
-    assert wanted_program(observed, broadcast, SETTINGS).sources == list(observed.program_sources)
+    program = wanted_program(observed, broadcast, SETTINGS)
+    assert program.sources == list(observed.program_sources)
+    assert program.source_delay_ms == 500, "the target latency, which nobody has set"
 
 
 def test_a_source_whose_state_cannot_be_read_is_unknown_and_the_project_goes_on() -> None:
