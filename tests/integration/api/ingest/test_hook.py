@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
-from tests.support.facade import Cluster, Facade, User, wait_for
-from tests.support.ingest.gateway_client import GatewayClient, hook_url
+from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.ingest.gateway_client import GatewayClient, hook_url, ingest_secret
+from tests.support.redis_server import RedisServer
 
+from onair_api.settings import IngestSettings, RedisSettings
 from onair_crds.contract.ingest_gateway import HOOK_PATH
 from onair_crds.shapes import JsonObject
 
@@ -131,3 +134,21 @@ def test_a_thousand_wrong_keys_take_no_others_time(
         assert gateway.ask(f"wrong-{number}") == "UnknownKey"
     assert time.process_time() - began_s < 10  # of client and facade together; a hundred a second: < 1 s
     assert sign_in(facade=hook_facade).ok("GET", "/collection") == {"collections": []}
+
+
+def test_publishers_are_let_in_while_redis_is_away(
+    start_facade: StartFacade, cluster: Cluster, sign_in: SignIn, tmp_path: Path
+) -> None:
+    redis = RedisServer(tmp_path)
+    redis.start()
+    settings = {"ingest": IngestSettings(hook_port=0), "redis": RedisSettings(url=redis.url)}
+    with start_facade(**settings) as facade:
+        gateway = GatewayClient(facade, ingest_secret(cluster))
+        key = key_of(source_of(sign_in(facade=facade)))
+        for ends in (redis.freeze, redis.stop):
+            redis.thaw()
+            assert gateway.ask(key) == "Admitted"
+            ends()
+            began_s = time.monotonic()
+            assert gateway.ask(key) == "Admitted"
+            assert time.monotonic() - began_s < 0.5, "an ingest server stands still for so long"
