@@ -7,7 +7,7 @@ from typing import Any
 
 MAX_DEPTH = 16
 """Objects within objects: no command nests deeper, and each level takes of the stack."""
-_NUMBER, _BOOLEAN, _STRING, _OBJECT, _NULL, _END, _LONG_STRING = 0, 1, 2, 3, 5, 9, 12
+_NUMBER, _BOOLEAN, _STRING, _OBJECT, _NULL, _END, _LIST, _LONG_STRING = 0, 1, 2, 3, 5, 9, 10, 12
 
 
 class AmfError(ValueError):
@@ -15,7 +15,7 @@ class AmfError(ValueError):
 
 
 def encode(*values: object) -> bytes:
-    """The AMF0 form of numbers, booleans, strings, None and dicts."""
+    """The AMF0 form of numbers, booleans, strings, None, lists and dicts."""
     return b"".join(_encode(value) for value in values)
 
 
@@ -35,6 +35,9 @@ def _encode(value: object) -> bytes:
         case dict():
             members = b"".join(_short(str(k).encode()) + _encode(v) for k, v in value.items())
             return bytes((_OBJECT,)) + members + b"\0\0" + bytes((_END,))
+        case list():
+            items = b"".join(_encode(item) for item in value)
+            return bytes((_LIST,)) + struct.pack(">I", len(value)) + items
         case _:
             raise TypeError(f"AMF0 has no form for {type(value).__name__}")
 

@@ -16,6 +16,7 @@ from onair_ingest.admission.facade import Facade
 from onair_ingest.admission.hook import Hook
 from onair_ingest.measure.framerates import Framerates
 from onair_ingest.mediamtx.client import MediaMtx
+from onair_ingest.mediamtx.rtmp_player import MediaServer
 from onair_ingest.metrics import StreamMetrics
 from onair_ingest.previews.metrics import PreviewMetrics
 from onair_ingest.previews.previews import Previews
@@ -25,7 +26,6 @@ from onair_ingest.pulls.pulls import Pulls
 from onair_ingest.readers.metrics import ReaderMetrics
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.routes import ReaderRoutes
-from onair_ingest.readers.rtmp_player import MediaServer
 from onair_ingest.settings import Settings
 from onair_ingest.streams.identity import Identities
 from onair_ingest.streams.streams import Streams
@@ -82,7 +82,7 @@ async def _serve(
         ),
     ]
     log.info("ingest.started", gateway=settings.name, port=settings.port)
-    framerates = Framerates(streams, settings.mediamtx.rtsp_url, hook.reader_password)
+    framerates = Framerates(streams, media_server)
     parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run())]
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({*parts, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -17,10 +17,8 @@ from onair_crds.runtime.settings import Part, ProgramSettings
 class MediaMtxSettings(Part):
     api_url: str = "http://127.0.0.1:9997"
     """Its API, which nobody else reaches."""
-    rtsp_url: str = "rtsp://127.0.0.1:8554"
-    """Where this process reads streams."""
     rtmp_url: str = "rtmp://127.0.0.1:1935"
-    """Likewise, for pages: with the decoding times that RTSP lacks."""
+    """Where this process reads streams: RTSP lacks their decoding times."""
     poll_interval_s: Annotated[float, Field(gt=0, le=1)] = 0.25
     """How often its streams are looked at."""
     timeout_s: Annotated[float, Field(gt=0)] = 2.0

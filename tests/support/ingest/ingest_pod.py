@@ -41,12 +41,11 @@ class IngestPod:
         self.secret = secret
         (folder / "secret").write_bytes(secret)
         self.rtmp_port, self.rtmps_port, self.srt_port = free_port(), free_port(), free_port()
-        self.rtsp_port, self.api_port, self.hook_port = free_port(), free_port(), free_port()
+        self.api_port, self.hook_port = free_port(), free_port()
         self.port, self.probe_port = free_port(), free_port()
         self._server_environment = {
             "MTX_AUTHHTTPADDRESS": f"http://127.0.0.1:{self.hook_port}/publish",
             "MTX_APIADDRESS": f"127.0.0.1:{self.api_port}",
-            "MTX_RTSPADDRESS": f"127.0.0.1:{self.rtsp_port}",
             "MTX_RTMPADDRESS": f"127.0.0.1:{self.rtmp_port}",
             "MTX_RTMPSADDRESS": f"127.0.0.1:{self.rtmps_port}",
             "MTX_SRTADDRESS": f"127.0.0.1:{self.srt_port}",
@@ -59,7 +58,6 @@ class IngestPod:
             "ONAIR_METRICS_PORT": str(self.probe_port),
             "ONAIR_SECRET_FILE": str(folder / "secret"),
             "ONAIR_MEDIAMTX__API_URL": f"http://127.0.0.1:{self.api_port}",
-            "ONAIR_MEDIAMTX__RTSP_URL": f"rtsp://127.0.0.1:{self.rtsp_port}",
             "ONAIR_MEDIAMTX__RTMP_URL": f"rtmp://127.0.0.1:{self.rtmp_port}",
             "ONAIR_HOOK__PORT": str(self.hook_port),
             "ONAIR_HOOK__FACADE_URL": facade_url,

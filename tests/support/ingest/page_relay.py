@@ -16,9 +16,9 @@ from pydantic import SecretStr
 from onair_crds.contract.ingest_gateway import reader_token
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.sources.relay import SourceRelay
+from onair_ingest.mediamtx.rtmp_player import MediaServer
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.routes import ReaderRoutes
-from onair_ingest.readers.rtmp_player import MediaServer
 
 PORT, SOURCES_PORT = 8460, 8461
 """The agent itself is at its own port."""

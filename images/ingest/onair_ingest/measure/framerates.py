@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 
 import structlog
 
+from onair_crds.rtmp.chunks import Message
 from onair_ingest.measure.framerate import framerate_of
-from onair_ingest.measure.rtsp import NotReadable, RtspReader
+from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
+from onair_ingest.mediamtx.video_message import is_frame
 from onair_ingest.streams.judgement import Judged
 from onair_ingest.streams.streams import Streams
 
 log = structlog.get_logger()
 
 READ_S = 2.0
-TIMEOUT_S = 8.0
-AT_A_TIME = 4
+TIMEOUT_S = 15.0
+"""A stream is played from its next key frame on: encoders send them up to 10 s apart."""
+AT_A_TIME = 8
 LOOK_S = 0.25
 AGAIN_S = 60.0
 """After a measurement; what changes without a change of the format is found then."""
 RETRY_S = 10.0
 """After one that failed."""
+CLOCK_HZ = 1000
+"""Of RTMP."""
 
 
 class Framerates:
-    def __init__(self, streams: Streams, rtsp_url: str, password: str) -> None:
+    def __init__(self, streams: Streams, server: MediaServer) -> None:
         self._streams = streams
-        self._url = rtsp_url.rstrip("/")
-        self._password = password
+        self._server = server
         self._places = asyncio.Semaphore(AT_A_TIME)
         self._due_s: dict[str, float] = {}
         """By connection: when it is measured again."""
@@ -52,15 +57,38 @@ class Framerates:
         framerate = None
         try:
             async with self._places, asyncio.timeout(TIMEOUT_S):
-                reader = RtspReader(self._url, judged.look.path.name, self._password)
-                async with reader as track:
-                    framerate = framerate_of(await reader.timestamps(READ_S), track.clock_hz)
-        except (NotReadable, OSError, asyncio.IncompleteReadError, TimeoutError, ValueError) as error:
+                framerate = framerate_of(await self._times(judged.look.path.name), CLOCK_HZ)
+        except (PlayError, TimeoutError) as error:
             log.info("framerate.not_measured", stream=judged.look.stream, error=type(error).__name__)
         if framerate is None:
             self._due_s[_name(judged)] = time.monotonic() + RETRY_S
         else:
             self._streams.measured(judged.look, framerate)
+
+    async def _times(self, path: str) -> list[int]:
+        """Decoding times of the frames of some seconds, in milliseconds; of fewer where the stream ends.
+
+        Raises:
+            PlayError
+        """
+        times: list[int] = []
+        began_s: float | None = None
+
+        def take(message: Message) -> None:
+            nonlocal began_s
+            if is_frame(message):
+                times.append(message.timestamp_ms)
+                began_s = began_s or time.monotonic()
+                if time.monotonic() - began_s > READ_S:
+                    raise _EnoughRead
+
+        with contextlib.suppress(_EnoughRead):
+            await RtmpPlayer(self._server, path).play(take)
+        return times
+
+
+class _EnoughRead(Exception):
+    """All frames have come that are needed."""
 
 
 def _name(judged: Judged) -> str:

@@ -18,6 +18,10 @@ class Demuxer:
         self.damaged = 0
         self._timeline = Timeline()
 
+    def restart(self) -> None:
+        """What comes next has times of its own."""
+        self._timeline.restart()
+
     def records(self, message: Message, now_s: float) -> list[Record]:
         """The records of one message: none where it holds nothing that a page could decode."""
         try:

@@ -11,11 +11,14 @@ import structlog
 
 from onair_crds.contract.access_units import CLOSE_ENDED, CLOSE_UNSUPPORTED
 from onair_crds.rtmp.chunks import Message
+from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
 from onair_ingest.readers.demux import Demuxer
 from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
-from onair_ingest.readers.rtmp_player import MediaServer, PlayError, RtmpPlayer
 
 log = structlog.get_logger()
+
+AGAIN_S = 0.4
+"""From the end of a stream until it is known whether it is published on."""
 
 
 class NoStream(Exception):
@@ -25,19 +28,30 @@ class NoStream(Exception):
 class _Played:
     """One stream, from its first reader until some seconds after its last."""
 
-    def __init__(self, stream: str, player: RtmpPlayer, linger_s: float) -> None:
+    def __init__(
+        self, stream: str, path_of: Callable[[str], str | None], server: MediaServer, linger_s: float
+    ) -> None:
         self.stream, self.feed = stream, Feed()
-        self._player, self._linger_s = player, linger_s
+        self._path_of, self._server, self._linger_s = path_of, server, linger_s
         self._demuxer = Demuxer()
+        self._messages = 0
         self._idle: asyncio.TimerHandle | None = None
         self.task = asyncio.create_task(self._play())
 
     async def _play(self) -> None:
         reason, code = "the stream ended", CLOSE_ENDED
         try:
-            await self._player.play(self._take)
-        except PlayError as error:
-            reason = str(error)
+            while path := self._path_of(self.stream):
+                self._messages = 0
+                try:
+                    await RtmpPlayer(self._server, path).play(self._take)
+                except PlayError as error:
+                    reason = str(error)
+                if not self._messages:
+                    break
+                # The server ends readers of a stream whose times go back, and the stream goes on.
+                await asyncio.sleep(AGAIN_S)
+                self._demuxer.restart()
         finally:
             if self._demuxer.unsupported and self.feed.empty:
                 reason, code = "; ".join(self._demuxer.unsupported.values()), CLOSE_UNSUPPORTED
@@ -45,6 +59,7 @@ class _Played:
             self.feed.end(FeedEnded(code, reason))
 
     def _take(self, message: Message) -> None:
+        self._messages += 1
         for record in self._demuxer.records(message, time.monotonic()):
             self.feed.put(record)
 
@@ -92,11 +107,10 @@ class Readers:
     def _play(self, stream: str) -> _Played:
         played = self._played.get(stream)
         if played is None or played.task.done():
-            path = self._path_of(stream)
-            if path is None:
+            if self._path_of(stream) is None:
                 raise NoStream(stream)
-            player = RtmpPlayer(self._server, path)
-            played = self._played[stream] = _Played(stream, player, self._linger_s)
+            played = _Played(stream, self._path_of, self._server, self._linger_s)
+            self._played[stream] = played
             played.task.add_done_callback(lambda _: self._forget(stream, played))
         return played
 

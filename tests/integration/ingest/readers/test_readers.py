@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,6 +14,7 @@ from tests.support.ingest.encoder import Encoder, picture, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import reading
+from tests.support.ingest.restamped import publish_restamped, recorded
 from tests.support.ingest.scripted_facade import ScriptedFacade
 
 from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, Kind
@@ -38,9 +40,8 @@ def follower(pod: IngestPod) -> Iterator[Follower]:
 
 
 def server_readers(pod: IngestPod, key: str) -> int:
-    """How many read a stream from the media server by RTMP; frame rates are measured by RTSP."""
-    readers = pod.server_api("GET", f"/v3/paths/get/live/{key}").json()["readers"]
-    return sum(reader["type"] == "rtmpConn" for reader in readers)
+    """How many read a stream from the media server; while a frame rate is measured there is one more."""
+    return len(pod.server_api("GET", f"/v3/paths/get/live/{key}").json()["readers"])
 
 
 async def test_pictures_with_b_frames_and_sound_decode(
@@ -111,8 +112,8 @@ async def test_a_stream_is_read_once_for_all_readers_and_not_at_all_without_any(
     pod: IngestPod, follower: Follower, secret: bytes, key: str
 ) -> None:
     with Encoder(f"{pod.rtmp}/{key}"):
-        follower.flowing(key)
-        assert server_readers(pod, key) == 0
+        follower.wait(key, lambda state: bool(state.video and state.video.framerate), "it is measured")
+        wait_until(lambda: server_readers(pod, key) == 0, "nobody reads", 5)
         async with reading(pod.port, secret, key) as one, reading(pod.port, secret, key) as other:
             await one.read(5)
             await other.read(5)
@@ -189,3 +190,22 @@ async def test_a_gateway_that_was_killed_serves_again(own_pod: IngestPod, secret
         async with reading(own_pod.port, secret, key) as reader:
             assert (await reader.read(30))[0].key
         assert encoder.process.poll() is None, "the publisher was thrown off"
+
+
+@pytest.mark.parametrize("jump_ms", [-2_500, 3_600_000], ids=["back", "ahead"])
+async def test_timestamps_that_jump_end_no_stream_and_go_on_for_its_readers(
+    pod: IngestPod, follower: Follower, secret: bytes, key: str, jump_ms: int
+) -> None:
+    def restamp(time_ms: int) -> int:
+        return time_ms if time_ms < 4_000 else time_ms + jump_ms
+
+    publishing = asyncio.create_task(publish_restamped(pod.rtmp, key, recorded(10.0), restamp))
+    await asyncio.to_thread(follower.flowing, key)
+    async with reading(pod.port, secret, key) as reader:
+        video = await reader.read(180)
+    assert not publishing.done()
+    assert all(told.state.flowing for told in follower.of(key))
+    publishing.cancel()
+    steps = [later.dts_us - earlier.dts_us for earlier, later in pairwise(video)]
+    assert min(steps) > 0
+    assert max(steps) < 1_500_000, "what is lost at a jump ends with the next key frame"

@@ -16,6 +16,10 @@ VALUES = st.recursive(
 )
 
 
+def test_a_list_is_one_value() -> None:
+    assert amf.decode(amf.encode(["hvc1", 1.0, None], True)) == [["hvc1", 1.0, None], True]
+
+
 @given(st.lists(VALUES, max_size=6))
 def test_amf_round_trips(values: list[object]) -> None:
     assert amf.decode(amf.encode(*values)) == values

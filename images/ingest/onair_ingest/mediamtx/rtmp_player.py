@@ -21,6 +21,8 @@ _ACK_EVERY = 512 * 1024
 MAX_FRAME = 8 * 2**20
 """Bytes: no access unit is larger."""
 OPEN_TIMEOUT_S = 3.0
+CODECS = ["hvc1", "av01", "vp09", "Opus"]
+"""Beside H.264 and AAC: of enhanced RTMP."""
 _AUDIO, _VIDEO = 8, 9
 _RTMP_PORT = 1935
 
@@ -92,7 +94,13 @@ class RtmpPlayer:
         address = f"rtmp://{self._server.host}:{self._server.port}/{app}"
         size = struct.pack(">I", chunks.OUT_CHUNK_SIZE)
         writer.writelines(message_chunks(_CONTROL, chunks.SET_CHUNK_SIZE, 0, 0, size))
-        properties = {"app": app, "flashVer": "LNX 9,0,124,2", "tcUrl": address, "fpad": False}
+        properties = {
+            "app": app,
+            "flashVer": "LNX 9,0,124,2",
+            "tcUrl": address,
+            "fpad": False,
+            "fourCcList": CODECS,
+        }
         _command(writer, 0, "connect", _CONNECT, properties)
 
     def _feed(self, data: bytes, writer: asyncio.StreamWriter) -> list[Message]:

@@ -1,0 +1,46 @@
+"""A publisher by RTMP whose timestamps are what a test makes of them, as no encoder would send them."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tests.support.ingest.encoder import AAC, X264, picture, tone
+
+from onair_crds.media.flv import FlvReader, Packet
+from onair_encoder.publish.rtmp.address import RtmpAddress
+from onair_encoder.publish.rtmp.connection import RtmpConnection
+
+ACK_WINDOW = 2_500_000
+
+
+def recorded(seconds: float) -> list[Packet]:
+    """What an encoder with OBS' defaults sends, with a key frame each second."""
+    inputs = [part for each in (picture(), tone()) for part in each]
+    command = ["ffmpeg", "-nostdin", "-loglevel", "error", *inputs, "-t", str(seconds), *X264, "-g", "30"]
+    flv = subprocess.run([*command, *AAC, "-f", "flv", "-"], check=True, capture_output=True).stdout
+    return list(FlvReader().feed(flv))
+
+
+async def publish_restamped(
+    server: str, key: str, packets: list[Packet], restamp: Callable[[int], int]
+) -> None:
+    """Sends packets when they are due, each with another time in milliseconds.
+
+    Raises:
+        ConnectionError: the server disconnected.
+    """
+    address = RtmpAddress.of(server, key)
+    connection = await RtmpConnection.publish(address, await address.connect(), ACK_WINDOW)
+    began_s = time.monotonic()
+    try:
+        for packet in packets:
+            await asyncio.sleep(began_s + packet.timestamp_ms / 1000 - time.monotonic())
+            if connection.over:
+                raise ConnectionError("the server disconnected")
+            connection.send(replace(packet, timestamp_ms=restamp(packet.timestamp_ms)))
+    finally:
+        connection.abort()

@@ -1,0 +1,86 @@
+"""A stream is played again where the server ended it alone, and ended where its publisher is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from onair_crds.contract.access_units import Kind
+from onair_crds.rtmp.chunks import Message
+from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
+from onair_ingest.readers import readers as readers_module
+from onair_ingest.readers.feed import FeedEnded
+from onair_ingest.readers.readers import Readers
+
+AAC_CONFIG, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
+Play = list[int]
+"""Times of the sounds of one play, in milliseconds."""
+
+
+class Server:
+    """Plays what a test says, and then ends the reader."""
+
+    def __init__(self, *plays: Play, goes_after: int | None = None) -> None:
+        self._plays: Iterator[Play] = iter(plays)
+        self._left = goes_after
+
+    @property
+    def published(self) -> bool:
+        return self._left != 0
+
+    def player(self, server: MediaServer, path: str) -> Server:
+        return self
+
+    async def play(self, take: Callable[[Message], None]) -> None:
+        times = next(self._plays, [])
+        self._left = None if self._left is None else self._left - 1
+        if times:
+            take(Message(8, 1, 0, AAC_CONFIG))
+        for time_ms in times:
+            take(Message(8, 1, time_ms, SOUND))
+        await asyncio.sleep(0)
+        raise PlayError("the media server ended the connection")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readers_module, "AGAIN_S", 0.01)
+
+
+async def sounds(monkeypatch: pytest.MonkeyPatch, server: Server) -> list[int]:
+    """Times of what one reader gets up to the end, in milliseconds."""
+    monkeypatch.setattr(readers_module, "RtmpPlayer", server.player)
+    readers = Readers(
+        lambda stream: "live/key" if server.published else None, MediaServer("127.0.0.1", 1), linger_s=5.0
+    )
+    found = []
+    async with readers.subscription("one") as subscription, asyncio.timeout(5):
+        try:
+            while True:
+                record = await subscription.next_record()
+                if record.kind is Kind.AUDIO:
+                    found.append(record.dts_us // 1000)
+        except FeedEnded:
+            pass
+    await readers.close()
+    return found
+
+
+async def test_a_stream_whose_times_went_back_goes_on_after_what_was_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = await sounds(monkeypatch, Server([5000, 5020, 5040], [3000, 3020]))
+    assert times[:3] == [0, 20, 40]
+    assert times[4] - times[3] == 20
+    assert 40 < times[3] < 500, "what passed meanwhile passed on the clock"
+
+
+async def test_a_server_that_plays_nothing_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server([0, 20], [], [0, 20])
+    assert await sounds(monkeypatch, server) == [0, 20]
+
+
+async def test_a_stream_whose_publisher_is_gone_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await sounds(monkeypatch, Server([0, 20], [0, 20], goes_after=1)) == [0, 20]
