@@ -18,7 +18,7 @@ from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
-from onair_dev.tools import servers
+from onair_dev.tools import servers, web
 from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
@@ -29,7 +29,7 @@ INPUTS = {
     "livekit": ["images/livekit", "images/servers/livekit-server"],
     "redis": ["images/redis"],
     "registry": ["images/registry"],
-    "encoder": ["images/encoder", "requirements/encoder.txt", "crds/onair_crds"],
+    "encoder": ["images/encoder", "images/web", "requirements/encoder.txt", "crds/onair_crds"],
     "api": ["images/api", "requirements/api.txt", "crds/onair_crds", "crds/manifests", "api/onair_api"],
     "ingest": ["images/ingest", "requirements/ingest.txt", "crds/onair_crds"],
     "operator": [
@@ -64,7 +64,10 @@ def files_of(inputs: list[str]) -> list[Path]:
     found = []
     for each in inputs:
         path = ROOT / each
-        found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+        if path == web.WORKSPACE:
+            found += web.sources()
+        else:
+            found += [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return sorted(file for file in found if not IGNORED.intersection(file.parts))
 
 
@@ -89,9 +92,9 @@ def build(current: Step, wanted: Image) -> None:
     context = CACHE / f"context-{wanted.name}-{wanted.tag}.tar"
     context.parent.mkdir(parents=True, exist_ok=True)
     context.write_bytes(wanted.context)
-    if program := _program(current, wanted):
+    if made := _made(current, wanted):
         with tarfile.open(context, "a") as tar:
-            tar.add(program, program.name)
+            tar.add(made, made.name)
     dockerfile = f"images/{wanted.name}/Dockerfile"
     command = ["docker", "build", "--network", "host", "--label", f"dev.onair.image={wanted.name}"]
     try:
@@ -108,11 +111,13 @@ def build(current: Step, wanted: Image) -> None:
     remove_old_tags(wanted.repository)
 
 
-def _program(current: Step, wanted: Image) -> Path | None:
-    """Returns the program that is built outside of the image, if it has one."""
+def _made(current: Step, wanted: Image) -> Path | None:
+    """Returns the program or folder that is built outside of the image, if it has one."""
     match wanted.name:
         case "mediamtx":
             return ensure_program(current, wanted.tag)
+        case "encoder":
+            return web.ensure(current)
         case "livekit":
             return servers.ensure(current, "livekit-server")
         case _:

@@ -73,7 +73,7 @@ async def browser_page(
     port = free_port()
     await web.TCPSite(runner, "127.0.0.1", port).start()
     # In a thread: a test's loop may be the network of a room at the same time
-    command, container = await asyncio.to_thread(_command, f"http://127.0.0.1:{port}/", *flags)
+    command, container = await asyncio.to_thread(browser_command, f"http://127.0.0.1:{port}/", *flags)
     quiet = asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
     try:
@@ -88,7 +88,7 @@ async def browser_page(
         await runner.cleanup()
 
 
-def _command(url: str, *more: str) -> tuple[list[str], str | None]:
+def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
     """Chromium on this machine or in the encoder's image; and the name of its container."""
     flags = [
         *("--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--mute-audio"),

@@ -1,0 +1,74 @@
+/** A picture from a URL. Another URL takes its place once it is loaded. */
+
+import {Readiness, sized, type Content, type Surroundings} from './content';
+import {isWebUrl, reasonOf} from '../failure/reason';
+import {fitOf} from './fit';
+import type {Layer} from '../state/layer';
+import {textAt} from '../state/json';
+
+/** A picture takes four bytes for each pixel once it is shown. */
+const MOST_PIXELS = 64_000_000;
+
+export function image(layer: Layer, {fail}: Surroundings): Content {
+  const element = document.createElement('div'), ready = new Readiness();
+  let shown: HTMLImageElement | null = null, url: string | null = null, now = layer, attempt = 0;
+
+  const show = (loaded: HTMLImageElement | null): void => {
+    if (loaded) element.replaceChildren(loaded);
+    else element.replaceChildren();
+    shown = loaded;
+    lay();
+    ready.resolve();
+  };
+  const lay = (): void => {
+    sized(element, now);
+    if (!shown) return;
+    shown.style.display = 'block';
+    shown.style.objectFit = fitOf(now, 'fill');
+    sized(shown, now);
+  };
+  const load = async (address: string | null): Promise<void> => {
+    const mine = ++attempt;
+    const stale = (): boolean => mine !== attempt;
+    const giveUp = (reason: string): void => {
+      if (stale()) return;
+      fail(reason);
+      show(null);
+    };
+    if (address === null) return giveUp('it has no media.url');
+    if (!isWebUrl(address)) return giveUp('the URL is not http or https');
+    const picture = new Image();
+    picture.decoding = 'async';
+    picture.src = address;
+    try {
+      await new Promise((resolve, reject) => Object.assign(picture, {onload: resolve, onerror: reject}));
+      const {naturalWidth: width, naturalHeight: height} = picture;
+      if (width * height > MOST_PIXELS) return giveUp(`${width} × ${height} pixels are too many`);
+      await picture.decode();
+    } catch {
+      return giveUp(await reasonOf(address, 'it is no picture that can be shown'));
+    }
+    if (stale()) return;
+    fail(null);
+    show(picture);
+  };
+  const update = (after: Layer): void => {
+    now = after;
+    const address = textAt(after.data, 'media', 'url');
+    if (attempt === 0 || address !== url) {
+      url = address;
+      void load(address);
+    }
+    lay();
+  };
+  update(layer);
+  return {
+    element,
+    ready: ready.promise,
+    update,
+    close() {
+      attempt++;
+      ready.resolve();
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** Layer types that draw something; other types only have children. */
+
+import type {Kind} from './content';
+import {image} from './image';
+import {source} from './source';
+import {square} from './square';
+import {text} from './text';
+import {video} from './video';
+import {webpage} from './webpage';
+import {webrtc} from './webrtc';
+
+export const KINDS: ReadonlyMap<string, Kind> = new Map(Object.entries({image, source, square, text, video, webpage, webrtc}));

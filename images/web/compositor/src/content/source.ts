@@ -1,0 +1,80 @@
+/** A live source of the project. */
+
+import {LivePicture} from './away';
+import {Readiness, type Content, type Surroundings} from './content';
+import type {Taken} from './sources';
+import type {Layer} from '../state/layer';
+import {at, number, textAt} from '../state/json';
+import type {Voice} from '../sound/mixer';
+
+const RETRY_MS = 1000;
+/** A source that sends sound alone is there too. */
+const FIRST_PICTURE_MS = 1000;
+
+export function source(layer: Layer, surroundings: Surroundings): Content {
+  const {sources, fail} = surroundings;
+  const picture = new LivePicture(layer, surroundings), ready = new Readiness();
+  let id: string | null = null, taken: Taken | null = null, mixed: Voice | null = null, attempt = 0, closed = false;
+
+  const follow = (connected: boolean): void => {
+    picture.setConnected(connected);
+    fail(connected ? null : 'the source is not connected');
+    if (!connected) return;
+    picture.video.requestVideoFrameCallback(() => ready.resolve());
+    setTimeout(() => ready.resolve(), FIRST_PICTURE_MS);
+  };
+  const release = (): void => {
+    attempt++;
+    if (taken && mixed) taken.audio.disconnect(mixed.input);
+    taken?.release();
+    taken = null;
+    picture.video.srcObject = null;
+    picture.setConnected(false);
+  };
+  const take = async (wanted: string): Promise<void> => {
+    const mine = ++attempt;
+    try {
+      const found = await sources.take(wanted);
+      if (mine !== attempt) return found.release();
+      taken = found;
+      mixed ??= surroundings.voice();
+      mixed.setVolume(volume(layer));
+      found.audio.connect(mixed.input);
+      picture.video.srcObject = new MediaStream([found.track]);
+      found.follow(follow);
+    } catch (error) {
+      if (mine !== attempt || closed) return;
+      fail(`the script of sources failed: ${String(error)}`);
+      ready.resolve();
+      setTimeout(() => mine === attempt && !closed && void take(wanted), RETRY_MS);
+    }
+  };
+  const update = (now: Layer): void => {
+    layer = now;
+    picture.update(now);
+    mixed?.setVolume(volume(now));
+    const wanted = textAt(now.data, 'source', 'id');
+    if (wanted !== null && wanted === id) return;
+    release();
+    id = wanted;
+    if (id !== null) return void take(id);
+    fail('it has no source.id');
+    ready.resolve();
+  };
+  update(layer);
+  return {
+    element: picture.element,
+    ready: ready.promise,
+    update,
+    close() {
+      closed = true;
+      release();
+      picture.close();
+      ready.resolve();
+    },
+  };
+}
+
+function volume(layer: Layer): number {
+  return number(at(layer.data, 'source', 'volume'), 0, 1, 1);
+}

@@ -1,0 +1,102 @@
+/** Live sources by id, each decoded once for all layers that show it; by the agent's own script. */
+
+/** Of `/sources/source.js`, see docs/reference/page-sources.md. */
+interface Source extends EventTarget {
+  readonly connected: boolean;
+  readonly video: HTMLVideoElement;
+  readonly audio: AudioNode;
+  readonly clock: {delayMs: number};
+  close(): void;
+}
+interface Script {
+  readonly Source: new (id: string, options: {audioContext: AudioContext; delayMs: number}) => Source;
+}
+
+/** What capture, encoder and delivery take of the target latency, about. */
+const AFTER_PAGE_MS = 300;
+/** Less brings irregular arrivals on air; for more there are not enough decoded frames. */
+const LEAST_MS = 100, MOST_MS = 1500;
+/** A source that is shown again within this time goes on. */
+const LINGER_MS = 2000;
+
+export function jitterBufferMs(targetLatencyMs: number): number {
+  return Math.min(MOST_MS, Math.max(LEAST_MS, targetLatencyMs - AFTER_PAGE_MS));
+}
+
+/** A source as one layer has it. */
+export interface Taken {
+  readonly track: MediaStreamTrack;
+  readonly audio: AudioNode;
+  connected(): boolean;
+  /** Calls back at once, and whenever it connects or disconnects. */
+  follow(listener: (connected: boolean) => void): void;
+  release(): void;
+}
+
+interface Shared {
+  readonly source: Source;
+  readonly track: MediaStreamTrack;
+  takers: number;
+  end: ReturnType<typeof setTimeout> | undefined;
+}
+
+export class Sources {
+  private readonly shared = new Map<string, Promise<Shared>>();
+  private delayMs = jitterBufferMs(500);
+  private script: Promise<Script> | null = null;
+
+  constructor(private readonly audioContext: () => BaseAudioContext) {}
+
+  setTargetLatency(targetLatencyMs: number): void {
+    this.delayMs = jitterBufferMs(targetLatencyMs);
+    for (const each of this.shared.values()) void each.then(({source}) => { source.clock.delayMs = this.delayMs; });
+  }
+
+  async take(id: string): Promise<Taken> {
+    let opening = this.shared.get(id);
+    if (!opening) {
+      opening = this.open(id);
+      this.shared.set(id, opening);
+      opening.catch(() => this.shared.delete(id));
+    }
+    const shared = await opening;
+    shared.takers++;
+    clearTimeout(shared.end);
+    const {source, track} = shared, listening = new AbortController();
+    return {
+      track,
+      audio: source.audio,
+      connected: () => source.connected,
+      follow(listener) {
+        const tell = (): void => listener(source.connected);
+        source.addEventListener('connect', tell, {signal: listening.signal});
+        source.addEventListener('disconnect', tell, {signal: listening.signal});
+        tell();
+      },
+      release: () => {
+        listening.abort();
+        if (--shared.takers === 0) shared.end = setTimeout(() => this.close(id, shared), LINGER_MS);
+      },
+    };
+  }
+
+  private async open(id: string): Promise<Shared> {
+    const address = new URL('/sources/source.js', location.href).href;
+    this.script ??= import(address) as Promise<Script>;
+    this.script.catch(() => { this.script = null; });
+    const {Source} = await this.script, audioContext = this.audioContext();
+    if (!(audioContext instanceof AudioContext)) throw new Error('sources play in real time alone');
+    const source = new Source(id, {audioContext, delayMs: this.delayMs});
+    const stream = source.video.srcObject;
+    const track = stream instanceof MediaStream ? stream.getVideoTracks()[0] : undefined;
+    if (!track) throw new Error('the source has no video track');
+    // Each layer has an element of its own
+    source.video.srcObject = null;
+    return {source, track, takers: 0, end: undefined};
+  }
+
+  private close(id: string, {source}: Shared): void {
+    this.shared.delete(id);
+    source.close();
+  }
+}

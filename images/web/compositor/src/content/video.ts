@@ -1,0 +1,77 @@
+/** A video from a URL: it begins when its layout goes on air, and ends on its last frame. */
+
+import {Readiness, sized, type Content, type Surroundings} from './content';
+import {isWebUrl, reasonOf} from '../failure/reason';
+import {fitOf} from './fit';
+import type {Layer} from '../state/layer';
+import {at, number, textAt} from '../state/json';
+import type {Voice} from '../sound/mixer';
+
+export function video(layer: Layer, {voice, fail}: Surroundings): Content {
+  const element = document.createElement('video'), ready = new Readiness();
+  // The mixer is given silence of what another origin did not allow
+  Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
+  let url: string | null = null, begun = false, onAir = false, mixed: Voice | null = null;
+
+  const play = (): void => {
+    if (onAir && element.src && !element.error) element.play().catch(() => undefined);
+  };
+  const giveUp = (reason: string): void => {
+    fail(reason);
+    ready.resolve();
+  };
+  element.oncanplay = () => {
+    fail(null);
+    ready.resolve();
+  };
+  element.onerror = () => {
+    const failed = url;
+    if (failed === null) return;
+    void reasonOf(failed, 'it is no video that can be played').then(reason => {
+      if (failed === url && element.error) giveUp(reason);
+    });
+  };
+  const update = (now: Layer): void => {
+    sized(element, now);
+    element.style.objectFit = fitOf(now, 'contain');
+    element.loop = at(now.data, 'media', 'loop') === true;
+    mixed?.setVolume(number(at(now.data, 'media', 'volume'), 0, 1, 1));
+    const wanted = textAt(now.data, 'media', 'url');
+    if (begun && wanted === url) return;
+    begun = true;
+    url = wanted;
+    if (url === null || !isWebUrl(url)) {
+      element.removeAttribute('src');
+      giveUp(url === null ? 'it has no media.url' : 'the URL is not http or https');
+      return;
+    }
+    if (!mixed) {
+      mixed = voice();
+      mixed.setVolume(number(at(now.data, 'media', 'volume'), 0, 1, 1));
+      const context = mixed.input.context;
+      if (context instanceof AudioContext) context.createMediaElementSource(element).connect(mixed.input);
+    }
+    element.src = url;
+    play();
+  };
+  update(layer);
+  return {
+    element,
+    ready: ready.promise,
+    update,
+    setOnAir(now) {
+      if (now === onAir) return;
+      onAir = now;
+      if (onAir) return play();
+      element.pause();
+      element.currentTime = 0;
+    },
+    close() {
+      url = null;
+      ready.resolve();
+      element.pause();
+      element.removeAttribute('src');
+      element.load();
+    },
+  };
+}

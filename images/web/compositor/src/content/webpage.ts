@@ -1,0 +1,77 @@
+/**
+ * A web page in a frame of its own origin: it runs scripts, and can neither leave its box nor open anything. Without mode
+ * `keep-loaded` it is there while its layout is on air and it is not hidden, and begins anew each time.
+ */
+
+import {Readiness, type Content, type Surroundings} from './content';
+import {isWebUrl, reasonOf} from '../failure/reason';
+import type {Layer} from '../state/layer';
+import {textAt} from '../state/json';
+
+const SANDBOX = 'allow-scripts allow-same-origin allow-forms';
+
+export function webpage(layer: Layer, {layout, fail}: Surroundings): Content {
+  const element = document.createElement('iframe'), ready = new Readiness();
+  element.setAttribute('sandbox', SANDBOX);
+  Object.assign(element, {allow: 'autoplay', referrerPolicy: 'no-referrer', scrolling: 'no'});
+  let now = layer, shown: string | null = null, onAir = false, hidden = false;
+
+  const load = (url: string | null): void => {
+    if (url === shown) return;
+    shown = url;
+    // A frame that is taken out begins anew with the next address, without a history
+    element.src = url ?? 'about:blank';
+    if (url === null) return;
+    void reasonOf(url, '').then(reason => {
+      // Pages need not allow other origins; only what does not answer, or with an error, is told
+      if (url === shown) fail(reason.startsWith('HTTP') || reason.includes('unreachable') ? reason : null);
+    });
+  };
+  element.onload = () => {
+    if (shown !== null) ready.resolve();
+  };
+  const decide = (): void => {
+    const url = textAt(now.data, 'url');
+    const refused = url === null ? 'it has no url' : refusal(url);
+    const kept = textAt(now.data, 'mode') === 'keep-loaded';
+    if (refused !== null) {
+      fail(refused);
+      load(null);
+    } else if (kept || (onAir && !hidden)) load(url);
+    else load(null);
+    if (shown === null) ready.resolve();
+  };
+  const lay = (): void => {
+    element.style.width = now.width === null ? `${layout.width}px` : '100%';
+    element.style.height = now.height === null ? `${layout.height}px` : '100%';
+  };
+  const update = (after: Layer): void => {
+    now = after;
+    lay();
+    decide();
+  };
+  update(layer);
+  return {
+    element,
+    ready: ready.promise,
+    update,
+    setOnAir(is) {
+      onAir = is;
+      decide();
+    },
+    setHidden(is) {
+      hidden = is;
+      decide();
+    },
+    close() {
+      shown = null;
+      ready.resolve();
+    },
+  };
+}
+
+/** Why a URL is never loaded: a page of our own origin could take over the compositor. */
+function refusal(url: string): string | null {
+  if (!isWebUrl(url)) return 'the URL is not http or https';
+  return new URL(url).origin === location.origin ? 'the URL is of the compositor itself' : null;
+}

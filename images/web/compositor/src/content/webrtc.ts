@@ -1,0 +1,64 @@
+/** What a participant of the room shows: the camera with the microphone, or the screen with its sound. */
+
+import {LivePicture} from './away';
+import {Readiness, type Content, type Surroundings} from './content';
+import type {Layer} from '../state/layer';
+import {at, number, textAt} from '../state/json';
+import type {Voice} from '../sound/mixer';
+import type {Shown} from '../room/room';
+
+export function webrtc(layer: Layer, surroundings: Surroundings): Content {
+  const {room, fail} = surroundings;
+  const picture = new LivePicture(layer, surroundings), ready = new Readiness();
+  let wanted = '', stop: (() => void) | null = null, mixed: Voice | null = null, playing: AudioNode | null = null;
+
+  const show = ({video, audio, problem}: Shown): void => {
+    if (video && picture.video.srcObject !== video) picture.video.srcObject = video;
+    picture.setConnected(video !== null);
+    if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
+    playing?.disconnect();
+    playing = null;
+    if (audio) {
+      mixed ??= surroundings.voice();
+      mixed.setVolume(volume(layer));
+      const context = mixed.input.context;
+      if (context instanceof AudioContext) playing = context.createMediaStreamSource(audio);
+      playing?.connect(mixed.input);
+    }
+    fail(video || audio ? null : problem ?? 'the participant shows nothing');
+  };
+  const update = (now: Layer): void => {
+    layer = now;
+    picture.update(now);
+    mixed?.setVolume(volume(now));
+    const identity = textAt(now.data, 'webrtc', 'id');
+    const type = textAt(now.data, 'webrtc', 'type') === 'screen' ? 'screen' : 'webcam';
+    const key = JSON.stringify([identity, type]);
+    if (key === wanted) return;
+    wanted = key;
+    stop?.();
+    stop = null;
+    picture.video.srcObject = null;
+    if (identity !== null) stop = room.watch(identity, type, show);
+    else {
+      fail('it has no webrtc.id');
+      ready.resolve();
+    }
+  };
+  update(layer);
+  return {
+    element: picture.element,
+    ready: ready.promise,
+    update,
+    close() {
+      stop?.();
+      playing?.disconnect();
+      picture.close();
+      ready.resolve();
+    },
+  };
+}
+
+function volume(layer: Layer): number {
+  return number(at(layer.data, 'webrtc', 'volume'), 0, 1, 1);
+}

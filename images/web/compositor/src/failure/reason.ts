@@ -1,0 +1,26 @@
+/** Why something at a URL cannot be shown, in words; an element says only that. */
+
+const TIMEOUT_MS = 5000;
+
+/** @param bad - what to say where the server gave it, but it could not be shown. */
+export async function reasonOf(url: string, bad: string): Promise<string> {
+  if (!isWebUrl(url)) return 'the URL is not http or https';
+  const request = (mode: RequestMode): Promise<Response> =>
+    fetch(url, {mode, credentials: 'omit', signal: AbortSignal.timeout(TIMEOUT_MS), headers: {Range: 'bytes=0-0'}});
+  try {
+    const response = await request('cors');
+    void response.body?.cancel();
+    return response.ok ? bad : `HTTP ${response.status}`;
+  } catch {
+    try {
+      await request('no-cors');
+      return 'its server allows no other origins (CORS)';
+    } catch {
+      return 'its server is unreachable';
+    }
+  }
+}
+
+export function isWebUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

@@ -1,0 +1,52 @@
+/** The compositor: draws what the pod's agent says, and tells it what became of it. */
+
+import {Connection} from './agent/connection';
+import {Sources} from './content/sources';
+import {Overlay} from './debug/overlay';
+import {Failures} from './failure/failures';
+import {Room} from './room/room';
+import {Mixer} from './sound/mixer';
+import {Stage} from './stage/stage';
+import type {Message} from './state/message';
+import {changed, following, type Scene} from './state/scene';
+
+const LEVELS_MS = 1000;
+
+let scene: Scene | null = null, isReady = false;
+const debug = new URLSearchParams(location.search).get('debug') === 'true';
+const mixer = new Mixer();
+const sources = new Sources(() => mixer.audioContext);
+const failures = new Failures(all => connection.failed(all));
+const stage = new Stage({mixer, sources, room: new Room(), failures});
+document.body.append(stage.element);
+const connection = new Connection(`ws://${location.host}/scene`, message => void take(message));
+const overlay = new Overlay(stage.element, () =>
+  ({scene, connected: connection.connected, failures: failures.all, levels: mixer.levels()}));
+
+async function take(message: Message): Promise<void> {
+  if (message.type === 'state') {
+    scene = following(scene, message.scene);
+    overlay.setShown(debug || scene.debug);
+    await stage.update(scene);
+    await ready();
+  } else if (scene) {
+    const {layoutId, animation} = message.change, after = changed(scene, message.change);
+    if (after === scene) return;
+    scene = after;
+    await stage.update(scene, layoutId, animation);
+  }
+}
+
+/** Tells once that the show may begin: to the agent, and as any page may. */
+async function ready(): Promise<void> {
+  await stage.ready();
+  if (isReady) return;
+  isReady = true;
+  connection.ready();
+  console.log('onair:ready');
+  document.dispatchEvent(new CustomEvent('onair:ready'));
+}
+
+setInterval(() => {
+  if (mixer.voices.size) connection.levels(mixer.levels());
+}, LEVELS_MS);

@@ -1,0 +1,98 @@
+/** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed to what is shown alone. */
+
+import {Room, RoomEvent, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
+import type {Access, Feed, Shown, Watch} from './room';
+
+export interface Joined {
+  /** Subscribes to what is watched now, and shows it. */
+  refresh(): void;
+  leave(): void;
+}
+
+const OF: Record<Feed, {readonly video: Track.Source; readonly audio: Track.Source}> = {
+  webcam: {video: Track.Source.Camera, audio: Track.Source.Microphone},
+  screen: {video: Track.Source.ScreenShare, audio: Track.Source.ScreenShareAudio},
+};
+const CHANGES = [
+  RoomEvent.ParticipantConnected, RoomEvent.ParticipantDisconnected, RoomEvent.TrackPublished, RoomEvent.TrackUnpublished,
+  RoomEvent.TrackSubscribed, RoomEvent.TrackUnsubscribed, RoomEvent.TrackMuted, RoomEvent.TrackUnmuted, RoomEvent.Reconnected,
+] as const;
+
+/**
+ * @param lost - called once the connection has ended, whoever ended it.
+ * @throws ConnectionError
+ */
+export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lost: () => void): Promise<Joined> {
+  const room = new Room({adaptiveStream: false, dynacast: false});
+  const streams = new Map<string, MediaStream>(), shown = new WeakMap<Watch, string>(), pumps = new Map<string, HTMLAudioElement>();
+
+  const streamOf = (publication: RemoteTrackPublication | undefined): MediaStream | null => {
+    const track = publication?.track?.mediaStreamTrack;
+    if (!track || publication.isMuted) return null;
+    let stream = streams.get(track.id);
+    if (!stream) {
+      stream = new MediaStream([track]);
+      streams.set(track.id, stream);
+      // Sound of a peer reaches Web Audio only while an element plays it too
+      if (track.kind === 'audio') {
+        const pump = Object.assign(new Audio(), {srcObject: stream, muted: true});
+        pumps.set(track.id, pump);
+        pump.play().catch(() => undefined);
+      }
+    }
+    return stream;
+  };
+  const of = (watch: Watch): Shown => {
+    const participant = room.remoteParticipants.get(watch.identity);
+    const {video, audio} = OF[watch.feed];
+    return {
+      video: streamOf(participant?.getTrackPublication(video)),
+      audio: streamOf(participant?.getTrackPublication(audio)),
+      problem: participant ? null : 'the participant is not in the room',
+    };
+  };
+  const refresh = (): void => {
+    for (const participant of room.remoteParticipants.values()) subscribe(participant, watches);
+    const live = new Set([...room.remoteParticipants.values()].flatMap(each =>
+      [...each.trackPublications.values()].map(publication => publication.track?.mediaStreamTrack.id)));
+    for (const id of streams.keys()) if (!live.has(id)) forget(id);
+    for (const watch of watches) {
+      const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.problem]);
+      if (shown.get(watch) === key) continue;
+      shown.set(watch, key);
+      watch.show(now);
+    }
+  };
+  const forget = (id: string): void => {
+    streams.delete(id);
+    const pump = pumps.get(id);
+    if (pump) pump.srcObject = null;
+    pumps.delete(id);
+  };
+  for (const change of CHANGES) room.on(change, refresh);
+  room.on(RoomEvent.Disconnected, lost);
+  try {
+    await room.connect(url, token, {autoSubscribe: false});
+  } catch (error) {
+    room.removeAllListeners();
+    await room.disconnect();
+    throw error;
+  }
+  return {
+    refresh,
+    leave() {
+      room.off(RoomEvent.Disconnected, lost);
+      for (const id of [...streams.keys()]) forget(id);
+      void room.disconnect();
+    },
+  };
+}
+
+function subscribe(participant: RemoteParticipant, watches: ReadonlySet<Watch>): void {
+  const wanted = new Set([...watches].filter(each => each.identity === participant.identity)
+    .flatMap(({feed}) => [OF[feed].video, OF[feed].audio]));
+  for (const publication of participant.trackPublications.values()) {
+    const want = wanted.has(publication.source);
+    if (publication.isDesired !== want) publication.setSubscribed(want);
+  }
+}

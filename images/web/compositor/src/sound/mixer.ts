@@ -1,0 +1,139 @@
+/**
+ * Mixes what layers sound like: a voice per layer, a bus per layout, a limiter at the end. Every change of loudness is a ramp.
+ * The audio context begins with the first voice, and rests while there is none.
+ */
+
+import {limiter} from './limiter';
+import {levelDb, METER_SAMPLES} from './level';
+import type {Loudness} from '../transition/plan';
+
+/** What a change takes that nobody gave a time for: too short to be heard as a fade, too long to click. */
+export const RAMP_S = 0.02;
+
+export class Mixer {
+  readonly voices = new Set<Voice>();
+  private context: BaseAudioContext | null = null;
+  private master: AudioNode | null = null;
+
+  constructor(private readonly make: () => BaseAudioContext = () => new AudioContext({sampleRate: 48_000, latencyHint: 'interactive'})) {}
+
+  /** The context, which is begun. */
+  get audioContext(): BaseAudioContext {
+    return this.context ??= this.make();
+  }
+
+  /** Where buses go to. */
+  get output(): AudioNode {
+    if (!this.master) {
+      const {input, output} = limiter(this.audioContext);
+      output.connect(this.audioContext.destination);
+      this.master = input;
+    }
+    return this.master;
+  }
+
+  /** Levels of the last second in dBFS, by layer; of its voices in several layouts the loudest. */
+  levels(): Record<string, number> {
+    const levels: Record<string, number> = {};
+    for (const voice of this.voices) if (voice.layerId) levels[voice.layerId] = Math.max(voice.levelDb(), levels[voice.layerId] ?? -Infinity);
+    return levels;
+  }
+
+  rest(): void {
+    if (!(this.context instanceof AudioContext)) return;
+    if (this.voices.size) void this.context.resume();
+    else void this.context.suspend();
+  }
+}
+
+/** The sound of one layout. */
+export class Bus {
+  private gain: GainNode | null = null;
+  private loudness = 0;
+
+  constructor(private readonly mixer: Mixer) {}
+
+  voice(layerId: string): Voice {
+    if (!this.gain) {
+      this.gain = new GainNode(this.mixer.audioContext, {gain: this.loudness});
+      this.gain.connect(this.mixer.output);
+    }
+    const voice = new Voice(layerId, this.mixer, this.gain);
+    this.mixer.rest();
+    return voice;
+  }
+
+  /** Goes to a loudness within a moment. */
+  set(loudness: number): void {
+    this.loudness = loudness;
+    if (this.gain) ramp(this.gain.gain, this.mixer.audioContext.currentTime, [[RAMP_S, loudness]]);
+  }
+
+  /** Follows a transition. */
+  follow(points: Loudness, durationMs: number): void {
+    const last = points.at(-1);
+    this.loudness = last?.gain ?? this.loudness;
+    if (!this.gain) return;
+    const steps = points.map(({offset, gain}): Step => [offset * durationMs / 1000, gain]);
+    ramp(this.gain.gain, this.mixer.audioContext.currentTime, steps);
+  }
+
+  close(): void {
+    this.gain?.disconnect();
+    this.gain = null;
+  }
+}
+
+/** The sound of one layer; connect what it plays to `input`. */
+export class Voice {
+  readonly input: GainNode;
+  private readonly meter: AnalyserNode;
+  private volume = 1;
+  private muted = true;
+
+  constructor(readonly layerId: string, private readonly mixer: Mixer, bus: AudioNode) {
+    this.input = new GainNode(mixer.audioContext, {gain: 0});
+    this.meter = new AnalyserNode(mixer.audioContext, {fftSize: METER_SAMPLES});
+    this.input.connect(this.meter).connect(bus);
+    mixer.voices.add(this);
+  }
+
+  setVolume(volume: number): void {
+    if (volume === this.volume) return;
+    this.volume = volume;
+    this.apply();
+  }
+
+  setMuted(muted: boolean): void {
+    if (muted === this.muted) return;
+    this.muted = muted;
+    this.apply();
+  }
+
+  levelDb(): number {
+    return levelDb(this.meter);
+  }
+
+  close(): void {
+    ramp(this.input.gain, this.mixer.audioContext.currentTime, [[RAMP_S, 0]]);
+    this.mixer.voices.delete(this);
+    setTimeout(() => {
+      this.meter.disconnect();
+      this.mixer.rest();
+    }, RAMP_S * 5000);
+  }
+
+  private apply(): void {
+    ramp(this.input.gain, this.mixer.audioContext.currentTime, [[RAMP_S, this.muted ? 0 : this.volume]]);
+  }
+}
+
+type Step = readonly [afterS: number, value: number];
+
+/** Goes from the value that there is now through these; a step that is due now takes a moment, not to click. */
+function ramp(param: AudioParam, now: number, steps: readonly Step[]): void {
+  const value = param.value;
+  param.cancelScheduledValues(now);
+  param.setValueAtTime(value, now);
+  for (const [afterS, target] of steps) param.linearRampToValueAtTime(target, now + Math.max(afterS, RAMP_S));
+}

@@ -1,0 +1,100 @@
+/** One layer on the page, and where its children go. */
+
+import type {Content, Surroundings} from '../content/content';
+import {KINDS} from '../content/kinds';
+import type {Animation} from '../motion/batch';
+import {Player} from '../motion/player';
+import type {Voice} from '../sound/mixer';
+import type {Drawn} from '../state/drawn';
+import {sameLooks} from '../state/layer';
+
+const NO_ANIMATIONS: readonly Animation[] = [];
+
+/** All that a view gives to its content; the voice comes from the view itself. */
+export type Given = Omit<Surroundings, 'voice' | 'fail'> & {readonly fail: (layerId: string, reason: string | null) => void};
+
+export class LayerView {
+  readonly element = div('layer');
+  private readonly placed = div('placed');
+  private readonly box = div('box');
+  private readonly player = new Player({layer: this.element, placed: this.placed, box: this.box});
+  private readonly content: Content | null;
+  private voice: Voice | null = null;
+  private closed = false;
+
+  constructor(private drawn: Drawn, private readonly given: Given) {
+    this.element.append(this.placed);
+    this.placed.append(this.box);
+    this.element.dataset['layer'] = drawn.layer.id;
+    this.player.place(drawn.layer);
+    const {layer} = drawn;
+    const kind = KINDS.get(layer.type);
+    this.content = kind ? kind(layer, this.surroundings()) : null;
+    if (this.content?.element) {
+      this.content.element.classList.add('content');
+      this.box.append(this.content.element);
+    }
+    this.arrange(drawn);
+  }
+
+  get ready(): Promise<void> {
+    return this.content?.ready ?? Promise.resolve();
+  }
+
+  /** Shows the layer as it is now; what has animations goes there, the rest is there at once. */
+  update(after: Drawn, animations = NO_ANIMATIONS): void {
+    const {layer} = this.drawn;
+    if (layer !== after.layer) {
+      this.player.move(layer, after.layer, animations);
+      if (!sameLooks(layer, after.layer)) this.content?.update(after.layer);
+    }
+    this.arrange(after);
+  }
+
+  /** Puts it into its parent's box; a frame in it does not load again. */
+  putInto(parent: LayerView | null, root: HTMLElement): void {
+    const target = parent?.box ?? root;
+    if (this.element.parentElement === target) return;
+    if (this.element.isConnected && target.isConnected) target.moveBefore(this.element, null);
+    else target.append(this.element);
+  }
+
+  setOnAir(onAir: boolean): void {
+    this.content?.setOnAir?.(onAir);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.given.fail(this.drawn.layer.id, null);
+    this.content?.close();
+    this.voice?.close();
+    this.element.remove();
+  }
+
+  private arrange(after: Drawn): void {
+    this.drawn = after;
+    this.element.style.zIndex = String(after.order);
+    this.element.classList.toggle('hidden', after.hidden);
+    this.voice?.setMuted(after.hidden);
+    this.content?.setHidden?.(after.hidden);
+  }
+
+  private surroundings(): Surroundings {
+    const {given} = this;
+    return {
+      ...given,
+      voice: () => {
+        this.voice ??= given.bus.voice(this.drawn.layer.id);
+        this.voice.setMuted(this.drawn.hidden);
+        return this.voice;
+      },
+      fail: reason => {
+        if (!this.closed) given.fail(this.drawn.layer.id, reason);
+      },
+    };
+  }
+}
+
+function div(name: string): HTMLElement {
+  return Object.assign(document.createElement('div'), {className: name});
+}

@@ -1,0 +1,133 @@
+/** One layout on the page, as large as the canvas. */
+
+import type {Room} from '../room/room';
+import type {Sources} from '../content/sources';
+import type {Failures} from '../failure/failures';
+import type {Batch} from '../motion/batch';
+import {Bus, type Mixer} from '../sound/mixer';
+import {difference, drawnOf, type Drawn} from '../state/drawn';
+import type {Layout, Scene} from '../state/scene';
+import {LayerView, type Given} from './layer_view';
+
+export interface Context {
+  readonly mixer: Mixer;
+  readonly sources: Sources;
+  readonly room: Room;
+  readonly failures: Failures;
+}
+
+/** A layer that has not come by then is given up; it is shown when it comes. */
+const GIVE_UP_MS = 8000;
+
+export class SceneView {
+  readonly element = Object.assign(document.createElement('div'), {className: 'scene'});
+  readonly bus: Bus;
+  private readonly inside = Object.assign(document.createElement('div'), {className: 'layout'});
+  private readonly views = new Map<string, LayerView>();
+  private readonly given: Given;
+  private drawn: ReadonlyMap<string, Drawn> = new Map();
+  private onAir = false;
+
+  constructor(private layout: Layout, canvas: Scene['canvas'], {mixer, sources, room, failures}: Context) {
+    this.element.append(this.inside);
+    this.element.dataset['layout'] = layout.id;
+    this.bus = new Bus(mixer);
+    this.given = {
+      bus: this.bus,
+      sources,
+      room,
+      layout: {width: layout.width, height: layout.height},
+      fail: (layerId, reason) => failures.set(layout.id, layerId, reason),
+    };
+    this.fit(canvas);
+    this.draw(new Map());
+  }
+
+  get id(): string {
+    return this.layout.id;
+  }
+
+  /** Resolved once all layers are there or given up. */
+  get ready(): Promise<void> {
+    const all = Promise.all([...this.views.values()].map(view => view.ready)).then(() => undefined);
+    return Promise.race([all, after(GIVE_UP_MS)]);
+  }
+
+  /** Whether a layout of this size can be drawn here: what fills it goes by its size. */
+  suits(layout: Layout): boolean {
+    return layout.width === this.layout.width && layout.height === this.layout.height;
+  }
+
+  update(layout: Layout, canvas: Scene['canvas'], batch: Batch): void {
+    const same = layout.layers === this.layout.layers;
+    this.layout = layout;
+    this.element.dataset['version'] = String(layout.version);
+    this.fit(canvas);
+    if (!same) this.draw(batch);
+  }
+
+  setOnAir(onAir: boolean): void {
+    this.onAir = onAir;
+    this.element.classList.toggle('shown', onAir);
+    for (const view of this.views.values()) view.setOnAir(onAir);
+  }
+
+  close(): void {
+    for (const view of this.views.values()) view.close();
+    this.views.clear();
+    this.element.remove();
+    this.bus.close();
+  }
+
+  private draw(batch: Batch): void {
+    const now = drawnOf(this.layout);
+    const {gone, added, changed} = difference(this.drawn, now);
+    this.drawn = now;
+    for (const each of added) {
+      const {id} = each.layer;
+      const old = this.views.get(id), view = new LayerView(each, this.given);
+      this.views.set(id, view);
+      this.put(each, view);
+      if (old) this.rescue(id, now);
+      old?.close();
+      view.setOnAir(this.onAir);
+    }
+    for (const {after: each} of changed) {
+      const view = this.views.get(each.layer.id);
+      if (!view) continue;
+      this.put(each, view);
+      view.update(each, batch.get(each.layer.id));
+    }
+    for (const id of gone) {
+      if (now.has(id)) continue;
+      this.views.get(id)?.close();
+      this.views.delete(id);
+    }
+  }
+
+  private put(drawn: Drawn, view: LayerView): void {
+    view.putInto((drawn.parent === null ? null : this.views.get(drawn.parent)) ?? null, this.inside);
+  }
+
+  /** Takes the children of a layer that has become another type along to its new view. */
+  private rescue(parent: string, now: ReadonlyMap<string, Drawn>): void {
+    for (const [id, drawn] of now) {
+      const view = this.views.get(id);
+      if (drawn.parent === parent && view) this.put(drawn, view);
+    }
+  }
+
+  /** A layout of another shape than the canvas is as large as it fits, in the middle. */
+  private fit(canvas: Scene['canvas']): void {
+    const {width, height} = this.layout, {style} = this.inside;
+    const scale = Math.min(canvas.width / width, canvas.height / height);
+    style.width = `${width}px`;
+    style.height = `${height}px`;
+    const x = (canvas.width - width * scale) / 2, y = (canvas.height - height * scale) / 2;
+    style.transform = scale === 1 && x === 0 && y === 0 ? '' : `translate(${x}px, ${y}px) scale(${scale})`;
+  }
+}
+
+export function after(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms));
+}

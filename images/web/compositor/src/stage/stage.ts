@@ -1,0 +1,146 @@
+/** What is on air: the selected layout, the way to it from the one before, and layouts that may come next, loaded ahead. */
+
+import type {Batch} from '../motion/batch';
+import type {Layout, Scene} from '../state/scene';
+import {choose} from '../transition/choice';
+import {planOf} from '../transition/plan';
+import {cut, run, type Running} from '../transition/running';
+import {Stingers} from '../transition/stinger';
+import {after, SceneView, type Context} from './scene_view';
+
+/** How long a switch waits for the new layout's layers, so that they do not appear one by one. */
+const SWITCH_WAIT_MS = 700;
+const LOADED_AHEAD = 8;
+const NO_BATCH: Batch = new Map();
+
+export class Stage {
+  readonly element = Object.assign(document.createElement('div'), {className: 'stage'});
+  private readonly views = new Map<string, SceneView>();
+  private readonly stingers: Stingers;
+  private scene: Scene | null = null;
+  private onAir: SceneView | null = null;
+  private running: Running | null = null;
+  private wanted: string | null = null;
+  private switches = 0;
+
+  constructor(private readonly context: Context, private readonly random: () => number = Math.random) {
+    this.stingers = new Stingers(context.mixer, this.element);
+  }
+
+  /** Draws a scene; animations are of what changed in one of its layouts. */
+  async update(scene: Scene, layoutId: string | null = null, batch: Batch = NO_BATCH): Promise<void> {
+    this.scene = scene;
+    this.element.style.width = `${scene.canvas.width}px`;
+    this.element.style.height = `${scene.canvas.height}px`;
+    this.context.sources.setTargetLatency(scene.targetLatencyMs);
+    this.context.room.setAccess(scene.room);
+    for (const [id, view] of this.views) {
+      const layout = scene.layouts.get(id);
+      if (layout && view.suits(layout)) view.update(layout, scene.canvas, id === layoutId ? batch : NO_BATCH);
+      else if (layout && view === this.onAir) this.replace(view, layout, scene);
+    }
+    const selected = scene.selectedLayoutId;
+    const target = selected !== null && scene.layouts.has(selected) ? selected : null;
+    if (target !== this.wanted) await this.select(target);
+    this.loadAhead();
+  }
+
+  private async select(id: string | null): Promise<void> {
+    this.wanted = id;
+    const mine = ++this.switches;
+    const layout = id === null ? undefined : this.scene?.layouts.get(id);
+    if (!layout) {
+      this.running?.finish();
+      await this.running?.done;
+      if (mine === this.switches) this.goTo(null);
+      return;
+    }
+    let target = this.view(layout);
+    if (this.onAir) await Promise.race([target.ready, after(SWITCH_WAIT_MS)]);
+    if (mine !== this.switches) return;
+    this.running?.finish();
+    await this.running?.done;
+    if (mine !== this.switches || !this.scene) return;
+    target = this.view(this.scene.layouts.get(layout.id) ?? layout);
+    this.goTo(target);
+    if (!this.running) await Promise.race([target.ready, after(0)]);
+  }
+
+  /** Resolved once what is selected is there, or given up. */
+  async ready(): Promise<void> {
+    await this.onAir?.ready;
+  }
+
+  private goTo(target: SceneView | null): void {
+    const before = this.onAir;
+    if (target === before) return;
+    this.onAir = target;
+    const transitions = target ? this.scene?.layouts.get(target.id)?.transitions ?? [] : [];
+    const transition = choose(transitions, before?.id ?? null, this.random);
+    let running: Running | null = null;
+    if (before && target) {
+      const plan = planOf(transition);
+      if (plan) running = run(plan, before, target, this.element);
+      else if (transition.kind === 'stinger') running = this.stingers.run(transition, before, target);
+    }
+    if (!running) {
+      cut(before, target);
+      this.tidy();
+      return;
+    }
+    this.running = running;
+    void running.done.then(() => {
+      if (this.running === running) this.running = null;
+      this.tidy();
+    });
+  }
+
+  private view(layout: Layout): SceneView {
+    const {scene} = this;
+    let view = this.views.get(layout.id);
+    if (!view || (!view.suits(layout) && view !== this.onAir)) {
+      view?.close();
+      view = new SceneView(layout, scene?.canvas ?? layout, this.context);
+      this.views.set(layout.id, view);
+      this.element.append(view.element);
+    }
+    return view;
+  }
+
+  /** A layout on air that has become another size is drawn anew. */
+  private replace(view: SceneView, layout: Layout, scene: Scene): void {
+    this.running?.finish();
+    const fresh = new SceneView(layout, scene.canvas, this.context);
+    this.views.set(layout.id, fresh);
+    this.element.append(fresh.element);
+    this.onAir = fresh;
+    cut(view, fresh);
+    view.close();
+  }
+
+  /** Layouts that can be switched to, the newest first, as far as they fit into memory. */
+  private ahead(): Layout[] {
+    const {scene} = this;
+    if (!scene) return [];
+    return [...scene.layouts.values()].filter(each => each.type === 'SCENE' && each.id !== this.wanted).slice(-LOADED_AHEAD);
+  }
+
+  private loadAhead(): void {
+    const ahead = this.ahead();
+    for (const layout of ahead) this.view(layout);
+    this.stingers.want([...(this.scene?.layouts.values() ?? [])].flatMap(each => each.transitions));
+    this.tidy();
+  }
+
+  /** Takes down what is neither on air, nor on its way off, nor loaded ahead. */
+  private tidy(): void {
+    if (this.running) return;
+    const kept = new Set([this.onAir?.id, this.wanted, ...this.ahead().map(each => each.id)]);
+    for (const [id, view] of this.views) {
+      if (kept.has(id) && (this.scene?.layouts.has(id) ?? false)) continue;
+      if (view === this.onAir) continue;
+      view.close();
+      this.views.delete(id);
+    }
+  }
+}

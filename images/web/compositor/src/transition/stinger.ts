@@ -1,0 +1,109 @@
+/** Videos that play over a cut. They are loaded ahead, and the layouts are switched by the time of the video itself. */
+
+import {Bus, type Mixer, type Voice} from '../sound/mixer';
+import type {SceneView} from '../stage/scene_view';
+import type {Transition} from '../state/transition';
+import {cut, type Running} from './running';
+
+type Stinger = Extract<Transition, {kind: 'stinger'}>;
+
+/** Half a frame of 60 a second: a picture is as near to the cut as this, or it is the one before. */
+const NEAR_MS = 8;
+/** A video that does not get on is given up. */
+const STALL_MS = 2000;
+const MOST_LOADED = 8;
+
+interface Loaded {
+  readonly video: HTMLVideoElement;
+  readonly bus: Bus;
+  /** Once it has played. */
+  voice: Voice | null;
+}
+
+export class Stingers {
+  private readonly loaded = new Map<string, Loaded>();
+
+  constructor(private readonly mixer: Mixer, private readonly stage: HTMLElement) {}
+
+  /** Loads these and forgets others. */
+  want(transitions: readonly Transition[]): void {
+    const wanted = new Set(transitions.flatMap(each => each.kind === 'stinger' ? [each.url] : []).slice(0, MOST_LOADED));
+    for (const [url, each] of this.loaded) {
+      if (wanted.has(url) || each.video.isConnected) continue;
+      each.voice?.close();
+      each.bus.close();
+      each.video.removeAttribute('src');
+      each.video.load();
+      this.loaded.delete(url);
+    }
+    for (const url of wanted) this.load(url);
+  }
+
+  /** Plays one over the switch; null where its video cannot be played now. */
+  run({url, volume, cutPointMs}: Stinger, outgoing: SceneView, incoming: SceneView): Running | null {
+    const loaded = this.load(url), {video, bus} = loaded;
+    if (video.error || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return null;
+    const voice = loaded.voice ??= voiceOf(video, bus);
+    const cover = Object.assign(document.createElement('div'), {className: 'cover'});
+    cover.style.zIndex = '2';
+    cover.append(video);
+    this.stage.append(cover);
+    bus.set(1);
+    voice.setVolume(volume);
+    voice.setMuted(false);
+    video.currentTime = 0;
+    video.play().catch(() => end());
+
+    let isCut = false, isOver = false, lastMs = performance.now();
+    const ended = Promise.withResolvers<void>(), listening = new AbortController();
+    const switchNow = (): void => {
+      if (!isCut) cut(outgoing, incoming);
+      isCut = true;
+    };
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      switchNow();
+      listening.abort();
+      clearInterval(watch);
+      video.pause();
+      voice.setMuted(true);
+      cover.remove();
+      ended.resolve();
+    };
+    const look = (mediaMs: number): void => {
+      lastMs = performance.now();
+      if (mediaMs >= cutPointMs - NEAR_MS) switchNow();
+    };
+    const watch = setInterval(() => {
+      if (performance.now() - lastMs > STALL_MS) end();
+    }, STALL_MS / 4);
+    const frame: VideoFrameRequestCallback = (_, {mediaTime}) => {
+      if (isOver) return;
+      look(mediaTime * 1000);
+      video.requestVideoFrameCallback(frame);
+    };
+    video.requestVideoFrameCallback(frame);
+    video.addEventListener('timeupdate', () => look(video.currentTime * 1000), {signal: listening.signal});
+    video.addEventListener('ended', end, {signal: listening.signal});
+    video.addEventListener('error', end, {signal: listening.signal});
+    return {done: ended.promise, finish: end};
+  }
+
+  private load(url: string): Loaded {
+    let loaded = this.loaded.get(url);
+    if (!loaded) {
+      const video = document.createElement('video');
+      Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
+      loaded = {video, bus: new Bus(this.mixer), voice: null};
+      this.loaded.set(url, loaded);
+    }
+    return loaded;
+  }
+}
+
+function voiceOf(video: HTMLVideoElement, bus: Bus): Voice {
+  const voice = bus.voice(''), {context} = voice.input;
+  if (context instanceof AudioContext) context.createMediaElementSource(video).connect(voice.input);
+  return voice;
+}

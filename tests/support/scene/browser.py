@@ -1,0 +1,114 @@
+"""One browser for many pages of a test run, steered by the DevTools protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import aiohttp
+import httpx
+from tests.support.control_plane import free_port
+from tests.support.delivery.browser_page import browser_command
+from tests.support.scene.picture import Picture
+
+START_S = 40.0
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[str]:
+    """A browser without a page; yields the address of its DevTools."""
+    port = free_port()
+    flags = (f"--remote-debugging-port={port}", "--remote-allow-origins=*", "--force-color-profile=srgb")
+    command, container = browser_command("about:blank", *flags, "--force-device-scale-factor=1")
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + START_S
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.get(f"{address}/json/version", timeout=2).status_code == 200:
+                    break
+            assert time.monotonic() < deadline, "the browser does not come"
+            time.sleep(0.05)
+        yield address
+    finally:
+        if container:
+            subprocess.run(["docker", "rm", "-f", container], check=False, stdout=subprocess.DEVNULL)
+        process.kill()
+        process.wait()
+
+
+class Tab:
+    """A page of the browser's."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self.console: list[str] = []
+        self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        async for message in self._socket:
+            value = json.loads(message.data)
+            if waiting := self._waiting.pop(value.get("id"), None):
+                waiting.set_result(value)
+            elif value.get("method") == "Runtime.consoleAPICalled":
+                self.console.append(" ".join(str(each.get("value")) for each in value["params"]["args"]))
+            elif value.get("method") == "Runtime.exceptionThrown":
+                self.console.append(f"exception: {json.dumps(value['params'])[:500]}")
+
+    async def call(self, method: str, **params: object) -> dict[str, Any]:
+        number = next(self._ids)
+        self._waiting[number] = asyncio.get_running_loop().create_future()
+        await self._socket.send_json({"id": number, "method": method, "params": params})
+        answer = await asyncio.wait_for(self._waiting[number], 20)
+        assert "error" not in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    async def evaluate(self, script: str) -> Any:
+        """The value of an expression, which may be a promise."""
+        answer = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    async def until(self, condition: str, timeout_s: float = 10.0) -> Any:
+        """The first value of an expression that holds."""
+        deadline = time.monotonic() + timeout_s
+        while not (value := await self.evaluate(condition)):
+            assert time.monotonic() < deadline, f"not within {timeout_s} s: {condition}; {self.console[-5:]}"
+            await asyncio.sleep(0.02)
+        return value
+
+    async def picture(self) -> Picture:
+        """What is painted now."""
+        # Two frames on: what scripts have changed is painted
+        await self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        shot = await self.call("Page.captureScreenshot", format="png")
+        return Picture.of(base64.b64decode(shot["data"]))
+
+
+@contextlib.asynccontextmanager
+async def tab(address: str, url: str, width: int, height: int) -> AsyncIterator[Tab]:
+    """Opens a page of this size for as long as the context lasts."""
+    async with aiohttp.ClientSession() as session:
+        async with session.put(f"{address}/json/new?about:blank") as response:
+            target = await response.json(content_type=None)
+        async with session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=2**26) as socket:
+            opened = Tab(socket)
+            await opened.call("Runtime.enable")
+            size = {"width": width, "height": height}
+            await opened.call("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
+            await opened.call("Page.navigate", url=url)
+            try:
+                yield opened
+            finally:
+                await session.get(f"{address}/json/close/{target['id']}")

@@ -1,0 +1,59 @@
+"""The compositor page in a browser, with an agent of tests."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.support.scene.browser import Tab, tab
+from tests.support.scene.fake_agent import HEIGHT, WIDTH, FakeAgent, Handler
+from tests.support.scene.picture import Picture
+
+
+@dataclass(frozen=True)
+class Compositor:
+    agent: FakeAgent
+    tab: Tab
+
+    async def picture(self) -> Picture:
+        return await self.tab.picture()
+
+    async def seek(self, part: float) -> Picture:
+        """The picture where all animations are at this part of their time, delays included."""
+        await self.tab.evaluate(
+            "for (const each of document.getAnimations()) { each.pause();"
+            f" each.currentTime = each.effect.getComputedTiming().endTime * {part}; }}"
+        )
+        return await self.tab.picture()
+
+    async def go_on(self) -> None:
+        """Lets all animations end."""
+        await self.tab.evaluate("for (const each of document.getAnimations()) each.finish()")
+
+    async def drawn(self, version: int, *upsert: dict[str, Any], remove: tuple[str, ...] = ()) -> Picture:
+        """The picture after a change."""
+        await self.change(version, *upsert, remove=remove)
+        return await self.picture()
+
+    async def change(
+        self, version: int, *upsert: dict[str, Any], remove: tuple[str, ...] = (), animation: object = None
+    ) -> None:
+        """Changes layers of the first layout; returns once the page has taken it."""
+        await self.agent.change(version, *upsert, remove=remove, animation=animation)
+        await self.tab.until(f"document.querySelector('[data-layout=one]')?.dataset.version == {version}")
+
+
+@contextlib.asynccontextmanager
+async def compositor(
+    address: str, first: Mapping[str, Any], media: Mapping[str, Handler] | None = None, query: str = ""
+) -> AsyncIterator[Compositor]:
+    """A page that is ready with its first state."""
+    agent = FakeAgent(first, media or {})
+    async with (
+        agent.serving(),
+        tab(address, f"{agent.url}/compositor/?at=token{query}", WIDTH, HEIGHT) as page,
+    ):
+        await agent.ready()
+        yield Compositor(agent, page)
