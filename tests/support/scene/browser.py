@@ -83,7 +83,9 @@ class Tab:
     async def until(self, condition: str, timeout_s: float = 10.0) -> Any:
         """The first value of an expression that holds."""
         deadline = time.monotonic() + timeout_s
-        while not (value := await self.evaluate(condition)):
+        # An element has no value that could be sent
+        script = f"(found => found instanceof Node || found)({condition})"
+        while not (value := await self.evaluate(script)):
             assert time.monotonic() < deadline, f"not within {timeout_s} s: {condition}; {self.console[-5:]}"
             await asyncio.sleep(0.02)
         return value

@@ -11,6 +11,9 @@ from tests.support.scene.browser import Tab, tab
 from tests.support.scene.fake_agent import HEIGHT, WIDTH, FakeAgent, Handler
 from tests.support.scene.picture import Picture
 
+ALMOST_NOTHING = 1e-4
+"""A browser that is to hold an animation at its very beginning shows the frame that it has drawn already."""
+
 
 @dataclass(frozen=True)
 class Compositor:
@@ -24,7 +27,7 @@ class Compositor:
         """The picture where all animations are at this part of their time, delays included."""
         await self.tab.evaluate(
             "for (const each of document.getAnimations()) { each.pause();"
-            f" each.currentTime = each.effect.getComputedTiming().endTime * {part}; }}"
+            f" each.currentTime = each.effect.getComputedTiming().endTime * {max(part, ALMOST_NOTHING)}; }}"
         )
         return await self.tab.picture()
 
@@ -47,10 +50,18 @@ class Compositor:
 
 @contextlib.asynccontextmanager
 async def compositor(
-    address: str, first: Mapping[str, Any], media: Mapping[str, Handler] | None = None, query: str = ""
+    address: str,
+    first: Mapping[str, Any],
+    media: Mapping[str, Handler] | None = None,
+    query: str = "",
+    port: int | None = None,
 ) -> AsyncIterator[Compositor]:
-    """A page that is ready with its first state."""
-    agent = FakeAgent(first, media or {})
+    """A page that is ready with its first state.
+
+    Args:
+        port: that the agent serves page and media at.
+    """
+    agent = FakeAgent(first, media or {}, port)
     async with (
         agent.serving(),
         tab(address, f"{agent.url}/compositor/?at=token{query}", WIDTH, HEIGHT) as page,

@@ -51,13 +51,15 @@ def state(*layouts: dict[str, Any], **given: object) -> dict[str, Any]:
 
 
 class FakeAgent:
-    def __init__(self, first: Mapping[str, Any], media: Mapping[str, Handler]) -> None:
+    def __init__(
+        self, first: Mapping[str, Any], media: Mapping[str, Handler], port: int | None = None
+    ) -> None:
         self.state = first
         self.said: list[dict[str, Any]] = []
         self.connections = 0
         self._sockets: set[web.WebSocketResponse] = set()
         self._media = media
-        self.port = free_port()
+        self.port = port or free_port()
 
     @property
     def url(self) -> str:
@@ -118,6 +120,15 @@ class FakeAgent:
         """Closes all connections."""
         for socket in list(self._sockets):
             await socket.close()
+
+    async def reconnected(self, timeout_s: float = 10) -> None:
+        """Closes all connections; returns once the page is back."""
+        connections = self.connections
+        await self.drop()
+        deadline = time.monotonic() + timeout_s
+        while self.connections == connections:
+            assert time.monotonic() < deadline, "the page does not reconnect"
+            await asyncio.sleep(0.02)
 
     async def heard(
         self, what: str, condition: Callable[[dict[str, Any]], object], timeout_s: float = 10

@@ -46,13 +46,19 @@ export class Player {
     for (const channel of Object.keys(PROPERTIES) as Channel[]) this.set(channel, layer[channel]);
   }
 
-  /** Goes from one state of the layer to the next; what moves already goes on from where it is. */
-  move(before: Layer, after: Layer, animations: readonly Animation[]): void {
-    for (const channel of Object.keys(PROPERTIES) as Channel[]) {
-      if (before[channel] === after[channel]) continue;
-      const timing = timingOf(animations, channel);
-      if (timing) this.animate(channel, after[channel], timing);
-      else this.set(channel, after[channel]);
+  /**
+   * Goes from one state of the layer to the next; what moves already goes on from where it is.
+   *
+   * @param change - changes the content in between: of a natural size it decides where the way begins and ends.
+   */
+  move(before: Layer, after: Layer, animations: readonly Animation[], change: () => void): void {
+    const ways = (Object.keys(PROPERTIES) as Channel[]).filter(channel => before[channel] !== after[channel])
+      .map(channel => ({channel, timing: timingOf(animations, channel)}))
+      .map(way => ({...way, from: way.timing ? this.now(way.channel) : 0}));
+    change();
+    for (const {channel, timing, from} of ways) {
+      this.set(channel, after[channel]);
+      if (timing) this.animate(channel, from, after[channel], timing);
     }
   }
 
@@ -60,21 +66,22 @@ export class Player {
     this.running.get(channel)?.cancel();
     this.running.delete(channel);
     const {element, css, text} = PROPERTIES[channel];
+    this.elements.box.classList.remove(`moving-${css}`);
     this.elements[element].style[css] = value === null ? 'auto' : text(value);
   }
 
-  private animate(channel: Channel, value: Value, {delayMs, durationMs, easing}: Timing): void {
-    const from = this.now(channel);
-    this.set(channel, value);
+  private animate(channel: Channel, from: number, value: Value, {delayMs, durationMs, easing}: Timing): void {
     const {element, css, text} = PROPERTIES[channel];
     const frames = [{[css]: text(from)}, {[css]: text(this.now(channel))}];
     const animation = this.elements[element].animate(
       frames, {duration: durationMs, delay: delayMs, fill: 'backwards', easing: CSS.supports('animation-timing-function', easing) ? easing : 'linear'});
     animation.id = channel;
-    animation.onfinish = () => {
-      if (this.running.get(channel) === animation) this.running.delete(channel);
-    };
     this.running.set(channel, animation);
+    // Content of a natural size goes along with its box, until it has it
+    if (css === 'width' || css === 'height') this.elements.box.classList.add(`moving-${css}`);
+    animation.onfinish = () => {
+      if (this.running.get(channel) === animation) this.set(channel, value);
+    };
   }
 
   private now(channel: Channel): number {

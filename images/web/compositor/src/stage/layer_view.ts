@@ -45,8 +45,9 @@ export class LayerView {
   update(after: Drawn, animations = NO_ANIMATIONS): void {
     const {layer} = this.drawn;
     if (layer !== after.layer) {
-      this.player.move(layer, after.layer, animations);
-      if (!sameLooks(layer, after.layer)) this.content?.update(after.layer);
+      this.player.move(layer, after.layer, animations, () => {
+        if (!sameLooks(layer, after.layer)) this.content?.update(after.layer);
+      });
     }
     this.arrange(after);
   }

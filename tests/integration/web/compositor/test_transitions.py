@@ -1,0 +1,126 @@
+"""Transitions, by their pictures at five points in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.scene.compositor import Compositor, compositor
+from tests.support.scene.fake_agent import scene, square, state
+from tests.support.scene.picture import BLUE, GREEN, RED, Colour, same_box
+
+
+def states(transition: dict[str, Any], **given: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Red is on air; then blue is selected, which comes by this transition."""
+    coming = [{"fromLayoutIds": [], **transition}] if transition else []
+    layouts = [scene(square("a", "red")), scene(square("b", "blue"), id="two", transitions=coming)]
+    before = state(*layouts, **given)
+    return before, {**before, "selectedLayoutId": "two"}
+
+
+async def switch(page: Compositor, after: dict[str, Any]) -> None:
+    """Selects, and holds the transition at its beginning."""
+    await page.agent.send(after)
+    await page.tab.until("document.getAnimations().length > 0")
+    await page.seek(0)
+
+
+@pytest.mark.parametrize(
+    ("transition", "colours"),
+    [
+        ({"crossfade": {"durationMs": 5000}}, [RED, (191, 0, 64), (128, 0, 128), (64, 0, 191), BLUE]),
+        (
+            {"fadeToColor": {"durationMs": 5000, "backgroundColor": "green"}},
+            [RED, (128, 64, 0), GREEN, (0, 64, 128), BLUE],
+        ),
+    ],
+    ids=["crossfade", "fadeToColor"],
+)
+async def test_colours_on_the_way(chromium: str, transition: dict[str, Any], colours: list[Colour]) -> None:
+    before, after = states(transition)
+    async with compositor(chromium, before) as page:
+        await switch(page, after)
+        for part, colour in zip((0, 0.25, 0.5, 0.75), colours, strict=False):
+            picture = await page.seek(part)
+            assert picture.has(160, 90, colour), (part, picture.at(160, 90))
+        await page.go_on()
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1")
+        assert (await page.picture()).has(160, 90, colours[-1])
+
+
+MOVES = {"LEFT": (-1, 0), "RIGHT": (1, 0), "UP": (0, -1), "DOWN": (0, 1)}
+
+
+@pytest.mark.parametrize("type_", ["COMBINED", "SOURCE", "DESTINATION"])
+@pytest.mark.parametrize("direction", MOVES)
+async def test_swipes(chromium: str, direction: str, type_: str) -> None:
+    swipe = {"durationMs": 5000, "direction": f"TRANSITION_DIRECTION_{direction}"}
+    before, after = states({"swipe": {**swipe, "combinedAnimation": f"TRANSITION_SWIPE_TYPE_{type_}"}})
+    dx, dy = MOVES[direction]
+    async with compositor(chromium, before) as page:
+        await switch(page, after)
+        for part in (0, 0.25, 0.5, 0.75):
+            picture = await page.seek(part)
+            way_x, way_y = round(part * 320), round(part * 180)
+            # What is seen of the old one is what is not yet covered, or left
+            width, height = (320 - way_x, 180) if dx else (320, 180 - way_y)
+            forward = (dx < 0 or dy < 0) == (type_ != "DESTINATION")
+            left = 0 if forward or not dx else 320 - width
+            top = 0 if forward or not dy else 180 - height
+            if type_ == "DESTINATION":
+                left = 0 if dx < 0 or not dx else way_x
+                top = 0 if dy < 0 or not dy else way_y
+            assert same_box(picture.box(RED), (left, top, width, height)), (part, picture.box(RED))
+        await page.go_on()
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1")
+        assert (await page.picture()).box(BLUE) == (0, 0, 320, 180)
+
+
+async def test_a_cut_is_a_cut(chromium: str) -> None:
+    before, after = states({})
+    async with compositor(chromium, before) as page:
+        await page.agent.send(after)
+        await page.tab.until("document.querySelector('.scene.shown')?.dataset.layout === 'two'")
+        assert (await page.picture()).box(BLUE) == (0, 0, 320, 180)
+
+
+async def test_a_selection_in_the_middle_of_a_transition_ends_it_and_goes_on_from_there(
+    chromium: str,
+) -> None:
+    before, after = states({"crossfade": {"durationMs": 5000}})
+    async with compositor(chromium, before) as page:
+        await switch(page, after)
+        await page.seek(0.5)
+        await page.agent.send(before)
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1")
+        assert (await page.picture()).box(RED) == (0, 0, 320, 180)
+
+
+async def test_a_reconnect_in_the_middle_of_a_transition_changes_nothing(chromium: str) -> None:
+    before, after = states({"crossfade": {"durationMs": 5000}})
+    async with compositor(chromium, before) as page:
+        await switch(page, after)
+        await page.seek(0.5)
+        page.agent.state = after
+        await page.agent.reconnected()
+        picture = await page.picture()
+        assert picture.has(160, 90, (128, 0, 128))
+        assert await page.tab.evaluate("document.getAnimations().length") == 2
+
+
+async def test_the_selected_layout_is_deleted_in_the_middle_of_a_transition(chromium: str) -> None:
+    before, after = states({"crossfade": {"durationMs": 5000}})
+    async with compositor(chromium, before) as page:
+        await switch(page, after)
+        await page.agent.send({**before, "layouts": before["layouts"][:1]})
+        await page.tab.until("document.querySelector('.scene.shown')?.dataset.layout === 'one'")
+        await page.tab.until("document.querySelectorAll('.scene').length === 1")
+        assert (await page.picture()).box(RED) == (0, 0, 320, 180)
+
+
+async def test_changes_of_layers_go_on_during_a_transition(chromium: str) -> None:
+    before, after = states({"swipe": {"durationMs": 5000}})
+    async with compositor(chromium, before) as page:
+        await switch(page, after)
+        await page.change(2, square("a", "green"))
+        assert same_box((await page.seek(0.5)).box(GREEN), (0, 0, 160, 180))

@@ -1,0 +1,92 @@
+"""Pictures, videos and pages of tests, and servers that give them well and badly."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import struct
+import zlib
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+
+import av
+import numpy as np
+from aiohttp import web
+from tests.support.scene.picture import Colour
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+ANYWHERE = {"Access-Control-Allow-Origin": "*"}
+
+
+def png(width: int, height: int, colour: Colour) -> bytes:
+    """A picture of one colour, which takes little memory to make, however large."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    packer = zlib.compressobj(1)
+    row = b"\0" + bytes(colour) * width
+    data = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = (chunk(b"IHDR", header), chunk(b"IDAT", data), chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+@lru_cache
+def webm(*seconds: Colour, size: tuple[int, int] = (160, 90), rate: int = 10, tone_hz: int = 0) -> bytes:
+    """A video that shows one of these colours in each second, with a tone of half of full scale."""
+    memory = io.BytesIO()
+    with av.open(memory, "w", format="webm") as container:
+        video = container.add_stream("libvpx", rate=rate)
+        video.width, video.height, video.pix_fmt = *size, "yuv420p"
+        video.options = {"deadline": "realtime", "cpu-used": "8"}
+        audio = container.add_stream("libopus", rate=48_000) if tone_hz else None
+        for colour in seconds:
+            pixels = np.full((size[1], size[0], 3), colour, dtype=np.uint8)
+            for _ in range(rate):
+                container.mux(video.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(video.encode())
+        if audio is not None:
+            times = np.arange(48_000 * len(seconds)) / 48_000
+            tone = (np.sin(2 * np.pi * tone_hz * times) / 2).astype(np.float32)
+            frame = av.AudioFrame.from_ndarray(np.stack([tone, tone]), format="fltp", layout="stereo")
+            frame.sample_rate = 48_000
+            container.mux(audio.encode(frame))
+            container.mux(audio.encode())
+    return memory.getvalue()
+
+
+def serves(body: bytes, content_type: str, *, anywhere: bool = True) -> Handler:
+    async def serve(request: web.Request) -> web.StreamResponse:
+        headers = ANYWHERE if anywhere else {}
+        part = request.http_range
+        if part.start is None:
+            return web.Response(
+                body=body, content_type=content_type, headers={**headers, "Accept-Ranges": "bytes"}
+            )
+        end = min(part.stop or len(body), len(body))
+        headers = {**headers, "Content-Range": f"bytes {part.start}-{end - 1}/{len(body)}"}
+        return web.Response(
+            status=206, body=body[part.start : end], content_type=content_type, headers=headers
+        )
+
+    return serve
+
+
+def page(html: str) -> Handler:
+    return serves(html.encode(), "text/html", anywhere=False)
+
+
+async def missing(_: web.Request) -> web.StreamResponse:
+    return web.Response(status=404, headers=ANYWHERE)
+
+
+async def endless(request: web.Request) -> web.StreamResponse:
+    """A page that goes on for as long as somebody reads it."""
+    response = web.StreamResponse(headers={"Content-Type": "text/html"})
+    await response.prepare(request)
+    await response.write(b"<body style='background: blue; margin: 0'>")
+    with contextlib.suppress(ConnectionError):
+        while request.transport is not None and not request.transport.is_closing():
+            await response.write(b"<p>more</p>" * 1000)
+    return response
