@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz schedules soak bench lint format generate verify \
+.PHONY: help up env down demo test test-unit test-integration test-e2e fuzz schedules soak bench lint format generate verify proto-release \
         images tools openapi lock picture clean venv ready-demo ready-test
 
 PYTHON ?= python3
@@ -101,6 +101,7 @@ verify: venv ## Check that generated files and lock files are fresh
 	@$(BIN)/python -m onair_crds generate build/verify/manifests >/dev/null
 	@diff -ru crds/manifests build/verify/manifests || { echo "crds/manifests is stale: run make generate"; exit 1; }
 	@$(DEV) chart --check
+	@$(DEV) protos --check
 	@$(DEV) lock --check
 	@echo "verify   generated files and lock files are fresh"
 
@@ -110,9 +111,13 @@ format: venv ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix --quiet || true
 	@$(BIN)/ruff format
 
-generate: venv ## Write manifests from the models, and what the chart takes from elsewhere
+generate: venv ## Write manifests from the models, what the chart takes from elsewhere, compiled .proto files
 	@$(BIN)/python -m onair_crds generate crds/manifests
 	@$(DEV) chart
+	@$(DEV) protos
+
+proto-release: venv ## Compare later changes of the .proto files with what they say now
+	@$(DEV) protos --release
 
 openapi: ## Write the OpenAPI document of the HTTP interface to standard output
 	@$(MAKE) venv >&2

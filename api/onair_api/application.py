@@ -46,6 +46,7 @@ from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
 from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.operations import OPERATIONS, schemas
+from onair_api.rpc import routes as rpc_routes
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.writes.credentials import Credentials
@@ -73,6 +74,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     app.state.services = services
     responses.install(app)
     routes.install(app, OPERATIONS, services.of, services.callers, settings.limits, schemas())
+    rpc_routes.install(app, OPERATIONS, services.of, services.callers, settings.limits)
     webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
     room_routes.install(app, services.room_admission, webhooks, settings.limits)
     pages.install(app, services.cluster, services.keys, settings.public_url)

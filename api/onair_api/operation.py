@@ -1,7 +1,7 @@
 """Operations of the interface, as the rows of the table declare them: once, for every door.
 
-HTTP routes, the OpenAPI document and authorization are made from the rows; so will be an RPC door. What
-serves an operation takes `(caller, ids, message)`, gives a message, raises errors of `errors.py`, and
+HTTP routes, RPC methods, the OpenAPI document and authorization are made from the rows. What serves an
+operation takes `(caller, ids, message)`, gives a message, raises errors of `errors.py`, and
 knows nothing of the door.
 """
 
@@ -103,6 +103,20 @@ class Http:
 
 
 @dataclass(frozen=True)
+class Rpc:
+    """Where RPC has an operation; the messages are in the `.proto` files of the chart."""
+
+    service: str
+    """With its package."""
+    method: str = ""
+    """Where it is not the operation's name."""
+    body: str = ""
+    """Field of the request that is the request message, beside the ids; empty where all other fields are."""
+    items: str = ""
+    """Field of the response that has the items of a LIST."""
+
+
+@dataclass(frozen=True)
 class Messages:
     """The request and the response message, by the names of their schemas."""
 
@@ -147,8 +161,9 @@ class Declaration(Generic[C]):
     """The part of a row that doors, authorization and the OpenAPI document are made from."""
 
     name: str
-    """RPC name and operationId."""
+    """Name and operationId."""
     http: Http
+    rpc: Rpc
     access: Access[C]
     """Which callers may use it, and what their requests count for."""
     messages: Messages

@@ -33,6 +33,9 @@ def main() -> None:
     for name in ("env", "down", "clean", "picture"):
         commands.add_parser(name)
     commands.add_parser("chart").add_argument("--check", action="store_true")
+    protos = commands.add_parser("protos")
+    protos.add_argument("--check", action="store_true")
+    protos.add_argument("--release", action="store_true", help="compare later changes with the present files")
     lock = commands.add_parser("lock")
     lock.add_argument("--upgrade", action="store_true")
     lock.add_argument("--check", action="store_true")
@@ -77,6 +80,11 @@ def perform(options: argparse.Namespace) -> None:
             from onair_dev.docs import chart
 
             sys.exit(chart.check() if options.check else chart.write())
+        case "protos":
+            from onair_dev.docs import protos
+
+            done = protos.check if options.check else protos.release if options.release else protos.write
+            sys.exit(done())
         case "compare":
             from onair_dev.bench_results import compare
 

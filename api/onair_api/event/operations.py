@@ -17,12 +17,14 @@ from onair_api.operation import (
     Http,
     Messages,
     Operation,
+    Rpc,
     ServiceMethod,
     StreamOperation,
 )
 from onair_crds.shapes import JsonSchema
 
 PATH = "/event/v2"
+SERVICE = "apis.event.v2.EventService"
 
 
 def _parameter(name: str, description: str, schema: JsonSchema | None = None) -> Filter:
@@ -55,6 +57,7 @@ EVENTS = (
     Operation(
         name=PUBLISH_EVENT,
         http=Http("POST", PATH + "/publish"),
+        rpc=Rpc(SERVICE, method="Publish"),
         access=PUBLISH_ACCESS,
         service=ServiceMethod(Events, Events.publish),
         messages=Messages(
@@ -72,6 +75,7 @@ EVENTS = (
     StreamOperation(
         name=STREAM_EVENTS,
         http=Http("GET", PATH + "/stream"),
+        rpc=Rpc(SERVICE, method="Stream"),
         access=STREAM_ACCESS,
         http_app=HttpStreams,
         websocket_app=WebSocketStreams,

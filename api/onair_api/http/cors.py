@@ -18,10 +18,18 @@ ALLOWED_HEADERS = (
     "SdkVersion",
     "SessionId",
     "X-Requested-With",
+    "X-Grpc-Web",
+    "Grpc-Timeout",
+    "X-User-Agent",
+    "Connect-Protocol-Version",
+    "Connect-Timeout-Ms",
 )
 ALLOWED_PREFIX = "apistream-"
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-EXPOSED = b"Authorization, Retry-After, Warning, X-Next-Page-Token"
+EXPOSED = (
+    b"Authorization, Retry-After, Warning, X-Next-Page-Token, "
+    b"Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin"
+)
 
 _KNOWN = {name.lower() for name in ALLOWED_HEADERS}
 

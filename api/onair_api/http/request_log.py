@@ -16,7 +16,7 @@ import orjson
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from onair_api.errors import Internal
+from onair_api.errors import Code, Internal
 from onair_api.logs import REQUEST
 from onair_api.metrics import LATENCY, REQUESTS
 from onair_api.operation import BODILESS
@@ -78,6 +78,7 @@ class RequestLog:
             self._observe(method, scope, status, time.perf_counter() - started)
 
     def _observe(self, method: str, scope: Scope, status: int, seconds: float) -> None:
+        status = _meant_status(scope, status)
         route: str = getattr(scope.get("route"), "path", "none")
         key = (method, route, status)
         counter = self._counters.get(key)
@@ -119,6 +120,12 @@ def _with_renewed_token(message: Message, scope: Scope) -> Message:
     if any(name == b"authorization" for name, _ in headers):
         return message
     return {**message, "headers": [*headers, (b"authorization", f"Bearer {token}".encode())]}
+
+
+def _meant_status(scope: Scope, status: int) -> int:
+    """The status that HTTP would have said: gRPC says every error with 200."""
+    error: Code | None = (scope.get("state") or {}).get("rpc_error")
+    return error.http_status if error and status == 200 else status
 
 
 async def _respond_internal(send: Send) -> None:

@@ -15,12 +15,14 @@ from onair_api.operation import (
     Messages,
     Operation,
     ResponseKind,
+    Rpc,
     ServiceMethod,
 )
 from onair_api.wire.schema import STRING, enumeration
 from onair_crds.resources.enums import LayoutType
 
 PATH = "/layout/v2/layouts"
+SERVICE = "apis.layout.v2.LayoutService"
 
 EXAMPLE = {
     "id": "0b7c2a52-5a3e-4f0e-9a53-8d3c1c5f8f10",
@@ -37,6 +39,7 @@ LAYOUTS = (
     Operation(
         name="ListLayouts",
         http=Http("GET", PATH, response=ResponseKind.LIST),
+        rpc=Rpc(SERVICE, items="layouts"),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layouts, Layouts.list_layouts),
         messages=Messages(
@@ -57,6 +60,7 @@ LAYOUTS = (
     Operation(
         name="CreateLayout",
         http=Http("POST", PATH),
+        rpc=Rpc(SERVICE, body="layout"),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layouts, Layouts.create),
         messages=Messages(
@@ -75,6 +79,7 @@ LAYOUTS = (
     Operation(
         name="GetLayout",
         http=Http("GET", PATH + "/{layoutId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layouts, Layouts.get),
         messages=Messages(None, "v2Layout", response_example=EXAMPLE),
@@ -83,6 +88,7 @@ LAYOUTS = (
     Operation(
         name="UpdateLayout",
         http=Http("PATCH", PATH + "/{layoutId}"),
+        rpc=Rpc(SERVICE, body="layout"),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layouts, Layouts.update),
         messages=Messages(
@@ -101,6 +107,7 @@ LAYOUTS = (
     Operation(
         name="DeleteLayout",
         http=Http("DELETE", PATH + "/{layoutId}"),
+        rpc=Rpc(SERVICE, body="payload"),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layouts, Layouts.delete),
         messages=Messages(

@@ -5,9 +5,20 @@ from __future__ import annotations
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import CONTRIBUTORS, RENDERERS
 from onair_api.layout.layer.service import Layers
-from onair_api.operation import PAGE, Docs, Errors, Http, Messages, Operation, ResponseKind, ServiceMethod
+from onair_api.operation import (
+    PAGE,
+    Docs,
+    Errors,
+    Http,
+    Messages,
+    Operation,
+    ResponseKind,
+    Rpc,
+    ServiceMethod,
+)
 
 PATH = "/layout/v2/layouts/{layoutId}/layers"
+SERVICE = "apis.layout.v2.LayerService"
 
 EXAMPLE = {
     "id": "l2m5n8b1v4c7x0z3a6sd",
@@ -31,6 +42,7 @@ LAYERS = (
     Operation(
         name="ListLayers",
         http=Http("GET", PATH, response=ResponseKind.LIST),
+        rpc=Rpc(SERVICE, items="layers"),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layers, Layers.list_layers),
         messages=Messages(None, "v2Layers", query=PAGE, response_example=[EXAMPLE]),
@@ -39,6 +51,7 @@ LAYERS = (
     Operation(
         name="CreateLayer",
         http=Http("POST", PATH),
+        rpc=Rpc(SERVICE, body="layer"),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layers, Layers.create),
         messages=Messages(
@@ -55,6 +68,7 @@ LAYERS = (
     Operation(
         name="Batch",
         http=Http("POST", PATH + "/batch"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layers, Layers.batch),
         messages=Messages(
@@ -73,6 +87,7 @@ LAYERS = (
     Operation(
         name="GetLayer",
         http=Http("GET", PATH + "/{layerId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(RENDERERS),
         service=ServiceMethod(Layers, Layers.get),
         messages=Messages(None, "v2Layer", response_example=EXAMPLE),
@@ -85,6 +100,7 @@ LAYERS = (
     Operation(
         name="UpdateLayer",
         http=Http("PATCH", PATH + "/{layerId}"),
+        rpc=Rpc(SERVICE, body="layer"),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layers, Layers.update),
         messages=Messages(
@@ -103,6 +119,7 @@ LAYERS = (
     Operation(
         name="DeleteLayer",
         http=Http("DELETE", PATH + "/{layerId}"),
+        rpc=Rpc(SERVICE, body="payload"),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Layers, Layers.delete),
         messages=Messages(

@@ -6,14 +6,28 @@ from onair_api.auth.callers import ByAccessToken, ByAnybody, ByApiKey
 from onair_api.auth.roles import COHOSTS, CONTRIBUTORS, IMPERSONATORS, VIEWERS
 from onair_api.errors import Code
 from onair_api.live.authentication.service import Authentication
-from onair_api.operation import EMPTY, Docs, Errors, Http, Messages, Operation, ResponseKind, ServiceMethod
+from onair_api.operation import (
+    EMPTY,
+    Docs,
+    Errors,
+    Http,
+    Messages,
+    Operation,
+    ResponseKind,
+    Rpc,
+    ServiceMethod,
+)
 
 PATH = "/live/v2/authentication"
+SERVICE = "live.v21.AuthenticationService"
+BACKEND_AUTHENTICATION_SERVICE = "live.v21.BackendAuthenticationService"
+PUBLIC_AUTHENTICATION_SERVICE = "live.v21.PublicAuthenticationService"
 
 AUTHENTICATION = (
     Operation(
         name="CreateAccessToken",
         http=Http("POST", PATH + "/token"),
+        rpc=Rpc(BACKEND_AUTHENTICATION_SERVICE),
         access=ByApiKey(),
         service=ServiceMethod(Authentication, Authentication.create),
         messages=Messages(
@@ -31,6 +45,7 @@ AUTHENTICATION = (
     Operation(
         name="RefreshAccessToken",
         http=Http("PUT", PATH + "/token", response=ResponseKind.TOKEN),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(VIEWERS, redeeming=True),
         service=ServiceMethod(Authentication, Authentication.refresh),
         messages=Messages(EMPTY, "Empty", example={}),
@@ -45,6 +60,7 @@ AUTHENTICATION = (
     Operation(
         name="CreateGuestAccessToken",
         http=Http("POST", PATH + "/token/guest"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(CONTRIBUTORS - IMPERSONATORS),
         service=ServiceMethod(Authentication, Authentication.create_guest),
         messages=Messages(
@@ -67,6 +83,7 @@ AUTHENTICATION = (
     Operation(
         name="CreateGuestCode",
         http=Http("POST", PATH + "/token/guest-code"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS - IMPERSONATORS),
         service=ServiceMethod(Authentication, Authentication.create_guest_code),
         messages=Messages(
@@ -88,6 +105,7 @@ AUTHENTICATION = (
     Operation(
         name="GetGuestCode",
         http=Http("GET", PATH + "/token/guest-code/{code}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS - IMPERSONATORS),
         service=ServiceMethod(Authentication, Authentication.get_guest_code),
         messages=Messages(None, "GuestCodeResponse"),
@@ -96,6 +114,7 @@ AUTHENTICATION = (
     Operation(
         name="DeleteGuestCode",
         http=Http("DELETE", PATH + "/token/guest-code/{code}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS - IMPERSONATORS),
         service=ServiceMethod(Authentication, Authentication.delete_guest_code),
         messages=Messages(None, "Empty"),
@@ -108,6 +127,7 @@ AUTHENTICATION = (
     Operation(
         name="GetTestToken",
         http=Http("GET", PATH + "/token/test"),
+        rpc=Rpc(BACKEND_AUTHENTICATION_SERVICE),
         access=ByApiKey(),
         service=ServiceMethod(Authentication, Authentication.create_test),
         messages=Messages(None, "CreateAccessTokenResponse"),
@@ -120,6 +140,7 @@ AUTHENTICATION = (
     Operation(
         name="GetJsonWebKeySet",
         http=Http("GET", PATH + "/jwks"),
+        rpc=Rpc(PUBLIC_AUTHENTICATION_SERVICE),
         access=ByAnybody(),
         service=ServiceMethod(Authentication, Authentication.list_keys),
         messages=Messages(None, "JsonWebKeySet"),
@@ -138,6 +159,7 @@ AUTHENTICATION = (
             alternate_path="/live/v2/r/{serviceId}/{code}",
             response=ResponseKind.REDIRECT,
         ),
+        rpc=Rpc(PUBLIC_AUTHENTICATION_SERVICE),
         access=ByAnybody(),
         service=ServiceMethod(Authentication, Authentication.redirect_guest),
         messages=Messages(None, "Empty"),

@@ -15,6 +15,9 @@ def _duration(default: int) -> JsonSchema:
     return {**INTEGER, "minimum": 1, "maximum": 604_800_000, "default": default}
 
 
+_CODE = ("collectionId", "projectId", "code", "url", "linkUrl", "targetUrl")
+
+
 def token_schemas() -> Schemas:
     """Every schema that only token operations name."""
     session = {"role": enumeration(Role), "maxDuration": _duration(172_800_000)}
@@ -31,7 +34,7 @@ def token_schemas() -> Schemas:
     }
     ids = ["collectionId", "projectId"]
     key = record(dict.fromkeys(("alg", "kty", "use", "kid", "e", "n"), STRING))
-    code = {**dict.fromkeys(("collectionId", "projectId", "code", "url"), STRING), "autoDelete": TIME}
+    code = {**dict.fromkeys(_CODE, STRING), "autoDelete": TIME}
     backend = {"serviceUserId": {**_NAME, "minLength": 1}, "displayName": _NAME, **session}
     return {
         "CreateAccessTokenRequest": {**optional(backend), "required": ["serviceUserId"]},

@@ -14,12 +14,14 @@ from onair_api.operation import (
     Messages,
     Operation,
     ResponseKind,
+    Rpc,
     ServiceMethod,
 )
 from onair_api.wire.schema import enumeration
 from onair_crds.resources.enums import ImageFormat
 
 PATH = "/live/v2/collection/{collectionId}/project/{projectId}/broadcast"
+SERVICE = "live.v21.ProjectService"
 OPENS_ROOM = "Also open the project's WebRTC room, where it has one."
 CLOSES_ROOM = "Also close the project's WebRTC room, where it has one."
 
@@ -27,6 +29,7 @@ BROADCASTS = (
     Operation(
         name="StartProjectBroadcast",
         http=Http("POST", PATH + "/start", alternate_method="PUT"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Broadcasts, Broadcasts.start),
         messages=Messages(None, "StartBroadcastResponse", query=(Flag("webrtcStart", OPENS_ROOM),)),
@@ -40,6 +43,7 @@ BROADCASTS = (
     Operation(
         name="StopProjectBroadcast",
         http=Http("POST", PATH + "/stop", alternate_method="PUT"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Broadcasts, Broadcasts.stop),
         messages=Messages(None, "Empty", query=(Flag("webrtcStop", CLOSES_ROOM),)),
@@ -49,6 +53,7 @@ BROADCASTS = (
     Operation(
         name="GetProjectBroadcastStatus",
         http=Http("GET", PATH + "/status"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(VIEWERS),
         service=ServiceMethod(Broadcasts, Broadcasts.status),
         messages=Messages(None, "BroadcastStatusResponse"),
@@ -61,6 +66,7 @@ BROADCASTS = (
     Operation(
         name="GetProjectBroadcastSnapshot",
         http=Http("GET", PATH + "/snapshot", response=ResponseKind.IMAGE),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Broadcasts, Broadcasts.snapshot),
         messages=Messages(None, "SnapshotResponse", query=(Filter("format", enumeration(ImageFormat)),)),

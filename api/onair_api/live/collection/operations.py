@@ -6,14 +6,16 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import OWNERS
 from onair_api.errors import Code
 from onair_api.live.collection.service import Collections
-from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, Rpc, ServiceMethod
 
 PATH = "/live/v2/collection"
+SERVICE = "live.v21.CollectionService"
 
 COLLECTIONS = (
     Operation(
         name="GetCollections",
         http=Http("GET", PATH),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Collections, Collections.list_collections),
         messages=Messages(None, "GetCollectionsResponse", query=PAGE),
@@ -32,6 +34,7 @@ COLLECTIONS = (
     Operation(
         name="CreateCollection",
         http=Http("POST", PATH),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Collections, Collections.create),
         messages=Messages(
@@ -42,6 +45,7 @@ COLLECTIONS = (
     Operation(
         name="GetCollection",
         http=Http("GET", PATH + "/{collectionId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Collections, Collections.get),
         messages=Messages(
@@ -57,6 +61,7 @@ COLLECTIONS = (
     Operation(
         name="UpdateCollection",
         http=Http("PATCH", PATH + "/{collectionId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Collections, Collections.update),
         messages=Messages(
@@ -74,6 +79,7 @@ COLLECTIONS = (
     Operation(
         name="DeleteCollection",
         http=Http("DELETE", PATH + "/{collectionId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Collections, Collections.delete),
         messages=Messages(

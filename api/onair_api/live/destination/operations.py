@@ -5,14 +5,16 @@ from __future__ import annotations
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import COHOSTS, CONTRIBUTORS
 from onair_api.live.destination.service import Destinations
-from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, Rpc, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/project/{projectId}/destination"
+SERVICE = "live.v21.DestinationService"
 
 DESTINATIONS = (
     Operation(
         name="CreateDestination",
         http=Http("POST", PATH),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Destinations, Destinations.create),
         messages=Messages(
@@ -31,6 +33,7 @@ DESTINATIONS = (
     Operation(
         name="GetDestination",
         http=Http("GET", PATH + "/{destinationId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Destinations, Destinations.get),
         messages=Messages(None, "DestinationResponse"),
@@ -39,6 +42,7 @@ DESTINATIONS = (
     Operation(
         name="UpdateDestination",
         http=Http("PATCH", PATH + "/{destinationId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Destinations, Destinations.update),
         messages=Messages(
@@ -56,6 +60,7 @@ DESTINATIONS = (
     Operation(
         name="DeleteDestination",
         http=Http("DELETE", PATH + "/{destinationId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Destinations, Destinations.delete),
         messages=Messages(

@@ -6,9 +6,11 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import COHOSTS, CONTRIBUTORS, OWNERS, VIEWERS
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
-from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import Docs, Errors, Flag, Http, Messages, Operation, Rpc, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/project"
+SERVICE = "live.v21.ProjectService"
+SOURCE_SERVICE = "live.v21.SourceService"
 PROJECT = PATH + "/{projectId}"
 SOURCE = PROJECT + "/source/{sourceId}"
 
@@ -16,6 +18,7 @@ PROJECTS = (
     Operation(
         name="CreateProject",
         http=Http("POST", PATH),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Projects, Projects.create),
         messages=Messages(
@@ -33,6 +36,7 @@ PROJECTS = (
     Operation(
         name="GetProject",
         http=Http("GET", PROJECT),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(VIEWERS),
         service=ServiceMethod(Projects, Projects.get),
         messages=Messages(
@@ -45,6 +49,7 @@ PROJECTS = (
     Operation(
         name="UpdateProject",
         http=Http("PATCH", PROJECT),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(CONTRIBUTORS),
         service=ServiceMethod(Projects, Projects.update),
         messages=Messages(
@@ -67,6 +72,7 @@ PROJECTS = (
     Operation(
         name="DeleteProject",
         http=Http("DELETE", PROJECT),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Projects, Projects.delete),
         messages=Messages(None, "DeleteProjectResponse", query=(Flag("force", "End its broadcast."),)),
@@ -80,6 +86,7 @@ PROJECTS = (
     Operation(
         name="AddSourceToProject",
         http=Http("PUT", SOURCE),
+        rpc=Rpc(SOURCE_SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(ProjectSources, ProjectSources.add),
         messages=Messages(
@@ -97,6 +104,7 @@ PROJECTS = (
     Operation(
         name="UpdateSourceInProject",
         http=Http("PATCH", SOURCE),
+        rpc=Rpc(SOURCE_SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(ProjectSources, ProjectSources.update),
         messages=Messages(
@@ -114,6 +122,7 @@ PROJECTS = (
     Operation(
         name="RemoveSourceFromProject",
         http=Http("DELETE", SOURCE),
+        rpc=Rpc(SOURCE_SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(ProjectSources, ProjectSources.remove),
         messages=Messages(

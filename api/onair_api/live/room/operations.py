@@ -6,14 +6,17 @@ from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import COHOSTS, VIEWERS
 from onair_api.errors import Code
 from onair_api.live.room.service import Rooms
-from onair_api.operation import Docs, Errors, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import Docs, Errors, Http, Messages, Operation, Rpc, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/project/{projectId}/webrtc"
+SERVICE = "live.v21.ProjectService"
+AUTHENTICATION_SERVICE = "live.v21.AuthenticationService"
 
 ROOMS = (
     Operation(
         name="StartProjectWebRtc",
         http=Http("PUT", PATH + "/start", alternate_method="POST"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Rooms, Rooms.start),
         messages=Messages(None, "Empty"),
@@ -28,6 +31,7 @@ ROOMS = (
     Operation(
         name="StopProjectWebRtc",
         http=Http("PUT", PATH + "/stop", alternate_method="POST"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(COHOSTS),
         service=ServiceMethod(Rooms, Rooms.stop),
         messages=Messages(None, "Empty"),
@@ -41,6 +45,7 @@ ROOMS = (
     Operation(
         name="CreateWebRtcAccessToken",
         http=Http("POST", PATH + "/token"),
+        rpc=Rpc(AUTHENTICATION_SERVICE),
         access=ByAccessToken(VIEWERS),
         service=ServiceMethod(Rooms, Rooms.create_access_token),
         messages=Messages("CreateWebRtcAccessTokenRequest", "CreateWebRtcAccessTokenResponse"),

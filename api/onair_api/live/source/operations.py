@@ -5,14 +5,16 @@ from __future__ import annotations
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import IMPERSONATORS, OWNERS
 from onair_api.live.source.service import Sources
-from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, ServiceMethod
+from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, Rpc, ServiceMethod
 
 PATH = "/live/v2/collection/{collectionId}/source"
+SERVICE = "live.v21.SourceService"
 
 SOURCES = (
     Operation(
         name="GetSources",
         http=Http("GET", PATH),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Sources, Sources.list_sources),
         messages=Messages(None, "GetSourcesResponse", query=PAGE),
@@ -21,6 +23,7 @@ SOURCES = (
     Operation(
         name="CreateSource",
         http=Http("POST", PATH),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS - IMPERSONATORS),
         service=ServiceMethod(Sources, Sources.create),
         messages=Messages(
@@ -38,6 +41,7 @@ SOURCES = (
     Operation(
         name="GetSource",
         http=Http("GET", PATH + "/{sourceId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Sources, Sources.get),
         messages=Messages(None, "SourceResponse"),
@@ -46,6 +50,7 @@ SOURCES = (
     Operation(
         name="UpdateSource",
         http=Http("PATCH", PATH + "/{sourceId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Sources, Sources.update),
         messages=Messages(
@@ -63,6 +68,7 @@ SOURCES = (
     Operation(
         name="DeleteSource",
         http=Http("DELETE", PATH + "/{sourceId}"),
+        rpc=Rpc(SERVICE),
         access=ByAccessToken(OWNERS),
         service=ServiceMethod(Sources, Sources.delete),
         messages=Messages(

@@ -1,0 +1,83 @@
+"""The two forms of messages, protobuf's binary one and proto JSON, for the library that speaks the protocols.
+
+What arrives is parsed only once its caller is known, so that a stranger costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import orjson
+from connectrpc.codec import Codec
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError, Message
+
+from onair_api.errors import InvalidArgument, Violation
+from onair_api.rpc.json_form import fields_of, json_of, known_json
+from onair_api.wire.depth import is_deeper_than
+from onair_crds.shapes import JsonObject
+
+
+@dataclass(frozen=True)
+class Unparsed:
+    """A request as it arrived."""
+
+    data: bytes
+    form: Form
+
+    def json(self, kind: type[Message], depth: int) -> JsonObject:
+        """The fields that it has, as services take them.
+
+        Args:
+            depth: up to which JSON may be nested.
+
+        Raises:
+            InvalidArgument: it is no message of this kind.
+        """
+        return self.form.json(self.data, kind, depth)
+
+
+class Form(Codec[Message, Unparsed], ABC):
+    def decode(self, data: bytes | bytearray, message_class: type[Unparsed]) -> Unparsed:
+        return message_class(bytes(data), self)
+
+    @abstractmethod
+    def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
+        """The fields of a message."""
+
+
+class Binary(Form):
+    def name(self) -> str:
+        return "proto"
+
+    def encode(self, message: Message) -> bytes:
+        return message.SerializeToString()
+
+    def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
+        """Protobuf's parser follows a hundred levels, which are fewer than JSON may have."""
+        try:
+            message = kind.FromString(data)
+        except DecodeError:  # whose text is of the library's inside
+            name = kind.DESCRIPTOR.full_name
+            raise InvalidArgument(Violation("", f"the message is no valid {name}")) from None
+        return json_of(message)
+
+
+class Json(Form):
+    def name(self) -> str:
+        return "json"
+
+    def encode(self, message: Message) -> bytes:
+        return json_format.MessageToJson(message, indent=None).encode()
+
+    def json(self, data: bytes, kind: type[Message], depth: int) -> JsonObject:
+        try:
+            value = orjson.loads(data or b"{}")
+        except orjson.JSONDecodeError:
+            raise InvalidArgument(Violation("", "the message is not valid JSON")) from None
+        if not isinstance(value, dict):
+            raise InvalidArgument(Violation("", "the message must be a JSON object"))
+        if is_deeper_than(value, depth):
+            raise InvalidArgument(Violation("", f"the message is nested deeper than {depth} levels"))
+        return known_json(fields_of(kind.DESCRIPTOR), value)

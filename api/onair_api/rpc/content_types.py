@@ -1,0 +1,28 @@
+"""Which protocols the RPC door speaks, by the content types of requests."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.types import Scope
+
+from onair_api.errors import Code
+from onair_api.http.responses import Json
+
+WEB = "application/grpc-web"
+CONNECT = ("application/proto", "application/json")
+SERVED = (WEB, f"{WEB}+proto", f"{WEB}+json", *CONNECT)
+
+
+def content_type_of(scope: Scope) -> str:
+    """Without its parameters, in lower case; empty where there is none."""
+    value = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
+    return str(value.decode("latin-1").partition(";")[0].strip().lower())
+
+
+def refusal_of(scope: Scope) -> Response | None:
+    """The response to a request in a protocol that is not served."""
+    if content_type_of(scope) in SERVED:
+        return None
+    text = f"the content type must be one of {', '.join(SERVED)}; gRPC itself needs HTTP/2"
+    body = {"code": int(Code.UNIMPLEMENTED), "message": text, "details": []}
+    return Json(body, 415, {"Accept-Post": ", ".join(SERVED)})

@@ -1,0 +1,324 @@
+"""Messages of protobuf from and to the JSON that services take and give, by descriptors alone. Pure.
+
+The names and forms are those of proto JSON, but for integers of 64 bits, which are numbers as over HTTP.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.json_format import ParseError
+from google.protobuf.message import Message
+
+from onair_api.errors import InvalidArgument, Violation
+from onair_crds.runtime.steps import in_steps
+from onair_crds.shapes import JsonObject
+
+DEEPEST = 30
+"""Levels of JSON within a field: each takes three of the hundred levels that protobuf's parsers follow."""
+EXACT_INTEGERS = 2**53
+"""Up to which a double holds every integer."""
+
+
+_ABSENT = object()
+
+
+class Field(NamedTuple):
+    """What is asked of a field for each message; descriptors are slow to ask."""
+
+    name: str
+    json_name: str
+    repeated: bool
+    presence: bool
+    kind: int
+    message: str
+    """Full name of a message's type."""
+    numbers: dict[str, int]
+    """Of an enumeration."""
+    names: dict[int, str]
+    descriptor: Descriptor | None
+    """Of a message."""
+
+
+@functools.cache
+def fields_of(descriptor: Descriptor) -> tuple[Field, ...]:
+    return tuple(_field(each) for each in descriptor.fields)
+
+
+def _field(field: FieldDescriptor) -> Field:
+    values = field.enum_type.values if field.enum_type else ()
+    return Field(
+        field.name,
+        field.json_name,
+        field.is_repeated,
+        field.has_presence,
+        field.cpp_type,
+        field.message_type.full_name if field.message_type else "",
+        {each.name: each.number for each in values},
+        {each.number: each.name for each in values},
+        field.message_type,
+    )
+
+
+_BOUNDS = {
+    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
+    FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
+    FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1),
+    FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
+}
+_NUMBERS = frozenset(
+    {
+        *_BOUNDS,
+        FieldDescriptor.CPPTYPE_DOUBLE,
+        FieldDescriptor.CPPTYPE_FLOAT,
+        FieldDescriptor.CPPTYPE_BOOL,
+    }
+)
+
+
+def json_of(message: Message) -> JsonObject:
+    """The fields that a message has.
+
+    A number or a boolean that cannot be absent is there, zero included; an empty text or list, and the zero
+    of an enumeration, are not.
+
+    Raises:
+        InvalidArgument: a field holds no JSON, such as a number that is not finite.
+    """
+    found: JsonObject = {}
+    for field in fields_of(message.DESCRIPTOR):
+        value = getattr(message, field.name)
+        if field.repeated:
+            if value:
+                found[field.json_name] = [_json(field, each) for each in value]
+        elif field.presence:
+            if message.HasField(field.name):
+                found[field.json_name] = _json(field, value)
+        elif value or field.kind in _NUMBERS:
+            found[field.json_name] = _json(field, value)
+    return found
+
+
+def _json(field: Field, value: Any) -> Any:
+    match field.kind:
+        case FieldDescriptor.CPPTYPE_MESSAGE:
+            well_known = _WELL_KNOWN.get(field.message)
+            return well_known.json(value, field.json_name) if well_known else json_of(value)
+        case FieldDescriptor.CPPTYPE_ENUM:
+            return field.names.get(value, value)
+        case FieldDescriptor.CPPTYPE_FLOAT:
+            return shortest(value)
+    return value
+
+
+def shortest(value: float) -> float:
+    """A float of 32 bits as a person would write it: 29.97, which has more digits in 64 bits."""
+    if not math.isfinite(value):
+        return value
+    for digits in (6, 7, 8):
+        short = float(f"{value:.{digits}g}")
+        if struct.pack("<f", short) == struct.pack("<f", value):
+            return short
+    return value
+
+
+def _json_of_value(value: Any, name: str) -> Any:
+    match value.WhichOneof("kind"):
+        case "number_value":
+            return _number(value.number_value, name)
+        case "string_value":
+            return value.string_value
+        case "bool_value":
+            return value.bool_value
+        case "struct_value":
+            return _json_of_struct(value.struct_value, name)
+        case "list_value":
+            return _json_of_list(value.list_value, name)
+    return None
+
+
+def _json_of_struct(value: Any, name: str) -> JsonObject:
+    return {key: _json_of_value(each, name) for key, each in value.fields.items()}
+
+
+def _json_of_list(value: Any, name: str) -> list[Any]:
+    return [_json_of_value(each, name) for each in value.values]
+
+
+def _number(value: float, name: str) -> float:
+    if not math.isfinite(value):
+        raise InvalidArgument(Violation(name, "must not hold a number that is not finite"))
+    return int(value) if value.is_integer() and abs(value) <= EXACT_INTEGERS else value
+
+
+def known_json(fields: tuple[Field, ...], value: JsonObject) -> JsonObject:
+    """The fields of proto JSON that a message has, under one spelling and with names of enumerations.
+
+    What is in them is as it came: services check it, as they do what comes over HTTP.
+    """
+    found: JsonObject = {}
+    for field in fields:
+        given = value.get(field.json_name, value.get(field.name, _ABSENT))
+        if given is not _ABSENT:
+            found[field.json_name] = _known(field, given)
+    return found
+
+
+def _known(field: Field, given: Any) -> Any:
+    if field.repeated and isinstance(given, list):
+        return [_known_one(field, each) for each in given]
+    return _known_one(field, given)
+
+
+def _known_one(field: Field, given: Any) -> Any:
+    if field.numbers and isinstance(given, int) and not isinstance(given, bool):
+        return field.names.get(given, given)
+    if field.descriptor and field.message not in _WELL_KNOWN and isinstance(given, dict):
+        return known_json(fields_of(field.descriptor), given)
+    return given
+
+
+async def filled(message: Message, value: JsonObject) -> None:
+    """Does the same as `fill`, and lets others run between the records of long lists."""
+    for field, given in _given(message, value):
+        if field.repeated and field.kind == FieldDescriptor.CPPTYPE_MESSAGE:
+            items = getattr(message, field.name)
+            async for each in in_steps(given):
+                await filled(items.add(), each)
+        else:
+            _set(message, field, given)
+
+
+def fill(message: Message, value: JsonObject) -> None:
+    """Sets the fields of a message that a value of this service has; others are left out.
+
+    Never fails, as what is stored is shown: JSON in a field is cut below `DEEPEST` levels, where the readers
+    of protobuf give up, a number out of its type's bounds is at them, a text that is no time is left out.
+    """
+    for field, given in _given(message, value):
+        _set(message, field, given)
+
+
+def _given(message: Message, value: JsonObject) -> Iterator[tuple[Field, Any]]:
+    for field in fields_of(message.DESCRIPTOR):
+        given = value.get(field.json_name)
+        if given is not None or (field.message == VALUE and field.json_name in value):
+            yield field, given
+
+
+def _set(message: Message, field: Field, given: Any) -> None:
+    if field.repeated:
+        _fill_list(field, getattr(message, field.name), given)
+    elif field.kind == FieldDescriptor.CPPTYPE_MESSAGE:
+        part = getattr(message, field.name)
+        part.SetInParent()
+        try:
+            _fill_part(field, part, given)
+        except ValueError:  # a manifest may hold any text as a time
+            message.ClearField(field.name)
+    else:
+        setattr(message, field.name, _scalar(field, given))
+
+
+def _fill_list(field: Field, items: Any, given: list[Any]) -> None:
+    if field.kind == FieldDescriptor.CPPTYPE_MESSAGE:
+        for each in given:
+            _fill_part(field, items.add(), each)
+    else:
+        items.extend(_scalar(field, each) for each in given)
+
+
+def _fill_part(field: Field, part: Any, given: Any) -> None:
+    well_known = _WELL_KNOWN.get(field.message)
+    if well_known:
+        well_known.fill(part, given)
+    else:
+        fill(part, given)
+
+
+def _scalar(field: Field, value: Any) -> Any:
+    match field.kind:
+        case FieldDescriptor.CPPTYPE_ENUM:
+            return field.numbers.get(value, 0)
+        case FieldDescriptor.CPPTYPE_STRING | FieldDescriptor.CPPTYPE_BOOL:
+            return value
+        case FieldDescriptor.CPPTYPE_DOUBLE | FieldDescriptor.CPPTYPE_FLOAT:
+            return float(value)
+    least, most = _BOUNDS[field.kind]
+    return min(max(int(value), least), most)
+
+
+def _fill_value(part: Any, given: Any, level: int = 0) -> None:
+    match given:
+        case bool():
+            part.bool_value = given
+        case int() | float():
+            part.number_value = _double(given)
+        case str():
+            part.string_value = given
+        case dict() if level < DEEPEST:
+            part.struct_value.SetInParent()
+            _fill_struct(part.struct_value, given, level + 1)
+        case list() if level < DEEPEST:
+            part.list_value.SetInParent()
+            _fill_values(part.list_value, given, level + 1)
+        case _:
+            part.null_value = 0
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # metadata may hold integers of any size
+        return sys.float_info.max if value > 0 else -sys.float_info.max
+
+
+def _fill_struct(part: Any, given: JsonObject, level: int = 0) -> None:
+    for key, each in given.items():
+        _fill_value(part.fields[key], each, level)
+
+
+def _fill_values(part: Any, given: list[Any], level: int = 0) -> None:
+    for each in given:
+        _fill_value(part.values.add(), each, level)
+
+
+def _fill_time(part: Any, given: str) -> None:
+    part.FromJsonString(given)
+
+
+def _json_of_time(value: Any, name: str) -> str:
+    try:
+        return str(value.ToJsonString())
+    except (ParseError, ValueError, OverflowError):
+        raise InvalidArgument(Violation(name, "must be a time from year 1 to 9999")) from None
+
+
+def _json_of_mask(value: Any, name: str) -> str:
+    return ",".join(value.paths)
+
+
+def _fill_mask(part: Any, given: str) -> None:
+    part.paths.extend(given.split(","))
+
+
+class _WellKnown(NamedTuple):
+    json: Callable[[Any, str], Any]
+    fill: Callable[[Any, Any], None]
+
+
+VALUE = "google.protobuf.Value"
+
+_WELL_KNOWN = {
+    VALUE: _WellKnown(_json_of_value, _fill_value),
+    "google.protobuf.Struct": _WellKnown(_json_of_struct, _fill_struct),
+    "google.protobuf.ListValue": _WellKnown(_json_of_list, _fill_values),
+    "google.protobuf.Timestamp": _WellKnown(_json_of_time, _fill_time),
+    "google.protobuf.FieldMask": _WellKnown(_json_of_mask, _fill_mask),
+}

@@ -1,0 +1,106 @@
+"""One operation over RPC: who calls, the request message with its ids, the response."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import MutableMapping
+from typing import Any
+
+import orjson
+from google.protobuf.message import Message
+
+from onair_api.auth.callers import Caller, Callers, CallHeaders
+from onair_api.errors import InvalidArgument, Violation
+from onair_api.operation import AnyOperation, Flag, ResponseKind
+from onair_api.rpc.codecs import Unparsed
+from onair_api.rpc.descriptors import messages_of
+from onair_api.rpc.json_form import filled
+from onair_api.settings import LimitSettings
+from onair_crds.shapes import JsonObject
+
+
+class Method:
+    """Serves one operation, as HTTP's endpoint does: in the same order, by the same service."""
+
+    def __init__(
+        self, operation: AnyOperation, service: object, callers: Callers, limits: LimitSettings
+    ) -> None:
+        rpc = operation.rpc
+        self.service, self.name = rpc.service, rpc.method or operation.name
+        self.operation = operation.name
+        self._caller = functools.partial(operation.access.caller, callers, operation.name)
+        self._serve = functools.partial(operation.service.function, service)
+        self._request, self._response = messages_of(self.service, self.name)
+        self._ids = operation.http.path_parameters
+        self._query = operation.messages.query
+        self._body = rpc.body
+        self._kind = operation.http.response
+        self._items = rpc.items
+        self._json_depth = limits.json_depth
+
+    @property
+    def path(self) -> str:
+        return f"/{self.service}/{self.name}"
+
+    async def __call__(
+        self, headers: CallHeaders, request: Unparsed, added: MutableMapping[str, str]
+    ) -> Message:
+        """
+        Args:
+            added: gets headers of the response, of one that is an error as well.
+
+        Raises:
+            Exception: whatever the service raises.
+        """
+        caller = await self._caller(headers)
+        if isinstance(caller, Caller) and caller.renewed_token:
+            added["authorization"] = f"Bearer {caller.renewed_token}"
+        ids, message = self._split(request.json(self._request, self._json_depth))
+        response = self._shown(await self._serve(caller, ids, message), added)
+        built = self._response()
+        await filled(built, response)
+        return built
+
+    def _split(self, fields: JsonObject) -> tuple[dict[str, str], JsonObject]:
+        """The ids, and the request message as services take it."""
+        ids = {name: _id(fields.pop(name, None), name) for name in self._ids}
+        if self._body:
+            body = fields.get(self._body)
+            if body is not None and not isinstance(body, dict):
+                raise InvalidArgument(Violation(self._body, "must be an object"))
+            fields = body or {}
+        for each in self._query:
+            value = fields.get(each.name)
+            if isinstance(each, Flag):
+                fields[each.name] = each.default if value is None else _flag(value, each.name)
+            elif isinstance(value, dict | list):
+                raise InvalidArgument(Violation(each.name, "must be a single value"))
+        return ids, fields
+
+    def _shown(self, response: Any, added: MutableMapping[str, str]) -> JsonObject:
+        """The fields of the response message; what HTTP shows otherwise has headers, or another name."""
+        match self._kind:
+            case ResponseKind.TOKEN:
+                added["authorization"] = f"Bearer {response['accessToken']}"
+                return {}
+            case ResponseKind.REDIRECT:
+                added["location"] = response["location"]
+                added["cache-control"] = "no-store"
+                return {}
+            case ResponseKind.LIST:
+                return {**response, self._items: response["items"]}
+        return dict(orjson.loads(response) if isinstance(response, bytes) else response)
+
+
+def _id(value: Any, name: str) -> str:
+    if value in (None, ""):
+        raise InvalidArgument(Violation(name, "is required"))
+    if not isinstance(value, str):
+        raise InvalidArgument(Violation(name, "must be a string"))
+    return value
+
+
+def _flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgument(Violation(name, "must be true or false"))
+    return value
