@@ -12,8 +12,8 @@ from tests.support.pod_pair import PodPair, programme
 
 from onair_crds.contract.program import ProgramVideo
 
-RECORDING_S = 6.5
-"""Twenty clicks and their flashes, four a second."""
+RECORDING_S = 13
+"""Some fifty clicks and their flashes: each is precise to a frame, as a flash is seen with the next one."""
 
 
 def av_offsets_of_a_start(

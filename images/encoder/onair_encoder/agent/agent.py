@@ -124,7 +124,9 @@ class Agent:
         self.sources.want(program.sources, program.source_delay_ms)
         self.switch.want(program)
         framerate = program.video.framerate
-        self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(framerate)
+        self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(
+            framerate, self._browser.paint_delays_ms
+        )
         await self._want_pipeline(ffmpeg_command(program))
 
     async def _want_pipeline(self, command: list[str] | None) -> None:

@@ -15,6 +15,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser import bounds, window
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
+from onair_encoder.browser.frame_trace import FrameTrace
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.page_error import PageError, page_error_text
 
@@ -27,7 +28,6 @@ PAINT_TIMEOUT_S = 2.0
 """A page that has loaded and painted nothing for so long is shown as it is."""
 DOCUMENT = "[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host]"
 """The present document's HTTP status, 0 where it has none, and the host that it is from."""
-FRAME_GUARD = Path(__file__).with_name("frame_guard.js").read_text()
 DARK = "document.documentElement.style.background = '#000'"
 
 
@@ -58,6 +58,7 @@ class Chromium:
         self._painted = asyncio.Condition()
         self._painted_loaders: set[str] = set()
         self._reactions: set[asyncio.Task[None]] = set()
+        self._frame_trace = FrameTrace(self._call)
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
 
     async def start(self) -> None:
@@ -89,7 +90,6 @@ class Chromium:
             await self._page(f"{domain}.enable")
         await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
-        await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": FRAME_GUARD})
         await self._page("Runtime.evaluate", {"expression": DARK})
         await self._call("Target.setDiscoverTargets", {"discover": True})
 
@@ -162,7 +162,7 @@ class Chromium:
                 if params.get("type") == "Document" and params.get("frameId") == self._target:
                     self._document_status = int(params["response"]["status"])
             case _:
-                pass
+                self._frame_trace.event(method, params)
 
     def _react(self, reaction: Coroutine[Any, Any, object]) -> None:
         """Does what an event requires; a refusal is ignored."""
@@ -244,6 +244,14 @@ class Chromium:
                     raise CdpClosed("the page does not respond") from error
             retries += 1
             await asyncio.sleep(CHECK_RETRY_S)
+
+    async def paint_delays_ms(self) -> list[float]:
+        """How long what the page paints takes to the screen, frame by frame; empty if it paints too rarely.
+
+        Raises:
+            CdpClosed: the browser has ended, or does not respond.
+        """
+        return await self._frame_trace.paint_delays_ms()
 
     def excess(self) -> str | None:
         """Why it has to be restarted, if it takes too much; blocks for some milliseconds."""

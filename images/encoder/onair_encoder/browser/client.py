@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from typing import Any
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import BROWSER_SOCKET
@@ -16,6 +17,8 @@ class BrowserClient:
     def __init__(self, changed: Callable[[], None]) -> None:
         self.loaded = False
         self.error: str | None = None
+        self.paint_delays_ms: list[float] = []
+        """How long what the page paints takes to the screen, of some frames; empty while unknown."""
         self._changed = changed
         self._wanted: dict[str, object] | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -48,9 +51,10 @@ class BrowserClient:
                 self._changed()
             await asyncio.sleep(RETRY_S)
 
-    def _received(self, state: dict[str, object]) -> None:
+    def _received(self, state: dict[str, Any]) -> None:
         if self._wanted is None or state["url"] != self._wanted["url"]:
             return
+        self.paint_delays_ms = state["paintDelaysMs"]
         error = state["error"]
         before = (self.loaded, self.error)
         self.loaded, self.error = bool(state["loaded"]), str(error) if error else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from statistics import median
 from typing import Any
 
 from onair_crds.runtime.stderr_log import log
@@ -17,6 +18,10 @@ from onair_encoder.process.wait import wait_for_path
 HEALTH_INTERVAL_S = 1.0
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
 RESTART_MIN_S, RESTART_MAX_S = 0.1, 30.0
+MEASURE_MIN_S, MEASURE_MAX_S = 0.5, 10.0
+"""Between measurements of a page's paints: soon after it was loaded, then rarely."""
+WORTH_LOGGING_MS = 8.0
+"""Half a frame of Chromium's."""
 STOOD_S = 60.0
 """A browser that stood for so long is restarted at once."""
 
@@ -44,6 +49,8 @@ class PageKeeper:
         self.wanted: dict[str, Any] = {"url": "about:blank", "width": 1280, "height": 720}
         self.loaded: str | None = None
         self.error: str | None = None
+        self.paint_delays_ms: list[float] = []
+        """How long what the page paints takes to the screen, of some frames; empty while unknown."""
         self._changed = asyncio.Event()
         self._listeners: set[asyncio.Event] = set()
         self._chromium: Chromium | None = None
@@ -56,13 +63,21 @@ class PageKeeper:
             self._changed.set()
 
     def state(self) -> dict[str, Any]:
-        return {"url": self.wanted["url"], "loaded": self.loaded == self.wanted["url"], "error": self.error}
+        return {
+            "url": self.wanted["url"],
+            "loaded": self.loaded == self.wanted["url"],
+            "error": self.error,
+            "paintDelaysMs": self.paint_delays_ms,
+        }
 
     def _report(self, loaded: str | None, error: str | None) -> None:
         if (loaded, error) != (self.loaded, self.error):
             self.loaded, self.error = loaded, error
-            for listener in self._listeners:
-                listener.set()
+            self._notify()
+
+    def _notify(self) -> None:
+        for listener in self._listeners:
+            listener.set()
 
     def sound_restarted(self) -> None:
         """Restarts Chromium: a page that was playing does not find a new sound server by itself."""
@@ -80,12 +95,14 @@ class PageKeeper:
                 log("chromium.not-started", error=str(error))
                 await asyncio.sleep(RETRY_MAX_S)
                 continue
+            measuring = asyncio.create_task(self._measure(chromium), name="paint delays")
             try:
                 await chromium.start()
                 await self._show(chromium)
             except (CdpClosed, CdpError, OSError) as error:
                 log("chromium.lost", error=str(error))
             finally:
+                measuring.cancel()
                 self._report(None, "the browser is being restarted" if self.loaded else self.error)
                 await chromium.stop()
             if await self._pause(pause.after(time.monotonic() - began)):
@@ -123,6 +140,30 @@ class PageKeeper:
                 await chromium.darken()
                 await _first_of(retry_s, self._changed, chromium.lost)
                 retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
+
+    async def _measure(self, chromium: Chromium) -> None:
+        """Keeps `paint_delays_ms`: Chromium may fall a frame behind at any time, and stays so."""
+        measured, pause_s = None, MEASURE_MIN_S
+        while True:
+            await asyncio.sleep(pause_s)
+            if self.loaded != measured:
+                measured, pause_s = self.loaded, MEASURE_MIN_S
+            if self.loaded is None:
+                continue
+            try:
+                delays_ms = await chromium.paint_delays_ms()
+            except CdpClosed:
+                return
+            if delays_ms and self.loaded == measured:
+                self._measured(delays_ms)
+            pause_s = min(pause_s * 2, MEASURE_MAX_S)
+
+    def _measured(self, delays_ms: list[float]) -> None:
+        before_ms = median(self.paint_delays_ms or [0.0])
+        if abs(median(delays_ms) - before_ms) > WORTH_LOGGING_MS:
+            log("page.paint-delay", before_ms=before_ms, now_ms=median(delays_ms))
+        self.paint_delays_ms = delays_ms
+        self._notify()
 
     async def _load(self, chromium: Chromium, url: str) -> bool:
         """Whether the page was loaded; False when another was wanted meanwhile.

@@ -9,11 +9,13 @@ from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
-from onair_encoder.encode.paint import TICK_US, wait_ms
+from onair_encoder.encode.paint import capture_age_ms
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5
+AUDIO_LATE_MS = 5
+"""Compared with what is painted with it, in every start; measured by flashes and clicks."""
 HOPELESS_FAILURES = 6
 """In a row: then another pod, on another node, is more likely to encode."""
 
@@ -59,17 +61,19 @@ class ProgressClient:
                 log("supervisor.unreachable", error=str(error))
             await asyncio.sleep(FOLLOW_RETRY_S)
 
-    def audio_delay_ms(self, framerate: float) -> int:
+    def audio_delay_ms(self, framerate: float, paint_delays_ms: list[float]) -> int:
         """How much later than its timestamps audio is due, in the present ffmpeg.
 
-        As long as the page's frames wait for their captures; and the first frame, which has the timestamp
+        As long as what the page paints takes to its capture; and the first frame, which has the timestamp
         of the audio that was captured with it, the number of an earlier one.
+
+        Args:
+            paint_delays_ms: how long paints take to the screen, see `BrowserClient`.
         """
         captured_at = self.now.captured_at
-        if captured_at is None:
-            return round(TICK_US / 2000)
-        waits_ms = wait_ms(captured_at - time.time() + time.monotonic(), exact_framerate(framerate))
-        return round(waits_ms + self.now.first_late_s * 1000)
+        due_at_s = None if captured_at is None else captured_at - time.time() + time.monotonic()
+        age_ms = capture_age_ms(due_at_s, exact_framerate(framerate), paint_delays_ms)
+        return round(age_ms - AUDIO_LATE_MS + self.now.first_late_s * 1000)
 
     def _take(self, progress: EncodeProgress) -> None:
         before, self.now = self.now.failures, progress

@@ -22,12 +22,6 @@ is 0. The one of the first five seconds that is least late says how late that wa
 as the audio has to wait for as long.
 """
 
-PAINT_DELAY_S = 0.006
-"""How much later a page's video is on the screen than its audio is timestamped.
-
-2 ms, and the mean of what Chromium is behind; see decision 52.
-"""
-
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.
 
@@ -50,8 +44,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
-        *("-isync", "0", "-itsoffset", f"{PAINT_DELAY_S:.3f}"),
-        *("-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
+        *("-isync", "0", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *codec_options(program, video.keyframe_interval_frames, IN_STEP),
         *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from statistics import mean
 
 PAINTS_PER_S = 60
 TICK_US = 16_666
 """Without a GPU Chromium begins its frames at multiples of this on the monotonic clock."""
-ON_SCREEN_US = 3_500
-"""From there to the screen, if none of its stages is a frame behind; measured."""
+USUAL_PAINT_DELAY_MS = 19.0
+"""From there to the screen, until it has been measured: 2 to 3, and as often as not a frame, rarely two."""
 
 
 def keeps_to_paints(framerate: Fraction) -> bool:
@@ -27,12 +29,25 @@ def paced_rate(framerate: Fraction) -> Fraction:
     return Fraction(1_000_000, round(1_000_000 / framerate))
 
 
-def wait_ms(first_capture_s: float, framerate: Fraction) -> float:
-    """How long what is painted waits for its capture: 0 to 17 ms, for all of a stream; else in the mean.
+def capture_age_ms(
+    first_capture_s: float | None, framerate: Fraction, paint_delays_ms: Sequence[float]
+) -> float:
+    """How long ago what a capture shows was painted: the way to the screen, and the wait there.
 
     Args:
-        first_capture_s: on the monotonic clock.
+        first_capture_s: on the monotonic clock, None while it is unknown; paints wait equally long for all
+            captures that keep to them, 0 to 17 ms.
+        paint_delays_ms: how long some paints took to the screen; each, as one that is late for a capture is
+            seen with the next.
     """
-    if not keeps_to_paints(framerate):
-        return TICK_US / 2000
-    return (first_capture_s * 1e6 - ON_SCREEN_US) % TICK_US / 1000
+    delays_ms = paint_delays_ms or [USUAL_PAINT_DELAY_MS]
+    if first_capture_s is None or not keeps_to_paints(framerate):
+        return _middle([delay_ms + TICK_US / 2000 for delay_ms in delays_ms])
+    first_ms, tick_ms = first_capture_s * 1000, TICK_US / 1000
+    return _middle([delay_ms + (first_ms - delay_ms) % tick_ms for delay_ms in delays_ms])
+
+
+def _middle(values: Sequence[float]) -> float:
+    """The mean without the lowest and the highest quarter."""
+    quarter = len(values) // 4
+    return mean(sorted(values)[quarter : len(values) - quarter])

@@ -28,7 +28,8 @@ class Switch:
         self.on_frame: Callable[[Packet], None] = lambda _: None
         """Called with every frame as it comes from ffmpeg, with ffmpeg's own time."""
         self.audio_delay_ms: Callable[[], int] = lambda: 0
-        """How much later than its capture live audio is played: as long as its frames waited for theirs."""
+        """How much later than its capture live audio is played: as long as frames took to theirs."""
+        self._audio_delay_ms: int | None = None
         self._fan_out = fan_out
         self._clock = clock
         self._headers: dict[int, Packet] = {}
@@ -44,6 +45,7 @@ class Switch:
     def live_begins(self) -> None:
         """ffmpeg has (re)connected."""
         self._headers.clear()
+        self._audio_delay_ms = None
         if not self.on_slate:
             self._fan_out.stream_begins()
 
@@ -59,8 +61,15 @@ class Switch:
                 return
             self._resume_live(packet.timestamp_ms)
         if packet.type == AUDIO and not packet.header:
-            packet = Packet(AUDIO, packet.timestamp_ms + self.audio_delay_ms(), packet.body)
+            packet = Packet(AUDIO, packet.timestamp_ms + self._next_audio_delay_ms(), packet.body)
         self._fan_out.put(packet)
+
+    def _next_audio_delay_ms(self) -> int:
+        """What is due, reached by a millisecond a packet, which no player hears."""
+        due_ms = self.audio_delay_ms()
+        now_ms = due_ms if self._audio_delay_ms is None else self._audio_delay_ms
+        self._audio_delay_ms = now_ms + max(-1, min(1, due_ms - now_ms))
+        return self._audio_delay_ms
 
     def _resume_live(self, time_ms: int) -> None:
         self._end_slate()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from onair_encoder.browser import page_keeper
+from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_keeper import PageKeeper
 
 TOO_LARGE = "the page takes more than 1 GB"
@@ -83,3 +85,37 @@ async def test_another_wanted_page_is_not_kept_waiting() -> None:
     keeper.want({"url": "https://graphics.example/corrected", "width": 1280, "height": 720})
     async with asyncio.timeout(5):
         assert await pausing
+
+
+class Calm(Greedy):
+    """A browser that stays, and whose paints take longer each time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measured = 0
+
+    async def paint_delays_ms(self) -> list[float]:
+        self.measured += 1
+        return [] if self.measured == 2 else [19.0 + self.measured]
+
+
+async def test_paints_are_measured_again_and_again_while_a_page_is_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keeper = PageKeeper()
+    pauses: list[float] = []
+    seen: list[object] = []
+
+    async def paused(pause_s: float) -> None:
+        pauses.append(pause_s)
+        seen.append(keeper.state()["paintDelaysMs"])
+        if len(pauses) == 2:
+            keeper.loaded = "https://example.org/"
+        if len(pauses) == 9:
+            raise Over
+
+    monkeypatch.setattr(asyncio, "sleep", paused)
+    with pytest.raises(Over):
+        await keeper._measure(cast(Chromium, Calm()))
+    assert pauses == [0.5, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0]
+    assert seen == [[], [], [20.0], [20.0], [22.0], [23.0], [24.0], [25.0], [26.0]]

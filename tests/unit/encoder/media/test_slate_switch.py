@@ -133,3 +133,29 @@ def test_live_audio_waits_as_long_as_its_frames_did(studio: Studio) -> None:
     studio.switch.live(Packet(AUDIO, 40, SOUND))
     video, audio = studio.out.media()[-1], studio.out.media(AUDIO)[-1]
     assert audio.timestamp_ms - video.timestamp_ms == 40 + 7 - 33
+
+
+def test_a_delay_that_changes_is_reached_by_a_millisecond_a_packet_and_anew_with_each_stream(
+    studio: Studio,
+) -> None:
+    due_ms = 7
+    studio.switch.audio_delay_ms = lambda: due_ms
+    studio.begin()
+    heard: list[int] = []
+
+    def steps(count: int) -> list[int]:
+        for _ in range(count):
+            heard.append(40 + 20 * len(heard))
+            studio.switch.live(Packet(AUDIO, heard[-1], SOUND))
+        times = [packet.timestamp_ms for packet in studio.out.media(AUDIO)][-count - 1 :]
+        return [after - before for before, after in pairwise(times)]
+
+    steps(1)
+    assert steps(3) == [20, 20, 20]
+    due_ms = 10
+    assert steps(5) == [21, 21, 21, 20, 20]
+    due_ms = 8
+    assert steps(4) == [19, 19, 20, 20]
+    due_ms = 60
+    studio.begin()
+    assert steps(3)[1:] == [20, 20]
