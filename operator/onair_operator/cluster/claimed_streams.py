@@ -40,7 +40,7 @@ class ClaimedStreams:
 
     def rivals(self, project: str) -> dict[str, Claimant]:
         """By destination of the project, the first one of another project that publishes the same."""
-        found = {}
+        found: dict[str, Claimant] = {}
         for destination, stream in self.of(project).items():
             if len(others := self._claimants[stream]) > 1:
                 rival = min((each for each in others if each.project != project), default=None)
