@@ -99,16 +99,22 @@ class Tab:
 
 
 @contextlib.asynccontextmanager
-async def tab(address: str, url: str, width: int, height: int) -> AsyncIterator[Tab]:
-    """Opens a page of this size for as long as the context lasts."""
+async def tab(address: str, url: str, width: int, height: int, before: str = "") -> AsyncIterator[Tab]:
+    """Opens a page of this size for as long as the context lasts.
+
+    Args:
+        before: a script that runs before those of the page.
+    """
     async with aiohttp.ClientSession() as session:
         async with session.put(f"{address}/json/new?about:blank") as response:
             target = await response.json(content_type=None)
         async with session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=2**26) as socket:
             opened = Tab(socket)
             await opened.call("Runtime.enable")
+            await opened.call("Page.enable")
             size = {"width": width, "height": height}
             await opened.call("Emulation.setDeviceMetricsOverride", **size, deviceScaleFactor=1, mobile=False)
+            await opened.call("Page.addScriptToEvaluateOnNewDocument", source=before)
             await opened.call("Page.navigate", url=url)
             try:
                 yield opened

@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.scene.browser import Tab, tab
 from tests.support.scene.fake_agent import HEIGHT, WIDTH, FakeAgent, Handler
 from tests.support.scene.picture import Picture
+from tests.support.scene.sound import TAP
 
 ALMOST_NOTHING = 1e-4
 """A browser that is to hold an animation at its very beginning shows the frame that it has drawn already."""
@@ -62,9 +63,10 @@ async def compositor(
         port: that the agent serves page and media at.
     """
     agent = FakeAgent(first, media or {}, port)
+    url = f"{agent.url}/compositor/?at=token{query}"
     async with (
         agent.serving(),
-        tab(address, f"{agent.url}/compositor/?at=token{query}", WIDTH, HEIGHT) as page,
+        tab(address, url, WIDTH, HEIGHT, TAP) as page,
     ):
         await agent.ready()
         yield Compositor(agent, page)

@@ -41,6 +41,8 @@ def webm(*seconds: Colour, size: tuple[int, int] = (160, 90), rate: int = 10, to
         video.width, video.height, video.pix_fmt = *size, "yuv420p"
         video.options = {"deadline": "realtime", "cpu-used": "8"}
         audio = container.add_stream("libopus", rate=48_000) if tone_hz else None
+        if audio is not None:
+            audio.bit_rate = 160_000
         for colour in seconds:
             pixels = np.full((size[1], size[0], 3), colour, dtype=np.uint8)
             for _ in range(rate):

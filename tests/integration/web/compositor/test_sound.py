@@ -1,0 +1,110 @@
+"""What is heard: volume, hidden layers, transitions, the limiter, and levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.scene import media
+from tests.support.scene.compositor import Compositor, compositor
+from tests.support.scene.fake_agent import layer, scene, state
+from tests.support.scene.sound import forget, listen
+
+LOW_HZ, HIGH_HZ = 440, 1320
+HALF_DB = -6.0
+"""Of the tones of the clips, a sine of full scale being 0."""
+CLICK = 0.12
+"""A step between two samples that neither tone makes, both at once included."""
+BLACK = (0, 0, 0)
+MEDIA = {
+    f"/{hz}.webm": media.serves(media.webm(*[BLACK] * 10, rate=2, tone_hz=hz), "video/webm")
+    for hz in (LOW_HZ, HIGH_HZ)
+}
+
+
+def tone(
+    page: Compositor, hz: int = LOW_HZ, id_: str = "a", volume: float = 1, **given: object
+) -> dict[str, Any]:
+    data = {"media": {"url": f"{page.agent.url}/{hz}.webm", "volume": volume, "loop": True}}
+    return layer(id_, "video", data=data, width=10, height=10, **given)
+
+
+async def playing(page: Compositor, *ids: str) -> None:
+    for id_ in ids or ("a",):
+        await page.tab.until(f"document.querySelector('[data-layer={id_}] video')?.currentTime > 0.3")
+    await forget(page.tab)
+
+
+async def test_a_volume_is_heard_as_it_is(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page, volume=0.5))))
+        await playing(page)
+        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - (HALF_DB - 6)) < 1
+        await page.change(2, tone(page, volume=1))
+        await page.picture()
+        await forget(page.tab)
+        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - HALF_DB) < 1
+
+
+async def test_a_hidden_layer_is_silent_and_neither_hiding_nor_volume_clicks(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page))))
+        await playing(page)
+        await page.change(2, tone(page, hidden=True))
+        await page.change(3, tone(page, volume=0.2))
+        await page.change(4, tone(page, volume=0))
+        await page.change(5, tone(page))
+        await page.change(6, tone(page, hidden=True))
+        sound = await listen(page.tab, 1)
+        assert sound.largest_step() < CLICK
+        await forget(page.tab)
+        assert (await listen(page.tab, 0.3)).level_db() < -80
+
+
+async def test_a_transparent_layer_is_heard(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page, opacity=0))))
+        await playing(page)
+        assert abs((await listen(page.tab, 0.5)).tone_db(LOW_HZ) - HALF_DB) < 1
+
+
+async def test_a_crossfade_fades_sounds_along(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        coming = [{"fromLayoutIds": [], "crossfade": {"durationMs": 1600}}]
+        layouts = [scene(tone(page)), scene(tone(page, HIGH_HZ, "b"), id="two", transitions=coming)]
+        await page.agent.send(state(*layouts))
+        await playing(page)
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 2")
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1", 20)
+        sound = await listen(page.tab, 2.2)
+        assert sound.largest_step() < CLICK
+        pairs = [(each.tone_db(LOW_HZ), each.tone_db(HIGH_HZ)) for each in sound.windows(0.1)]
+        # Where both are as loud as each other they are at half
+        low, high = min(pairs, key=lambda pair: abs(pair[0] - pair[1]))
+        assert abs(low - (HALF_DB - 6)) < 2, pairs
+        assert abs(high - (HALF_DB - 6)) < 2, pairs
+        await forget(page.tab)
+        after = await listen(page.tab, 0.4)
+        assert after.tone_db(LOW_HZ) < -60
+        assert abs(after.tone_db(HIGH_HZ) - HALF_DB) < 1
+
+
+async def test_more_than_full_scale_is_limited(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        ids = ["a", "b", "c", "d"]
+        await page.agent.send(state(scene(*(tone(page, id_=id_) for id_ in ids))))
+        await playing(page, *ids)
+        sound = await listen(page.tab, 1)
+        assert abs(sound.samples[len(sound.samples) // 2 :]).max() <= 1.0
+
+
+async def test_levels_are_told_once_a_second_and_a_layout_off_air_is_none(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(tone(page), tone(page, id_="b", hidden=True))))
+        await playing(page, "a", "b")
+        # Three decibels below its peak: the level is that of its power
+        told = await page.agent.heard(
+            "a level", lambda said: said["type"] == "levels" and said["layers"].get("a", -100) > -10
+        )
+        assert abs(told["layers"]["a"] - (HALF_DB - 3)) < 1
+        assert told["layers"]["b"] == -100

@@ -1,0 +1,135 @@
+"""Videos of layers and of stingers: when they play, what is seen of them, what is told where they fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.scene import media
+from tests.support.scene.compositor import Compositor, compositor
+from tests.support.scene.fake_agent import layer, scene, square, state
+from tests.support.scene.picture import BLACK, Colour, Picture
+
+# What a codec makes of a colour is further from it than what a page does
+RED, BLUE, YELLOW = (255, 0, 0), (0, 0, 255), (255, 255, 0)
+CODEC = 24
+CLIP = media.webm(RED, BLUE)
+MEDIA = {
+    "/clip.webm": media.serves(CLIP, "video/webm"),
+    "/closed.webm": media.serves(CLIP, "video/webm", anywhere=False),
+    "/bad.webm": media.serves(b"no video", "video/webm"),
+    "/missing.webm": media.missing,
+    "/stinger.webm": media.serves(media.webm(YELLOW, BLACK, size=(320, 180)), "video/webm"),
+}
+VIDEO = "document.querySelector('[data-layer=a] video')"
+
+
+def near(picture: Picture, colour: Colour, x: int = 80, y: int = 45) -> bool:
+    return all(abs(is_ - wanted) <= CODEC for is_, wanted in zip(picture.at(x, y), colour, strict=True))
+
+
+def video(page: Compositor, name: str = "clip.webm", **given: Any) -> dict[str, Any]:
+    data = {"media": {"url": f"{page.agent.url}/{name}", **given}}
+    return layer("a", "video", data=data, width=160, height=90)
+
+
+async def show(page: Compositor, *layers: dict[str, Any], **given: object) -> None:
+    await page.agent.send(state(scene(*layers), **given))
+
+
+async def test_a_video_plays_and_ends_on_its_last_frame(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await show(page, video(page))
+        await page.tab.until(f"{VIDEO}?.currentTime > 0")
+        assert near(await page.picture(), RED)
+        await page.tab.evaluate(f"{VIDEO}.currentTime = 1.8")
+        await page.tab.until(f"{VIDEO}.ended")
+        assert near(await page.picture(), BLUE)
+
+
+async def test_a_video_that_loops_begins_anew(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await show(page, video(page, loop=True))
+        await page.tab.until(f"{VIDEO}?.currentTime > 0")
+        await page.tab.evaluate(f"{VIDEO}.currentTime = 1.8")
+        await page.tab.until(f"{VIDEO}.currentTime < 1 && !{VIDEO}.seeking")
+        assert near(await page.picture(), RED)
+
+
+async def test_a_video_of_another_layout_is_loaded_ahead_and_begins_when_that_goes_on_air(
+    chromium: str,
+) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        layouts = [scene(square("below", "white"), id="two"), scene(video(page))]
+        await page.agent.send(state(*layouts))
+        await page.tab.until(f"{VIDEO}?.readyState >= 3")
+        assert await page.tab.evaluate(f"{VIDEO}.paused && {VIDEO}.currentTime === 0")
+        await page.agent.send(state(*layouts, selectedLayoutId="one"))
+        await page.tab.until(f"{VIDEO}.currentTime > 0")
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until(f"{VIDEO}.paused && {VIDEO}.currentTime === 0")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing.webm", "HTTP 404"),
+        ("bad.webm", "it is no video that can be played"),
+        ("closed.webm", "its server allows no other origins (CORS)"),
+    ],
+)
+async def test_a_video_that_cannot_be_played_is_told(chromium: str, name: str, reason: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        shown = video(page, name)
+        url = shown["data"]["media"]["url"]
+        # Of another origin than the page, as a `localhost` is
+        shown["data"]["media"]["url"] = url.replace("127.0.0.1", "localhost")
+        await show(page, shown, square("b", "blue", x=200))
+        told = await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
+        assert told["layers"] == [{"layoutId": "one", "layerId": "a", "reason": reason}]
+        assert near(await page.picture(), BLUE, 250)
+
+
+def stung(page: Compositor, name: str, cut_point_ms: int) -> list[dict[str, Any]]:
+    url = f"{page.agent.url}/{name}"
+    stinger = {"cut": {"cutPointMs": cut_point_ms, "media": {"url": url, "volume": 0.5}}}
+    coming = scene(square("b", "blue"), id="two", transitions=[{"fromLayoutIds": [], "stinger": stinger}])
+    return [scene(square("a", "red")), coming]
+
+
+STINGER = "document.querySelector('.cover video')"
+SHOWN = "document.querySelector('.scene.shown').dataset.layout"
+
+
+async def test_a_stinger_covers_the_cut_that_its_own_time_makes(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        layouts = stung(page, "stinger.webm", 1000)
+        await page.agent.send(state(*layouts))
+        await page.tab.until(
+            "window.loaded = performance.getEntriesByName(location.origin + '/stinger.webm').length"
+        )
+        for _ in range(20):
+            await page.picture()
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until(STINGER)
+        await page.tab.evaluate(f"{STINGER}.pause()")
+        for at_s, layout in ((0, "one"), (0.5, "one"), (0.9, "one"), (1.1, "two"), (1.5, "two")):
+            await page.tab.evaluate(
+                f"new Promise(done => {{ {STINGER}.requestVideoFrameCallback(done);"
+                f" {STINGER}.currentTime = {at_s} || 0.001; }})"
+            )
+            assert await page.tab.evaluate(SHOWN) == layout, at_s
+            assert near(await page.picture(), YELLOW if at_s < 1 else BLACK)
+        await page.tab.evaluate(f"{STINGER}.play()")
+        await page.tab.until(f"!{STINGER}")
+        assert near(await page.picture(), BLUE)
+
+
+async def test_a_stinger_that_cannot_be_played_is_a_cut(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        layouts = stung(page, "missing.webm", 1000)
+        await page.agent.send(state(*layouts))
+        await page.tab.until(f"{SHOWN} === 'one'")
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until(f"{SHOWN} === 'two'")
+        assert near(await page.picture(), BLUE)
