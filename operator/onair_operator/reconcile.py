@@ -199,6 +199,7 @@ class ReconcileLoop:
             self._queue.add_after(Key(GATEWAY, gateway), GATEWAY_LOOK_S)
         if self._world and change.gone and change.gone.kind == PROJECT:
             self._world.rooms.drop(room_name(change.gone.uid), change.gone.name)
+            self._world.gateways.forget_room(room_name(change.gone.uid))
             for project in self._world.streams.claim(change.gone.name, {}):
                 self._queue.add(Key(PROJECT, project))
         for key in keys_of(self._store, change):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import structlog
 
-from onair_crds.contract.rooms import SECRET_NAME
+from onair_crds.contract.rooms import SECRET_NAME, room_name
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
@@ -36,6 +36,7 @@ from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.identity import OperatorKey
 from onair_operator.ingest.gateways import Gateways
+from onair_operator.ingest.previews import RoomAccess
 from onair_operator.reconcile import ReconcileLoop
 from onair_operator.room.providers import RtcProviders
 from onair_operator.room.rooms import Rooms
@@ -110,8 +111,10 @@ class _Runtime:
         leads = self._election.may_act
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
         self._nodes.forget_dead()
-        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads)
-        rooms = Rooms(self._room_server(), lambda project: queue.add(Key(PROJECT, project)), leads)
+        server = self._room_server()
+        access = RoomAccess(server.url, server.credentials, self._has_room) if server else None
+        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access)
+        rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
         world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc), gateways, rooms)
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
@@ -125,6 +128,9 @@ class _Runtime:
             await rooms.close()
             await fleet.close()
             await recorder.drain()
+
+    def _has_room(self, room: str) -> bool:
+        return any(room_name(project.uid) == room for project in self._store.entries(PROJECT))
 
     def _room_server(self) -> RoomServer | None:
         rooms = self._settings.rooms

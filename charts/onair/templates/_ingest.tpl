@@ -33,5 +33,7 @@ hook:
 pulls:
   allowedRanges: {{ .Values.ingest.pulls.allowedRanges | toJson }}
   refusedRanges: {{ .Values.ingest.pulls.refusedRanges | toJson }}
+previews:
+  most: {{ .Values.ingest.previews.most }}
 logLevel: {{ .Values.ingest.logLevel }}
 {{- end }}

@@ -127,6 +127,16 @@ class RoomServer:
             if not error.not_found:
                 raise
 
+    async def rename(self, room: str, identity: str, name: str, metadata: str) -> None:
+        """Gives a participant another name and metadata; nothing happens where there is no such."""
+        try:
+            await self._call(
+                "UpdateParticipant", room, room=room, identity=identity, name=name, metadata=metadata
+            )
+        except RoomServerError as error:
+            if not error.not_found:
+                raise
+
     async def _call(self, method: str, room_of_token: str, /, **body: Any) -> JsonObject:
         """The response of an operation, with a token for a room or, empty, for none."""
         credentials = await self.credentials.get()

@@ -15,6 +15,7 @@ from onair_crds.resources.project import Project, ProjectStatus
 from onair_crds.resources.source import Source
 from onair_operator.cluster.queue import Key
 from onair_operator.encoder.observed import PodView
+from onair_operator.ingest.previews import ShownPreviews
 from onair_operator.room.rooms import KeptRoom
 
 
@@ -155,6 +156,14 @@ class ClaimStreams:
 
 
 @dataclass(frozen=True)
+class ShowPreviews:
+    """Has gateways show sources in a room, and no others there, in the background."""
+
+    room: str
+    shown: ShownPreviews
+
+
+@dataclass(frozen=True)
 class KeepRoom:
     """Has a room be opened, or closed, and watched, in the background; None: not any more."""
 
@@ -203,6 +212,7 @@ Action = (
     | CutOff
     | WantPulls
     | ClaimStreams
+    | ShowPreviews
     | KeepRoom
     | MarkNode
     | Event

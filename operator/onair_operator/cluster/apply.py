@@ -125,7 +125,7 @@ class Applier:
                 await self._adopt(SECRETS, SECRET, action.name, action.owner)
             case actions.DeleteSecret():
                 await self._delete_secret(action)
-            case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls():
+            case actions.CreateStreamKey() | actions.CutOff() | actions.WantPulls() | actions.ShowPreviews():
                 await self._sources.carry_out(action)
             case actions.ClaimStreams():
                 for project in self._world.streams.claim(action.project, action.streams):

@@ -17,7 +17,7 @@ from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.source import Source
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import CreateStreamKey, CutOff, WantPulls
+from onair_operator.cluster.actions import CreateStreamKey, CutOff, ShowPreviews, WantPulls
 from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import SECRET, SOURCE
 from onair_operator.cluster.world import World
@@ -42,7 +42,7 @@ class SourceActions:
         self._listing: asyncio.Task[None] | None = None
         self._next_listing: asyncio.Task[None] | None = None
 
-    async def carry_out(self, action: CreateStreamKey | CutOff | WantPulls) -> None:
+    async def carry_out(self, action: CreateStreamKey | CutOff | WantPulls | ShowPreviews) -> None:
         """
         Raises:
             ApiError: the API server did not respond, or refuses.
@@ -54,6 +54,8 @@ class SourceActions:
                 await self._cut_off(action)
             case WantPulls():
                 self._world.gateways.want_pulls(action.gateway, action.pulls)
+            case ShowPreviews():
+                self._world.gateways.show_previews(action.room, action.shown)
 
     async def _create_stream_key(self, source: Source) -> None:
         """Makes the source's Secret; one that somebody else made meanwhile stays."""

@@ -19,7 +19,11 @@ from prometheus_client import Counter, Gauge
 from pydantic import Field, TypeAdapter
 
 from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, Heartbeat, Pulls, StreamState
+from onair_crds.runtime.bounded_body import bounded_body
+from onair_operator.ingest.preview_push import PreviewPush
+from onair_operator.ingest.previews import RoomAccess
 from onair_operator.ingest.streams import Streams
+from onair_operator.ingest.unreachable import GatewayUnreachable
 from onair_operator.settings import GatewaySettings
 
 log = structlog.get_logger()
@@ -31,6 +35,8 @@ REQUEST_TIMEOUT_S = 2.0
 RETRY_MIN_S, RETRY_MAX_S = 0.1, 1.0
 MAX_LINE = 64 * 1024
 """Bytes; a longer one is no stream's."""
+MAX_BODY = 1024 * 1024
+"""Bytes of a response."""
 MAX_STREAMS = 10_000
 """Of one gateway."""
 
@@ -44,10 +50,6 @@ _LINE: TypeAdapter[StreamState | Heartbeat] = TypeAdapter(
 )
 
 
-class GatewayUnreachable(Exception):
-    """The gateway did not respond, broke off, or said what no gateway says."""
-
-
 class GatewayClient:
     """Follows one gateway from its construction to `close`."""
 
@@ -57,11 +59,13 @@ class GatewayClient:
         headers: Mapping[str, str],
         streams: Streams,
         leads: Callable[[], bool],
+        access: RoomAccess | None,
     ) -> None:
         """
         Args:
             headers: shown with every request: the token and the leader's term.
             leads: whether this process may act at the moment.
+            access: how it is let into rooms.
         """
         self._name, self._url = settings.name, settings.url.rstrip("/")
         self._streams = streams
@@ -74,6 +78,9 @@ class GatewayClient:
         self._news = asyncio.Event()
         """Of pulls."""
         self._cutting: dict[str, asyncio.Task[None]] = {}
+        self.previews = PreviewPush(
+            self._name, self._request, lambda: leads() and self._synced.is_set(), access
+        )
         # A pod that is restarted has another address under its name.
         connector = aiohttp.TCPConnector(use_dns_cache=False)
         self._session = aiohttp.ClientSession(connector=connector, read_bufsize=MAX_LINE, headers=headers)
@@ -82,6 +89,7 @@ class GatewayClient:
             asyncio.create_task(self._follow(), name=f"follow {self._name}"),
             asyncio.create_task(self._judge(), name=f"judge {self._name}"),
             asyncio.create_task(self._push_pulls(), name=f"pulls of {self._name}"),
+            asyncio.create_task(self.previews.run(), name=f"previews of {self._name}"),
         )
 
     async def close(self) -> None:
@@ -162,6 +170,7 @@ class GatewayClient:
         # It may have been restarted, and pulls nothing then.
         self._acknowledged = None
         self._news.set()
+        self.previews.reached()
         self._streams.told_all(self._name, states.values())
 
     def _take(self, state: StreamState | None) -> None:
@@ -209,8 +218,9 @@ class GatewayClient:
                 async with asyncio.timeout(again_s):
                     await self._news.wait()
 
-    async def _request(self, method: str, path: str, body: str | None = None) -> None:
-        """
+    async def _request(self, method: str, path: str, body: str | None = None) -> str:
+        """The body of the response; empty where there is no such thing.
+
         Raises:
             GatewayUnreachable: no response, or no success; what is to be deleted may be gone.
         """
@@ -223,8 +233,11 @@ class GatewayClient:
         )
         try:
             async with request as response:
-                if response.status >= 300 and not (method == "DELETE" and response.status == 404):
+                if response.status == 404 and method in ("DELETE", "GET"):
+                    return ""
+                if response.status >= 300:
                     raise GatewayUnreachable(f"HTTP {response.status}")
+                return (await bounded_body(response, MAX_BODY)).decode()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise GatewayUnreachable(type(error).__name__) from error
 

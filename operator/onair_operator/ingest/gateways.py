@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from onair_crds.contract.ingest_gateway import TERM_HEADER, Pulls, gateway_token, reader_token
 from onair_crds.contract.program import ProgramSource
 from onair_operator.ingest.client import GatewayClient
+from onair_operator.ingest.previews import RoomAccess, ShownPreviews
 from onair_operator.ingest.streams import News, Streams
 from onair_operator.settings import GatewaySettings
 
@@ -22,12 +23,16 @@ class Gateways:
         gateways: Iterable[GatewaySettings] = (),
         changed: Callable[[News], None] | None = None,
         leads: Callable[[], bool] = lambda: True,
+        access: RoomAccess | None = None,
     ) -> None:
         """
         Args:
             changed: hears what each gateway tells, and that one can be reached no longer.
             leads: whether this process may act at the moment.
+            access: how gateways are let into rooms; None where there are no rooms.
         """
+        self._access = access
+        self._shown: dict[str, ShownPreviews] = {}
         self._settings = tuple(gateways)
         self._leads = leads
         self._secret: bytes | None = None
@@ -39,7 +44,8 @@ class Gateways:
         self.take_secret(secret)
         headers = {"Authorization": f"Bearer {gateway_token(secret, 'operator')}", TERM_HEADER: str(term)}
         self._clients = {
-            each.name: GatewayClient(each, headers, self.streams, self._leads) for each in self._settings
+            each.name: GatewayClient(each, headers, self.streams, self._leads, self._access)
+            for each in self._settings
         }
 
     def take_secret(self, secret: bytes) -> None:
@@ -68,6 +74,22 @@ class Gateways:
         """What a gateway is to pull; None where it has not been told."""
         client = self._clients.get(gateway)
         return client.wanted_pulls if client else None
+
+    def show_previews(self, room: str, shown: ShownPreviews) -> None:
+        """Has gateways show this in a room, and nothing else there, from now on."""
+        self._shown[room] = shown
+        for client in self._clients.values():
+            client.previews.want(room, shown)
+
+    def shown_previews(self, room: str) -> ShownPreviews | None:
+        """What is to be shown in a room; None where nothing has been said of it."""
+        return self._shown.get(room)
+
+    def forget_room(self, room: str) -> None:
+        """Shows nothing in the room of a project that is gone."""
+        self._shown.pop(room, None)
+        for client in self._clients.values():
+            client.previews.forget(room)
 
     async def close(self) -> None:
         await asyncio.gather(*(client.close() for client in self._clients.values()))

@@ -14,6 +14,7 @@ from onair_crds.contract.rooms import room_name
 from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.destination import Destination
+from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import Project
 from onair_crds.resources.source import SourceStatus
@@ -32,6 +33,7 @@ from onair_operator.cluster.watched_kinds import (
 )
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
+from onair_operator.ingest.previews import SourcePreview
 from onair_operator.project.observed import NodeView, ObservedProject
 from onair_operator.project.stored import read_project
 from onair_operator.project.triggers import acting
@@ -82,6 +84,8 @@ def observe(world: World, name: str) -> ObservedProject | None:
         room=world.rooms.view(room_name(project.uid)),
         room_kept=world.rooms.kept(room_name(project.uid)),
         trigger_sources=_trigger_sources(store, project),
+        previewed=tuple(_previewed(store, project)),
+        shown=world.gateways.shown_previews(room_name(project.uid)),
         program_sources=tuple(_program_sources(world, project)),
     )
 
@@ -110,6 +114,22 @@ def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:
         for entry in entries
         if entry and entry.spec.get("collectionId") == project.spec.collection_id
     }
+
+
+def _previewed(store: Store, project: Project) -> Iterator[SourcePreview]:
+    for source_id in sorted({each.source_id for each in project.spec.sources}):
+        entry = store.entry(SOURCE, source_id)
+        if entry is None or entry.deleting or entry.spec.get("collectionId") != project.spec.collection_id:
+            continue
+        given = (entry.spec.get("preview") or {}).get("webrtc")
+        if given is None or given.get("enabled") is False:
+            continue
+        status = _source_status(entry)
+        # While its gateway cannot be reached nothing can be changed there either.
+        present = status.connect is ConnectState.CONNECTED or status.unknown
+        if present and status.gateway and status.stream:
+            name = given.get("displayName") or source_id
+            yield SourcePreview(source_id, status.gateway, status.stream, name)
 
 
 def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:

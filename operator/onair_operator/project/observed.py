@@ -14,6 +14,7 @@ from onair_crds.resources.source import SourceStatus
 from onair_operator.cluster.world import Refusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
+from onair_operator.ingest.previews import ShownPreviews, SourcePreview
 from onair_operator.room.providers import RtcProvider
 from onair_operator.room.rooms import KeptRoom, RoomView
 from onair_operator.secret.observed import SecretView
@@ -72,6 +73,10 @@ class ObservedProject:
     """The rules that the project breaks as it is stored; parts of its spec are as they were, or defaults."""
     defaulted: bool = False
     """Parts of its spec are defaults, as it is not known what they were."""
+    previewed: tuple[SourcePreview, ...] = ()
+    """The sources of its collection that it has, that are connected, and that its room is to show."""
+    shown: ShownPreviews | None = None
+    """What its room is to show by now; None where nothing has been said of it."""
     program_sources: tuple[ProgramSource, ...] = ()
     """The sources of its collection that it shows, as far as it is known where they can be read."""
 

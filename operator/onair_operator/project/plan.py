@@ -37,6 +37,7 @@ from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import deliveries, streams_on_air
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
 from onair_operator.project.observed import ObservedProject
+from onair_operator.project.previews import show_previews
 from onair_operator.project.program import hand_over_program
 from onair_operator.project.room import next_room, room_actions
 from onair_operator.project.summary import on_air_since, state_of
@@ -76,6 +77,7 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
         *_adopt_children(observed),
         *_secrets(observed, now),
         *room_actions(observed, room, now),
+        *show_previews(observed, room),
         *_look_again(observed, step),
     ]
 

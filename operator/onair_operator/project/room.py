@@ -72,7 +72,10 @@ def room_actions(observed: ObservedProject, after: RoomStatus | None, now: dt.da
         return
     is_open = after.phase in (RoomPhase.OPENING, RoomPhase.OPEN)
     barred = frozenset(each.identity for each in project.spec.room.barred) if is_open else frozenset()
-    kept = KeptRoom(project.name, after.opening if is_open else None, after.opening, barred)
+    names = (
+        frozenset((each.source, each.display_name) for each in observed.previewed) if is_open else frozenset()
+    )
+    kept = KeptRoom(project.name, after.opening if is_open else None, after.opening, barred, names)
     if kept != observed.room_kept:
         yield KeepRoom(room, kept)
     if is_open and after.empty_since:

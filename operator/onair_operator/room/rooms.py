@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import structlog
 from prometheus_client import Counter
 
+from onair_crds.contract.previews import preview_metadata
 from onair_crds.contract.rooms import EMPTY_ROOM_S
 from onair_crds.room_server.client import RoomServer, ServerParticipant, ServerRoom
 from onair_crds.room_server.errors import RoomServerError
@@ -40,6 +41,8 @@ class KeptRoom:
     """The opening that it had last; a room of a later one is not closed."""
     barred: frozenset[str] = frozenset()
     """Identities that are removed where they are found."""
+    names: frozenset[tuple[str, str]] = frozenset()
+    """Identities of previews, each with the name that it is to have."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,13 @@ class Rooms:
         if not present.participants and known and not known.participants and self._passes % QUIET_PASSES:
             return RoomView(wanted.opening)
         found = await server.participants(room)
+        names = dict(wanted.names)
         for each in found:
             if each.identity in wanted.barred:
                 await server.remove(room, each.identity)
+            elif names.get(each.identity, each.name) != each.name:
+                name = names[each.identity]
+                await server.rename(room, each.identity, name, preview_metadata(name))
         return RoomView(wanted.opening, tuple(each for each in found if each.identity not in wanted.barred))
 
     def _seen(self, room: str, wanted: KeptRoom, view: RoomView) -> None:
