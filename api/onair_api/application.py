@@ -14,6 +14,7 @@ from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.callers import Callers
 from onair_api.auth.expiry import Sweeper
 from onair_api.auth.guest_codes import GuestCodes
+from onair_api.auth.ingest_secret import IngestSecret
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.signing_keys import SigningKeys
@@ -21,7 +22,7 @@ from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
 from onair_api.event.service import Events
-from onair_api.http import openapi, pages, responses, routes
+from onair_api.http import hls_previews, openapi, pages, responses, routes
 from onair_api.http.compression import Compression
 from onair_api.http.cors import Cors
 from onair_api.http.request_log import RequestLog
@@ -42,6 +43,7 @@ from onair_api.live.room.admission import RoomAdmission
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.service import Rooms
+from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
 from onair_api.live.source.stream_keys import StreamKeys
@@ -76,6 +78,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     routes.install(app, OPERATIONS, services.of, services.callers, settings.limits, schemas())
     rpc_routes.install(app, OPERATIONS, services.of, services.callers, settings.limits)
     webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
+    hls_previews.install(app, services.hls_previews)
     room_routes.install(app, services.room_admission, webhooks, settings.limits)
     pages.install(app, services.cluster, services.keys, settings.public_url)
     openapi.install(app, settings.public_url)
@@ -118,6 +121,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         destinations=Destinations(cluster, writer, credentials, limits),
         broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
         sources=sources,
+        hls_previews=HlsPreviews(cluster, IngestSecret(cluster, settings.release_namespace), settings),
         rooms=Rooms(cluster, writer, room_server, joins, settings.rooms),
         room_admission=RoomAdmission(cluster, writer, room_server, joins, callers.rate_limits),
         room_values=room_values,
@@ -159,6 +163,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
             await services.ingest_hook.stop()
             await services.events.stop()
             await services.cluster.stop()
+            await services.hls_previews.close()
             await services.room_values.close()
             if server := services.room_admission.server:
                 await server.close()

@@ -24,6 +24,7 @@ from onair_api.live.project.sources import ProjectSources
 from onair_api.live.room.admission import RoomAdmission
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.service import Rooms
+from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.service import Sources
 from onair_api.settings import Settings
 
@@ -44,6 +45,7 @@ class Services:
     destinations: Destinations
     broadcasts: Broadcasts
     sources: Sources
+    hls_previews: HlsPreviews
     rooms: Rooms
     room_admission: RoomAdmission
     room_values: KeptValues

@@ -69,12 +69,22 @@ class TokenSettings(Part):
     """Verified tokens kept, by hash, until they expire: an RSA verification costs more than a request."""
 
 
+class GatewaySettings(Part):
+    """A gateway of ingest, which previews are fetched from."""
+
+    name: Annotated[str, Field(min_length=1, max_length=253)]
+    """Of its pod, as statuses name it."""
+    url: Annotated[str, Field(pattern=r"^https?://")]
+
+
 class IngestSettings(Part):
     rtmp_base_url: Annotated[str, Field(pattern=r"^(rtmps?://\S+)?$")] = ""
     """Where RTMP sources are pushed to: server and application. Empty: the service within the cluster."""
     srt_base_url: Annotated[str, Field(pattern=r"^(srt://\S+)?$")] = ""
     """Where SRT sources are pushed to. Empty: the service within the cluster."""
 
+    gateways: list[GatewaySettings] = []
+    """Of all regions. None: nothing is previewed by HLS."""
     hook_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
     """Port that gateways of ingest ask at who may publish; 0 takes a free one. Absent: nobody may."""
 

@@ -54,6 +54,7 @@ CALLS = {
     "GetSources": Call("GET", f"{COLLECTION}/source"),
     "CreateSource": Call("POST", f"{COLLECTION}/source", {"address": {"rtmpPush": {}}}),
     "GetSource": Call("GET", f"{COLLECTION}/source/{{s}}"),
+    "GetSourceHlsPreview": Call("GET", f"{COLLECTION}/source/{{s}}/preview/hls"),
     "UpdateSource": Call("PATCH", f"{COLLECTION}/source/{{s}}", {"metadata": 1}),
     "AddSourceToProject": Call("PUT", f"{PROJECT}/source/{{s}}", {}),
     "UpdateSourceInProject": Call("PATCH", f"{PROJECT}/source/{{s}}", {"trigger": {}}),

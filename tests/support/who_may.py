@@ -29,6 +29,7 @@ DeleteDestination            x      x        .        .     .       .          x
 GetSources                   x      .        .        .     .       .          x         .
 CreateSource                 x      .        .        .     .       .          .         .
 GetSource                    x      .        .        .     .       .          x         .
+GetSourceHlsPreview          x      .        .        .     .       .          x         .
 UpdateSource                 x      .        .        .     .       .          x         .
 DeleteSource                 x      .        .        .     .       .          x         .
 AddSourceToProject           x      x        .        .     .       .          x         .

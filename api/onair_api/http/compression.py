@@ -1,15 +1,17 @@
-"""gzip for large responses whose clients accept it. Event streams are left alone."""
+"""gzip for large responses whose clients accept it. Event streams and media are left alone."""
 
 from __future__ import annotations
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from onair_api.live.source.hls import PATH
+
 LEAST_BYTES = 4096
 """Below it compression saves a network packet or two and costs a tenth of a millisecond of CPU."""
 LEVEL = 4
 """JSON of resources shrinks to a sixth or less; higher levels save little more and take twice as long."""
-STREAMS = "/event/"
+AS_THEY_ARE = ("/event/", f"{PATH}/")
 
 
 class Compression:
@@ -18,7 +20,9 @@ class Compression:
         self._gzip = GZipMiddleware(app, minimum_size=LEAST_BYTES, compresslevel=LEVEL)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wanted = scope["type"] == "http" and not scope["path"].startswith(STREAMS) and _accepts_gzip(scope)
+        wanted = (
+            scope["type"] == "http" and not scope["path"].startswith(AS_THEY_ARE) and _accepts_gzip(scope)
+        )
         await (self._gzip if wanted else self._app)(scope, receive, send)
 
 

@@ -31,7 +31,7 @@ _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
 STREAM_ROUTE = "/event/v2/stream"
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
-SECRET_PARAMETERS = frozenset({"code"})
+SECRET_PARAMETERS = frozenset({"code", "token"})
 """Path parameters that admit anyone who knows them: in no log line."""
 
 

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import time
 
-import structlog
-
+from onair_api.auth.ingest_secret import read_ingest_secret
 from onair_api.cache.cluster import Cluster
-from onair_crds.contract.ingest_gateway import (
-    INGEST_SECRET,
-    INGEST_SECRET_KEY,
-    gateway_token,
-    usable_secret,
-)
-from onair_crds.kube.apis import SECRETS
-from onair_crds.kube.errors import ApiError
+from onair_crds.contract.ingest_gateway import gateway_token
 from onair_crds.runtime.bearer import shows_token
-
-log = structlog.get_logger()
 
 REREAD_S = 5.0
 """A token that is not the known one makes the Secret be read again: at most this often."""
@@ -47,12 +35,5 @@ class GatewayIdentity:
         return self._token is not None and shows_token(authorization, self._token)
 
     async def _read(self) -> None:
-        try:
-            secret = await self._cluster.client.get(SECRETS, self._namespace, INGEST_SECRET)
-            value = usable_secret(base64.b64decode((secret.get("data") or {})[INGEST_SECRET_KEY]))
-        except ApiError as error:
-            log.warning("ingest_secret.unreadable", secret=INGEST_SECRET, status=error.status)
-        except (KeyError, TypeError, ValueError, binascii.Error):
-            log.warning("ingest_secret.unusable", secret=INGEST_SECRET)
-        else:
+        if value := await read_ingest_secret(self._cluster, self._namespace):
             self._token = gateway_token(value, "facade")

@@ -95,6 +95,7 @@ tokens:
 ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
+  gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{ include "onair.roomsConfig" . }}
   tokenS: {{ .Values.rooms.tokenSeconds | int }}

@@ -1,4 +1,4 @@
-"""What the operator tells the gateway beside an ingest server about previews in rooms. Pure.
+"""What operator and facade ask of the gateway beside an ingest server about previews. Pure.
 
 A preview is a participant of a room that shows a source. The gateway that has the source's stream publishes
 it, for as long as it is told to; it decides nothing.
@@ -18,6 +18,13 @@ PREVIEWS_PATH = "/v1/previews"
 room; what is not named any more is ended, and without any the room is forgotten. 204, or 400."""
 MAX_PREVIEWS = 1000
 """In one room."""
+
+HLS_SUFFIX = "/hls"
+"""After `STREAMS_PATH/<stream>`, before the playlist and the segments that it names; the token of
+`reader_token` as bearer. The playlist waits for the first segment. 404: no such stream or segment; 503: none
+yet."""
+HLS_PLAYLIST = "index.m3u8"
+PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
 
 
 class Preview(WireModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, cycle, islice
 
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
-from onair_crds.media.frame_clock import TICKS_PER_MS, FrameClock, audio_step, video_step
+from onair_crds.media.frame_clock import SAMPLE_RATES_HZ, TICKS_PER_MS, FrameClock, audio_step, video_step
 from onair_crds.media.h264 import DELIMITER, FILLER, START_CODE, length_size, parameter_sets
 from onair_crds.media.metadata import video_format
 
@@ -28,6 +28,10 @@ _TABLES_EVERY_MS = 350
 """A receiver wants PAT and PMT at least every 400 ms; audio frames are 21 ms apart."""
 _PICTURE = 1
 """AVCPacketType: a coded frame, not a configuration or an end of sequence."""
+_LC, _MAX_PROFILE, _MAX_CHANNELS = 1, 3, 7
+"""Of ADTS (ISO/IEC 13818-7, 6.2)."""
+_EXTENDED = (5, 29)
+"""Object types of SBR, and of it with parametric stereo (ISO/IEC 14496-3, table 1.17)."""
 _DELIMITER_UNIT = START_CODE + b"\x09\xf0"
 
 
@@ -116,10 +120,9 @@ class TransportStream:
                 self._video.clock.step = video_step(form.framerate)
             return
         if packet.type == AUDIO:
-            # AudioSpecificConfig: object type 5 bits, index of the rate 4, channels 4.
-            bits = int.from_bytes(packet.body[2:4], "big")
-            self._adts = (bits >> 11) - 1, bits >> 7 & 0xF, bits >> 3 & 0xF
-            self._audio.clock.step = audio_step(bits >> 7 & 0xF)
+            self._adts = _adts(packet.body[2:])
+            if self._adts:
+                self._audio.clock.step = audio_step(self._adts[1])
             return
         self._length_size = length_size(packet)
         self._parameters = parameter_sets(packet)
@@ -235,6 +238,17 @@ class TransportStream:
             out += pid.adapted[counter], _adaptation(_BODY - (end - at), b""), pes[at:]
             counter = counter + 1 & 0xF
         pid.next = counter
+
+
+def _adts(specific: bytes) -> tuple[int, int, int] | None:
+    """Profile, index of the rate and channels of an AudioSpecificConfig; None where ADTS cannot say them."""
+    # Object type 5 bits, index of the rate 4, channels 4
+    bits = int.from_bytes(specific[:2], "big")
+    object_type, rate, channels = bits >> 11, bits >> 7 & 0xF, bits >> 3 & 0xF
+    # What has more than LC is found by those that decode it: the rate is that of the core
+    profile = _LC if object_type in _EXTENDED else object_type - 1
+    known = 0 <= profile <= _MAX_PROFILE and rate < len(SAMPLE_RATES_HZ) and 0 < channels <= _MAX_CHANNELS
+    return (profile, rate, channels) if known else None
 
 
 def _adaptation(size: int, field: bytes) -> bytes:

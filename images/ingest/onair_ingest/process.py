@@ -14,6 +14,8 @@ from onair_crds.runtime.probes import ProbeServer
 from onair_ingest.admission.admission import Admission
 from onair_ingest.admission.facade import Facade
 from onair_ingest.admission.hook import Hook
+from onair_ingest.hls.routes import HlsRoutes
+from onair_ingest.hls.windows import Windows
 from onair_ingest.measure.framerates import Framerates
 from onair_ingest.mediamtx.client import MediaMtx
 from onair_ingest.mediamtx.rtmp_player import MediaServer
@@ -72,15 +74,13 @@ async def _serve(
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
     previews = Previews(readers, streams.video, settings.previews.most)
+    windows = Windows(readers, lambda stream: streams.path(stream) is not None, settings.previews.most_hls)
     REGISTRY.register(StreamMetrics(streams))
-    REGISTRY.register(PreviewMetrics(previews))
+    REGISTRY.register(PreviewMetrics(previews, windows))
     REGISTRY.register(ReaderMetrics(readers))
-    servers = [
-        await hook.start(settings.hook.host, settings.hook.port),
-        await StreamsApi(streams, pulls, previews, secret, ReaderRoutes(readers, secret)).start(
-            settings.port
-        ),
-    ]
+    routes = ReaderRoutes(readers, secret), HlsRoutes(windows, secret)
+    api = StreamsApi(streams, pulls, previews, secret, *routes)
+    servers = [await hook.start(settings.hook.host, settings.hook.port), await api.start(settings.port)]
     log.info("ingest.started", gateway=settings.name, port=settings.port)
     framerates = Framerates(streams, media_server)
     parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run())]
@@ -90,6 +90,7 @@ async def _serve(
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
     await previews.close()
+    await windows.close()
     await readers.close()
     for server in servers:
         await server.cleanup()

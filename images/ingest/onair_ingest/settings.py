@@ -51,8 +51,10 @@ class PullSettings(Part):
 
 
 class PreviewSettings(Part):
-    most: Annotated[int, Field(ge=0)] = 16
+    most: Annotated[int, Field(ge=0)] = 12
     """Previews in rooms at once; each is a process of some 80 MB. Others wait until one ends."""
+    most_hls: Annotated[int, Field(ge=0)] = 50
+    """Streams that are played by HLS at once; each keeps its last segments in memory. Others are refused."""
 
 
 class Settings(ProgramSettings):

@@ -18,6 +18,7 @@ from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
 from onair_crds.runtime.bearer import shows_token
 from onair_crds.runtime.http_listener import listen
+from onair_ingest.hls.routes import HlsRoutes
 from onair_ingest.leader_terms import LeaderTerms
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
 from onair_ingest.previews.previews import Previews
@@ -33,12 +34,21 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 class StreamsApi:
     def __init__(
-        self, streams: Streams, pulls: Pulls, previews: Previews, secret: bytes, readers: ReaderRoutes
+        self,
+        streams: Streams,
+        pulls: Pulls,
+        previews: Previews,
+        secret: bytes,
+        *routes: ReaderRoutes | HlsRoutes,
     ) -> None:
+        """
+        Args:
+            routes: for readers, each with the token of its stream.
+        """
         self._streams = streams
         self._pulls = pulls
         self._previews = previews
-        self._readers = readers
+        self._routes = routes
         self._terms = LeaderTerms()
         self._token = gateway_token(secret, "operator")
 
@@ -50,7 +60,8 @@ class StreamsApi:
         app.router.add_get(PREVIEWS_PATH, self._for_operator(self._get_previews))
         app.router.add_put(PREVIEWS_PATH + "/{room}", self._for_operator(self._put_previews))
         app.router.add_delete(STREAMS_PATH + "/{stream}", self._for_operator(self._disconnect))
-        self._readers.add_to(app)
+        for routes in self._routes:
+            routes.add_to(app)
         return await listen(app, None, port)
 
     def _for_operator(self, handler: Handler) -> Handler:

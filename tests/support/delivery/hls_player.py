@@ -1,10 +1,12 @@
-"""A real browser that plays a bucket's playlist by hls.js."""
+"""A real browser that plays a playlist by hls.js."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from tests.support.delivery.browser_page import Viewer, browser_page
@@ -17,7 +19,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>player</title><video muted
 const video = document.querySelector("video"), faults = [];
 const hls = new Hls({liveSyncDurationCount: 2});
 hls.on(Hls.Events.ERROR, (_, error) => faults.push({details: error.details, fatal: error.fatal}));
-hls.loadSource("/bucket/index.m3u8");
+hls.loadSource(PLAYLIST);
 hls.attachMedia(video);
 setInterval(() => {
   const quality = video.getVideoPlaybackQuality();
@@ -25,15 +27,26 @@ setInterval(() => {
     time: video.currentTime, width: video.videoWidth, height: video.videoHeight, ended: video.ended,
     decoded: quality.totalVideoFrames, dropped: quality.droppedVideoFrames,
     audio: video.webkitAudioDecodedByteCount, paused: video.paused, faults,
+    behindMs: hls.playingDate ? Date.now() - hls.playingDate.getTime() : null,
   })});
 }, 200);
 </script>"""
 
 
-@contextlib.asynccontextmanager
-async def player(folder: Path) -> AsyncIterator[Viewer]:
+def player(folder: Path) -> AbstractAsyncContextManager[Viewer]:
     """A browser that plays the playlist in a folder."""
+    return playing("/bucket/index.m3u8", {"/bucket": folder})
+
+
+@contextlib.asynccontextmanager
+async def playing(url: str, folders: Mapping[str, Path] | None = None) -> AsyncIterator[Viewer]:
+    """A browser that plays a playlist, for as long as the context lasts.
+
+    Args:
+        folders: served beside the page, by path.
+    """
     script = await asyncio.to_thread(npm_script, "hls.js", VERSION, "hls.min.js", SHA256)
-    async with browser_page(PAGE, {"/hls.js": script}, folders={"/bucket": folder}) as watching:
+    script += f"\nconst PLAYLIST = {json.dumps(url)};"
+    async with browser_page(PAGE, {"/hls.js": script}, folders=folders) as watching:
         await watching.until("reporting", lambda report: "time" in report, 40)
         yield watching

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from livekit import rtc
 
@@ -19,6 +19,8 @@ class Member:
         """Of the pictures that were decoded, by whose they are."""
         self.loudest: dict[str, int] = {}
         """Of the samples that were heard, likewise."""
+        self.watching: Callable[[rtc.VideoFrame], None] = lambda frame: None
+        """Is given each picture."""
         self._listening: set[asyncio.Task[None]] = set()
         self.room.on("track_subscribed", self._subscribed)
 
@@ -30,6 +32,7 @@ class Member:
 
     async def _watch(self, track: rtc.RemoteTrack, identity: str) -> None:
         async for event in rtc.VideoStream(track):
+            self.watching(event.frame)
             self.sizes.setdefault(identity, []).append((event.frame.width, event.frame.height))
 
     async def _hear(self, track: rtc.RemoteTrack, identity: str) -> None:

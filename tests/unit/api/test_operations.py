@@ -19,6 +19,7 @@ from onair_crds.resources.enums import Role
 COLLECTION_WIDE = {
     *("GetCollections", "CreateCollection", "GetCollection", "UpdateCollection", "DeleteCollection"),
     *("CreateProject", "GetSources", "CreateSource", "GetSource", "UpdateSource", "DeleteSource"),
+    "GetSourceHlsPreview",
 }
 GUESTS = (Role.COHOST, Role.CONTRIBUTOR, Role.GUEST, Role.VIEWER, Role.RENDERER)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onair_api.auth.callers import ByAccessToken
 from onair_api.auth.roles import IMPERSONATORS, OWNERS
+from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.service import Sources
 from onair_api.operation import PAGE, Docs, Errors, Flag, Http, Messages, Operation, Rpc, ServiceMethod
 
@@ -46,6 +47,20 @@ SOURCES = (
         service=ServiceMethod(Sources, Sources.get),
         messages=Messages(None, "SourceResponse"),
         docs=Docs("sources", "Read a live source", "Stream key, stream id and url are shown to hosts alone."),
+    ),
+    Operation(
+        name="GetSourceHlsPreview",
+        http=Http("GET", PATH + "/{sourceId}/preview/hls"),
+        rpc=Rpc(SERVICE),
+        access=ByAccessToken(OWNERS),
+        service=ServiceMethod(HlsPreviews, HlsPreviews.get),
+        messages=Messages(None, "HlsPreview"),
+        docs=Docs(
+            "sources",
+            "Where a live source can be watched by HLS",
+            "The url carries a token of its own, by which a player has to begin within five minutes; it goes "
+            "on until the access token ends. While the source is not connected the url answers NOT_FOUND.",
+        ),
     ),
     Operation(
         name="UpdateSource",

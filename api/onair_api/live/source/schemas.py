@@ -43,6 +43,7 @@ def source_schemas() -> Schemas:
     return schemas | {
         "GetSourcesResponse": listing("sources", reference("Source")),
         "SourceResponse": record(source),
+        "HlsPreview": record({"enabled": BOOLEAN, "url": STRING}, ("enabled",)),
         "UpdateSourceResponse": record({**source, "broadcastUpdated": BOOLEAN}),
         "DeleteSourceResponse": record({"projectIdsUpdated": array(STRING)}),
     }

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from onair_ingest.hls.windows import Windows
 from onair_ingest.previews.previews import Previews
 
 
 class PreviewMetrics(Collector):
-    def __init__(self, previews: Previews) -> None:
-        self._previews = previews
+    def __init__(self, previews: Previews, windows: Windows) -> None:
+        self._previews, self._windows = previews, windows
 
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily(
@@ -22,4 +23,9 @@ class PreviewMetrics(Collector):
         )
         yield GaugeMetricFamily(
             "onair_ingest_previews_joined", "Previews that are.", value=float(self._previews.joined)
+        )
+        yield GaugeMetricFamily(
+            "onair_ingest_hls_streams",
+            "Streams that are cut for players of HLS; 0 shortly after the last.",
+            value=float(self._windows.count),
         )

@@ -14,8 +14,8 @@ from onair_crds.room_publisher.pipe import Gone
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.session_error import SessionError
-from onair_ingest.previews.packets import announcement, packet_of
 from onair_ingest.readers.feed import FeedEnded, Subscription
+from onair_ingest.readers.packets import announcement, packet_of
 from onair_ingest.readers.readers import NoStream, Readers
 
 log = structlog.get_logger()
@@ -25,6 +25,8 @@ SILENT_S = 6.0
 """The process reports four times a second; on a busy machine it may be late."""
 STALLED_S = 8.0
 """Nothing comes back from the room server for so long."""
+FIRST_S = 25.0
+"""Nothing does before the first key frame, and encoders send those up to 10 s apart."""
 LOOK_S = 0.5
 NO_STREAM_S = 0.25
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
@@ -136,5 +138,5 @@ async def _watch(client: RoomClient) -> None:
         found = getattr(message, "responses", 0)
         if found > responses:
             responses, heard_s = found, now_s
-        elif now_s - heard_s > STALLED_S:
+        elif now_s - heard_s > (STALLED_S if responses else FIRST_S):
             raise SessionError("the room server sends nothing back")

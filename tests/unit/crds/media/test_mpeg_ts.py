@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.media.packets import AUDIO_HEADER, PPS, SPS, VIDEO_HEADER, frame, picture, sound
 
-from onair_crds.media.flv import SCRIPT, VIDEO, Packet
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_crds.media.mpeg_ts import CELL, TransportStream
 from onair_crds.rtmp import amf
 
@@ -140,3 +140,18 @@ def test_filler_is_dropped_where_a_constant_bitrate_is_of_no_use() -> None:
     assert len(packed[True]) - len(packed[False]) >= 9000
     unit = read(packed[False])[0][VIDEO_PID][0]
     assert unit.endswith(b"\0\0\0\1\x65picture")
+
+
+def test_audio_that_is_more_than_lc_is_told_by_its_core_and_what_adts_cannot_say_is_left_out() -> None:
+    def audio(specific: bytes) -> list[bytes]:
+        stream = TransportStream()
+        stream.pack(VIDEO_HEADER)
+        stream.pack(Packet(AUDIO, 0, b"\xaf\0" + specific))
+        packed = stream.pack(picture(0, b"slice", key=True)) + stream.pack(sound(20, b"sound"))
+        return read(packed)[0].get(AUDIO_PID, [])
+
+    with_sbr = (5 << 11 | 6 << 7 | 2 << 3).to_bytes(2, "big")  # 24 kHz, heard as 48 kHz
+    ((*_, head),) = [(None, each[each.index(b"\xff\xf1") :]) for each in audio(with_sbr)]
+    assert (head[2] >> 6, head[2] >> 2 & 0xF) == (1, 6)
+    for strange in (b"\xff\xff", b"\0\0", (2 << 11 | 15 << 7 | 2 << 3).to_bytes(2, "big"), b""):
+        assert not audio(strange)

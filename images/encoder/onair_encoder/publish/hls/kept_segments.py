@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.prefix_lock import prefix_of
-from onair_encoder.publish.hls.segmenter import Cut
 
 PURGE_AFTER_S = 60.0
 """By then every destination of a stored programme has been taken up again."""

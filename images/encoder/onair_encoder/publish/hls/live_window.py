@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.hls.playlist import named_segments
+from onair_crds.media.playlist import named_segments
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
 from onair_encoder.publish.hls.segment_name import SegmentName
 from onair_encoder.publish.hls.segment_runs import SegmentRuns
-from onair_encoder.publish.hls.segmenter import Cut
 
 LEAST_SPOOL_S = 60.0
 """How far a live window may be behind the show, so that a slow network leads no viewer ever further back."""

@@ -8,6 +8,7 @@ import datetime as dt
 import secrets
 
 from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
+from onair_crds.media.segmenter import Segmenter
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.drain import DrainTerms, drain
@@ -17,7 +18,6 @@ from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock, prefix_of
 from onair_encoder.publish.hls.presentation import Presentation, Writer
 from onair_encoder.publish.hls.recording import Recording
-from onair_encoder.publish.hls.segmenter import Segmenter
 from onair_encoder.publish.hls.spool import spool_of
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.upload import Upload

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
+from onair_crds.media.playlist import Playlist, Segment, named_segments
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.segment_name import SegmentName
-from onair_encoder.publish.hls.segmenter import Cut
 
 
 @dataclass(frozen=True)

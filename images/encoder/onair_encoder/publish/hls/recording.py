@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, pairwise
 
 from onair_crds.contract.program import ProgramStorage
-from onair_encoder.publish.hls.playlist import named_segments
+from onair_crds.media.playlist import named_segments
 from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
 from onair_encoder.publish.hls.segment_name import SegmentName
 

@@ -13,10 +13,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from onair_crds.media.segmenter import Cut
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import SPOOL
 from onair_encoder.publish.hls.kept_segments import Leftovers, forget, keep, keep_name, kept
-from onair_encoder.publish.hls.segmenter import Cut
 
 MEMORY_BYTES = 8 * 2**20
 """Of one destination. While uploads keep up, nothing is written to disk."""

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterator
 
 from onair_crds.media.flv import Packet
+from onair_crds.media.segmenter import Cut, Segmenter
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.hls.segmenter import Cut, Segmenter
 from onair_encoder.publish.hls.spool import Spool, left
 
 

@@ -6,11 +6,11 @@ import dataclasses
 import datetime as dt
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.media.playlist import named_segments
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.live_window import DELETED_AT_ONCE, LiveWindow
-from onair_encoder.publish.hls.playlist import named_segments
 from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import Recording
-from onair_encoder.publish.hls.segmenter import Cut
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 STORAGE = ProgramStorage(

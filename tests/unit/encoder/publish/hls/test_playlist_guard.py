@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.media.segmenter import Cut
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.playlist_guard import NO_ETAG, PlaylistGuard
 from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import Recording
-from onair_encoder.publish.hls.segmenter import Cut
 from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported, NotReadable
 
 STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret", vod=True)

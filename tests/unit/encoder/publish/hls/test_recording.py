@@ -7,9 +7,9 @@ import datetime as dt
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.presentation import Writer
 from onair_encoder.publish.hls.recording import BEHIND_PLAYLIST_S, PLAYLIST_BYTES_PER_S, Recording
-from onair_encoder.publish.hls.segmenter import Cut
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 STORAGE = ProgramStorage(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls import spool as spool_module
 from onair_encoder.publish.hls.kept_segments import Leftovers
-from onair_encoder.publish.hls.segmenter import Cut
 from onair_encoder.publish.hls.spool import Budget, Spool
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)

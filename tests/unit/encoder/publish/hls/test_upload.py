@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from onair_crds.media.playlist import Playlist
 from onair_encoder.publish.hls.object_store import StoredText
-from onair_encoder.publish.hls.playlist import Playlist
 from onair_encoder.publish.hls.spool import Budget, Spool
 from onair_encoder.publish.hls.upload import Upload
 

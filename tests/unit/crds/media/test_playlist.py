@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from onair_encoder.publish.hls.playlist import Playlist, Segment, named_segments
+from onair_crds.media.playlist import Playlist, Segment, named_segments
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
 

@@ -8,8 +8,7 @@ import pytest
 from tests.support.media.packets import VIDEO_HEADER, frame
 
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
-from onair_encoder.publish.hls import segmenter
-from onair_encoder.publish.hls.segmenter import Cut, Segmenter
+from onair_crds.media.segmenter import Cut, Segmenter
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
 RECORD = bytes((1, 66, 0, 30, 0xFF, 0xE1, 0, 4)) + b"\x67\x42\x00\x1e" + bytes((1, 0, 2)) + b"\x68\xce"
@@ -82,11 +81,8 @@ def cut(number: int, size: int = 100) -> Cut:
     return Cut(bytes([number]) * size, 2.0, BEGAN, False, 10)
 
 
-def test_a_segment_that_grows_too_large_ends_and_the_rest_is_dropped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(segmenter, "MOST_BYTES", 10_000)
-    cutting = Segmenter(2000, lambda: BEGAN)
+def test_a_segment_that_grows_too_large_ends_and_the_rest_is_dropped() -> None:
+    cutting = Segmenter(2000, lambda: BEGAN, most_bytes=10_000)
     for header in (Packet(VIDEO, 0, AVC_HEADER), Packet(AUDIO, 0, AAC_HEADER)):
         assert cutting.put(header) is None
     key, delta = b"\x17\x01\0\0\0" + bytes(4), b"\x27\x01\0\0\0\0\0\x03\xe8" + bytes(1000)

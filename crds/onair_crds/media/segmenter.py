@@ -31,7 +31,14 @@ class Cut:
 class Segmenter:
     """Begins with the first key frame."""
 
-    def __init__(self, target_ms: int, clock: Callable[[], dt.datetime]) -> None:
+    def __init__(
+        self, target_ms: int, clock: Callable[[], dt.datetime], most_bytes: int = MOST_BYTES
+    ) -> None:
+        """
+        Args:
+            most_bytes: of a segment.
+        """
+        self._most_bytes = most_bytes
         self.target_ms = target_ms
         self._clock = clock
         self._stream = TransportStream(filler=False)
@@ -75,7 +82,7 @@ class Segmenter:
             return cut
         if self._other_codecs and not packet.keyframe:
             return cut  # of neither the old nor the new
-        if len(self._data) > MOST_BYTES:
+        if len(self._data) > self._most_bytes:
             cut = self._end(self._last_ms + NOMINAL_FRAME_MS)
             self._broken = True
             return cut

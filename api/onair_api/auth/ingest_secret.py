@@ -1,0 +1,48 @@
+"""The installation's secret of ingest, made by the operator: gateways and players are known by it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+
+import structlog
+
+from onair_api.cache.cluster import Cluster
+from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY, usable_secret
+from onair_crds.kube.apis import SECRETS
+from onair_crds.kube.errors import ApiError
+
+log = structlog.get_logger()
+
+KEPT_S = 60.0
+"""After this time it is read again: it may have been replaced."""
+RETRY_S = 1.0
+
+
+class IngestSecret:
+    def __init__(self, cluster: Cluster, namespace: str) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._known: bytes | None = None
+        self._next_s = 0.0
+
+    async def get(self) -> bytes | None:
+        """The secret; None while it cannot be read and never could."""
+        if time.monotonic() >= self._next_s:
+            self._next_s = time.monotonic() + RETRY_S
+            if value := await read_ingest_secret(self._cluster, self._namespace):
+                self._known, self._next_s = value, time.monotonic() + KEPT_S
+        return self._known
+
+
+async def read_ingest_secret(cluster: Cluster, namespace: str) -> bytes | None:
+    """None where it cannot be read, or could be guessed."""
+    try:
+        secret = await cluster.client.get(SECRETS, namespace, INGEST_SECRET)
+        return usable_secret(base64.b64decode((secret.get("data") or {})[INGEST_SECRET_KEY]))
+    except ApiError as error:
+        log.warning("ingest_secret.unreadable", secret=INGEST_SECRET, status=error.status)
+    except (KeyError, TypeError, ValueError, binascii.Error):
+        log.warning("ingest_secret.unusable", secret=INGEST_SECRET)
+    return None

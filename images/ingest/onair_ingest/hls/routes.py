@@ -1,0 +1,66 @@
+"""Playlists and segments for the facade, which passes them on to players."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
+from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX, PLAYLIST_TYPE, SEGMENT_TYPE
+from onair_crds.runtime.bearer import shows_token
+from onair_ingest.hls.windows import TooManyWindows, Windows
+from onair_ingest.readers.readers import NoStream
+
+FIRST_SEGMENT_S = 12.0
+"""How long a player waits for the first segment: key frames are at most 10 s apart."""
+RETRY = {"Retry-After": "2"}
+PART_BYTES = 64 * 1024
+
+
+class HlsRoutes:
+    def __init__(self, windows: Windows, secret: bytes) -> None:
+        self._windows, self._secret = windows, secret
+
+    def add_to(self, app: web.Application) -> None:
+        path = f"{STREAMS_PATH}/{{stream}}{HLS_SUFFIX}"
+        app.router.add_get(f"{path}/{HLS_PLAYLIST}", self._playlist)
+        app.router.add_get(f"{path}/{{segment}}", self._segment)
+
+    def _authorized(self, request: web.Request) -> str:
+        """The stream that the request may read.
+
+        Raises:
+            web.HTTPUnauthorized: it shows no token, or that of another stream.
+        """
+        stream = request.match_info["stream"]
+        if not shows_token(request.headers.get("Authorization", ""), reader_token(self._secret, stream)):
+            raise web.HTTPUnauthorized(text="the token of this stream is required")
+        return stream
+
+    async def _playlist(self, request: web.Request) -> web.Response:
+        stream = self._authorized(request)
+        try:
+            window = self._windows.play(stream)
+        except NoStream:
+            raise web.HTTPNotFound(text="no such stream is published here") from None
+        except TooManyWindows:
+            raise web.HTTPServiceUnavailable(text="too many streams are played", headers=RETRY) from None
+        if not await window.wait_ready(FIRST_SEGMENT_S):
+            raise web.HTTPServiceUnavailable(text="there is no segment yet", headers=RETRY)
+        return web.Response(text=window.playlist(), content_type=PLAYLIST_TYPE)
+
+    async def _segment(self, request: web.Request) -> web.StreamResponse:
+        window = self._windows.get(self._authorized(request))
+        data = window.segment(request.match_info["segment"]) if window else None
+        if data is None:
+            raise web.HTTPNotFound(text="there is no such segment any more")
+        response = web.StreamResponse(headers={"Content-Type": SEGMENT_TYPE})
+        response.content_length = len(data)
+        await response.prepare(request)
+        # In parts: what waits for a slow reader is not copied whole
+        whole = memoryview(data)
+        try:
+            for at in range(0, len(data), PART_BYTES):
+                await response.write(whole[at : at + PART_BYTES])
+        except ConnectionError:
+            pass
+        return response

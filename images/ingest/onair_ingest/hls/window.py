@@ -1,0 +1,120 @@
+"""The last segments of one stream, made while somebody plays them."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from contextlib import suppress
+from dataclasses import replace
+
+import structlog
+
+from onair_crds.media.playlist import Playlist, Segment
+from onair_crds.media.segmenter import Cut, Segmenter
+from onair_ingest.readers.feed import FeedEnded
+from onair_ingest.readers.packets import packet_of
+from onair_ingest.readers.readers import NoStream, Readers
+
+log = structlog.get_logger()
+
+TARGET_MS = 1000
+"""Segments end at the first key frame from then on."""
+WINDOW = 6
+MOST_SEGMENT_BYTES = 12 * 2**20
+KEPT_BEYOND = 2
+"""Segments that the playlist has just lost are kept for players that have read it before."""
+NO_STREAM_S = 0.25
+LEAST_IDLE_S = 15.0
+IDLE_TARGETS = 3
+"""A player asks at least once in so many target durations."""
+
+
+class Window:
+    """Reads the stream from `run` until nobody has asked for so long that nobody plays it."""
+
+    def __init__(self, stream: str, readers: Readers) -> None:
+        self.stream = stream
+        self._readers = readers
+        self._playlist = Playlist(TARGET_MS / 1000, window=WINDOW)
+        # Greater than all of a window that was here before, or at another gateway: players may know that.
+        self._playlist.media_sequence = int(time.time())
+        self._segments: dict[str, bytes] = {}
+        self._asked_s = time.monotonic()
+        self._first = asyncio.Event()
+        self._interrupted = False
+
+    @property
+    def ready(self) -> bool:
+        return self._first.is_set()
+
+    async def wait_ready(self, timeout_s: float) -> bool:
+        """Whether there is a segment, after this time at the latest."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._first.wait()
+        return self.ready
+
+    def playlist(self) -> str:
+        self._asked_s = time.monotonic()
+        return str(self._playlist)
+
+    def segment(self, name: str) -> bytes | None:
+        self._asked_s = time.monotonic()
+        return self._segments.get(name)
+
+    async def run(self) -> None:
+        """Goes on across ends of the stream: what comes after one is a discontinuity."""
+        log.info("hls.begun", stream=self.stream)
+        reading = asyncio.create_task(self._read())
+        try:
+            while (left_s := self._asked_s + self._idle_s - time.monotonic()) > 0:
+                done, _ = await asyncio.wait({reading}, timeout=left_s)
+                for each in done:
+                    each.result()
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            log.info("hls.ended", stream=self.stream)
+
+    @property
+    def _idle_s(self) -> float:
+        return max(LEAST_IDLE_S, IDLE_TARGETS * self._playlist.target_s)
+
+    async def _read(self) -> None:
+        while True:
+            try:
+                await self._read_stream()
+            except NoStream:
+                await asyncio.sleep(NO_STREAM_S)
+
+    async def _read_stream(self) -> None:
+        """Cuts the stream until it ends.
+
+        Raises:
+            NoStream: it is not published here.
+        """
+        segmenter = Segmenter(TARGET_MS, lambda: dt.datetime.now(dt.UTC), MOST_SEGMENT_BYTES)
+        try:
+            async with self._readers.subscription(self.stream) as subscription:
+                while True:
+                    record = await subscription.next_record()
+                    with suppress(ValueError, IndexError):  # damaged, as strangers may send it
+                        self._take(segmenter.put(packet_of(record)))
+        except FeedEnded:
+            self._take(segmenter.flush())
+            self._interrupted = True
+
+    def _take(self, cut: Cut | None) -> None:
+        if cut is None or not cut.data:
+            return
+        if self._interrupted:
+            cut, self._interrupted = replace(cut, discontinuity=True), False
+        playlist = self._playlist
+        name = f"{playlist.next_sequence}.ts"
+        self._segments[name] = bytes(cut.data)
+        playlist.add(Segment(name, cut.duration_s, cut.began, cut.discontinuity))
+        listed = playlist.names()
+        for old in [each for each in self._segments if each not in listed][:-KEPT_BEYOND]:
+            del self._segments[old]
+        self._first.set()

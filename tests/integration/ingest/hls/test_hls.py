@@ -1,0 +1,120 @@
+"""Streams by HLS from a real gateway: all of it decodes, across ends of a stream; nothing without players."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.child_process import wait_until
+from tests.support.ingest.encoder import Encoder, picture, tone
+from tests.support.ingest.follower import Follower
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.scripted_facade import ScriptedFacade
+
+from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
+from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
+
+pytestmark = pytest.mark.media
+
+
+class HlsClient:
+    """Asks the gateway as the facade does."""
+
+    def __init__(self, pod: IngestPod, secret: bytes, key: str) -> None:
+        stream = stream_of_key(key)
+        self.url = f"http://127.0.0.1:{pod.port}{STREAMS_PATH}/{stream}{HLS_SUFFIX}/"
+        self.token = reader_token(secret, stream)
+
+    def get(self, name: str = HLS_PLAYLIST) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.get(self.url + name, headers=headers, timeout=20)
+
+    def segments(self) -> list[str]:
+        text = self.get().raise_for_status().text
+        return [line for line in text.splitlines() if line.endswith(".ts")]
+
+    def decoded(self, seconds: int) -> dict[str, int]:
+        """Frames by kind that ffmpeg decodes; it fails at the first error."""
+        command = [
+            *("ffmpeg", "-nostdin", "-loglevel", "error", "-xerror", "-err_detect", "explode"),
+            *("-headers", f"Authorization: Bearer {self.token}\r\n", "-i", self.url + HLS_PLAYLIST),
+            *("-t", str(seconds), "-progress", "pipe:1", "-f", "null", "-"),
+        ]
+        run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+        frames = [int(line[6:]) for line in run.stdout.splitlines() if line.startswith("frame=")]
+        return {"frames": max(frames, default=0), "errors": len(run.stderr.splitlines())}
+
+
+@pytest.fixture
+def client(pod: IngestPod, secret: bytes, key: str) -> HlsClient:
+    return HlsClient(pod, secret, key)
+
+
+@pytest.mark.parametrize("audio", [tone(), tone(44_100, 1), []])
+def test_what_is_pushed_with_b_frames_is_played(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str, audio: list[str]
+) -> None:
+    with Encoder(f"{pod.rtmp}/{key}", video=picture("640x360"), audio=audio):
+        follower.flowing(key)
+        found = client.decoded(6)
+    assert found["frames"] >= 150
+    assert found["errors"] == 0
+
+
+def test_an_encoder_that_reconnects_makes_a_discontinuity_and_play_goes_on(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str
+) -> None:
+    with Encoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        before = client.segments()
+    follower.ended(key)
+    told = len(follower.of(key))
+    assert client.get().is_success, "players wait meanwhile"
+    with Encoder(f"{pod.rtmp}/{key}", video=picture("640x360")):
+        follower.flowing(key, after=told)
+        wait_until(lambda: "#EXT-X-DISCONTINUITY\n" in client.get().text, "a discontinuity", 20)
+        playlist = client.get().text
+    assert before[0] in playlist
+    assert playlist.count("#EXT-X-DISCONTINUITY\n") == 1
+
+
+def test_nothing_is_cut_without_a_player(
+    tmp_path: Path, scripted_facade: ScriptedFacade, secret: bytes, key: str
+) -> None:
+    with IngestPod(tmp_path, scripted_facade.url, secret) as pod, pod.follow() as follower:
+        client = HlsClient(pod, secret, key)
+        assert client.get().status_code == 404
+        with Encoder(f"{pod.rtmp}/{key}"):
+            follower.flowing(key)
+            assert pod.metric("onair_ingest_hls_streams") == 0
+            first = client.segments()
+            assert pod.metric("onair_ingest_hls_streams") == 1
+            assert client.get(first[0]).content[:1] == b"\x47"
+            assert client.get("0.ts").status_code == 404
+            wait_until(lambda: pod.metric("onair_ingest_hls_streams") == 0, "nobody plays it", 30)
+
+
+def test_strangers_are_given_nothing(pod: IngestPod, follower: Follower, client: HlsClient, key: str) -> None:
+    with Encoder(f"{pod.rtmp}/{key}"):
+        follower.flowing(key)
+        assert httpx.get(client.url + HLS_PLAYLIST).status_code == 401
+        assert httpx.get(client.url + "1.ts", headers={"Authorization": "Bearer x"}).status_code == 401
+
+
+def test_a_player_that_reads_slowly_holds_up_nobody(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str
+) -> None:
+    options = ("-b:v", "12M", "-maxrate", "12M", "-bufsize", "12M", "-x264-params", "nal-hrd=cbr")
+    with Encoder(f"{pod.rtmp}/{key}", options=options):
+        follower.flowing(key)
+        name = client.segments()[0]
+        headers = {"Authorization": f"Bearer {client.token}"}
+        with httpx.stream("GET", client.url + name, headers=headers) as slow:
+            assert slow.is_success
+            began_s = time.monotonic()
+            assert client.get(name).is_success
+            assert time.monotonic() - began_s < 1

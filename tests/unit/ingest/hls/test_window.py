@@ -1,0 +1,185 @@
+"""Segments of a stream while somebody plays it, across its ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+import pytest
+from tests.support.media.packets import RECORD
+
+from onair_crds.contract.access_units import (
+    CLOSE_ENDED,
+    AudioConfig,
+    Kind,
+    Record,
+    VideoConfig,
+    config_payload,
+)
+from onair_ingest.hls import window as window_module
+from onair_ingest.hls.windows import TooManyWindows, Windows
+from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
+from onair_ingest.readers.readers import NoStream
+
+VIDEO = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD))
+AUDIO = Record(
+    Kind.AUDIO_CONFIG,
+    0,
+    0,
+    config_payload(AudioConfig(codec="mp4a.40.2", sample_rate=48_000, channels=2), b"\x11\x90"),
+)
+
+
+def picture(at_s: float, *, key: bool = False) -> Record:
+    unit = (b"\x65" if key else b"\x41") + b"slice"
+    at_us = round(at_s * 1e6)
+    return Record(Kind.VIDEO, at_us, at_us, len(unit).to_bytes(4, "big") + unit, key)
+
+
+class FakeReaders:
+    """One stream that a test publishes."""
+
+    def __init__(self) -> None:
+        self.feed: Feed | None = None
+        self.readers = 0
+        self.at_s = 0.0
+
+    def publish(self) -> None:
+        self.feed = Feed()
+        self.feed.put(VIDEO)
+        self.feed.put(AUDIO)
+
+    def end(self) -> None:
+        assert self.feed
+        self.feed.end(FeedEnded(CLOSE_ENDED, "the stream ended"))
+        self.feed = None
+
+    def gops(self, count: int, each_s: float = 2.0) -> None:
+        assert self.feed
+        for _ in range(count):
+            self.feed.put(picture(self.at_s, key=True))
+            self.feed.put(picture(self.at_s + each_s / 2))
+            self.at_s += each_s
+
+    @contextlib.asynccontextmanager
+    async def subscription(self, stream: str) -> AsyncIterator[Subscription]:
+        if self.feed is None:
+            raise NoStream(stream)
+        feed, self.readers = self.feed, self.readers + 1
+        subscription = feed.subscribe()
+        try:
+            yield subscription
+        finally:
+            feed.unsubscribe(subscription)
+            self.readers -= 1
+
+
+@pytest.fixture
+def readers() -> FakeReaders:
+    return FakeReaders()
+
+
+@pytest.fixture
+async def windows(readers: FakeReaders, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Windows]:
+    monkeypatch.setattr(window_module, "NO_STREAM_S", 0.01)
+    windows = Windows(cast(Any, readers), lambda stream: readers.feed is not None, most=1)
+    yield windows
+    await windows.close()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - a stream has no events
+            await asyncio.sleep(0.005)
+
+
+def segments(playlist: str) -> list[str]:
+    return [line for line in playlist.splitlines() if line.endswith(".ts")]
+
+
+async def test_nothing_is_read_before_somebody_plays_and_after_nobody_does(
+    readers: FakeReaders, windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window_module, "LEAST_IDLE_S", 0.05)
+    monkeypatch.setattr(window_module, "IDLE_TARGETS", 0)
+    with pytest.raises(NoStream):
+        windows.play("stream")
+    readers.publish()
+    window = windows.play("stream")
+    assert windows.play("stream") is window, "it is cut once for all"
+    await until(lambda: readers.readers == 1)
+    await until(lambda: readers.readers == 0 and not windows.count)
+
+
+async def test_so_many_streams_and_no_more_are_played(readers: FakeReaders, windows: Windows) -> None:
+    readers.publish()
+    windows.play("stream")
+    with pytest.raises(TooManyWindows):
+        windows.play("another")
+
+
+async def test_segments_begin_with_key_frames_and_the_oldest_go(
+    readers: FakeReaders, windows: Windows
+) -> None:
+    readers.publish()
+    window = windows.play("stream")
+    assert not await window.wait_ready(0.01)
+    await until(lambda: readers.readers)
+    readers.gops(2)
+    assert await window.wait_ready(5)
+    (first,) = segments(window.playlist())
+    assert (window.segment(first) or b"")[0] == 0x47
+    readers.gops(20)
+    await until(lambda: len(segments(window.playlist())) == window_module.WINDOW)
+    await until(lambda: window.segment(first) is None)
+    assert len(window._segments) <= window_module.WINDOW + window_module.KEPT_BEYOND
+    assert "#EXT-X-TARGETDURATION:2\n" in window.playlist()
+    assert "DISCONTINUITY" not in window.playlist()
+
+
+async def test_a_stream_that_is_back_goes_on_with_a_discontinuity(
+    readers: FakeReaders, windows: Windows
+) -> None:
+    readers.publish()
+    window = windows.play("stream")
+    await until(lambda: readers.readers)
+    readers.gops(3)
+    readers.end()
+    await until(lambda: len(segments(window.playlist())) == 3)
+    before = segments(window.playlist())
+    readers.publish()
+    await until(lambda: readers.readers)
+    readers.gops(2)
+    await until(lambda: len(segments(window.playlist())) == 4)
+    playlist = window.playlist()
+    assert segments(playlist)[:3] == before
+    lines = playlist.splitlines()
+    at = lines.index("#EXT-X-DISCONTINUITY")
+    assert next(line for line in lines[at:] if line.endswith(".ts")) == segments(playlist)[3]
+    assert playlist.count("#EXT-X-DISCONTINUITY\n") == 1
+
+
+async def test_numbers_of_segments_are_greater_than_those_of_a_window_before(
+    readers: FakeReaders, windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers.publish()
+    monkeypatch.setattr("time.time", lambda: 1_770_000_000.9)
+    window = windows.play("stream")
+    assert "#EXT-X-MEDIA-SEQUENCE:1770000000\n" in window.playlist()
+
+
+async def test_damaged_frames_do_no_harm(readers: FakeReaders, windows: Windows) -> None:
+    readers.publish()
+    window = windows.play("stream")
+    await until(lambda: readers.readers)
+    assert readers.feed
+    cut_short = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD[:9]))
+    strange = config_payload(AudioConfig(codec="mp4a.40.42", sample_rate=1, channels=1), b"\xff\xff\xff")
+    for record in (cut_short, VIDEO, Record(Kind.AUDIO_CONFIG, 0, 0, strange)):
+        readers.feed.put(record)
+    readers.feed.put(Record(Kind.VIDEO, 0, 0, b"\xff\xff\xff\xff\x65", key=True))
+    readers.feed.put(Record(Kind.AUDIO, 0, 0, b"sound", key=True))
+    readers.gops(3)
+    assert await window.wait_ready(5)
