@@ -78,6 +78,10 @@ class Recoder:
             if self._form is None:
                 yield packet
         elif packet.type != VIDEO:
+            if self._script and self._header is None and not packet.header:
+                # It has no video, and is heard all the same
+                yield self._script
+                self._script = None
             yield packet
         elif packet.header:
             self._header = packet

@@ -81,6 +81,17 @@ async def test_a_source_without_b_frames_is_passed_through(
     want(pod, server, "through", {})
 
 
+async def test_a_source_without_video_is_heard(
+    pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
+) -> None:
+    async with member(*viewer(server, "heard")) as watching:
+        with Encoder(f"{pod.rtmp}/{key}", video=[]):
+            follower.flowing(key)
+            want(pod, server, "heard", {key: SOURCE})
+            await until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
+    want(pod, server, "heard", {})
+
+
 async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
     pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
 ) -> None:

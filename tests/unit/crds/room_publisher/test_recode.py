@@ -10,7 +10,7 @@ import av
 import numpy as np
 import pytest
 
-from onair_crds.media.flv import VIDEO, FlvReader, Packet
+from onair_crds.media.flv import AUDIO, VIDEO, FlvReader, Packet
 from onair_crds.media.h264 import access_unit, parameter_sets
 from onair_crds.media.metadata import VideoFormat, metadata_packet, video_format
 from onair_crds.room_publisher.recode import KEY_PATIENCE_S, MAX_HEIGHT, MAX_WIDTH, Recoder
@@ -128,3 +128,9 @@ def test_video_of_another_shape_goes_on_in_its_own() -> None:
     later = [Packet(e.type, e.timestamp_ms + 3000, e.body) for e in encoded(480, 854, 2)]
     sizes = {(each.width, each.height) for each in decoded(list(recoded(recoder, later)))}
     assert sizes == {(202, 360)}
+
+
+def test_audio_without_video_is_announced_and_passes_through() -> None:
+    script = encoded(640, 360, 0)[0]
+    sound = [Packet(AUDIO, 0, b"\xaf\0\x11\x90"), *(Packet(AUDIO, 21 * n, b"\xaf\1sound") for n in range(3))]
+    assert list(recoded(Recoder(never), [script, *sound])) == [sound[0], script, *sound[1:]]
