@@ -19,6 +19,7 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.previews import PREVIEWS_PATH
 from onair_crds.resources.base import MAX_URL
+from onair_ingest import streams_api
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams_api import StreamsApi
 
@@ -134,3 +135,14 @@ async def test_pulls_of_a_former_leader_are_refused_though_they_were_begun_befor
     assert await status_of(reader) == 409
     writer.close()
     assert pulls.count == 1
+
+
+async def test_pulls_that_do_not_come_whole_are_not_waited_for(
+    port: int, pulls: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams_api, "BODY_TIMEOUT_S", 0.1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(operators(PUT, 8, ONE)[:-1])
+    assert await status_of(reader) == 408
+    writer.close()
+    assert pulls.count == 0

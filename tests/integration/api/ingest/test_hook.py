@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.ingest.gateway_client import GatewayClient, hook_url, ingest_secret
 from tests.support.redis_server import RedisServer
 
+from onair_api.ingest import hook
 from onair_api.settings import IngestSettings, RedisSettings
-from onair_crds.contract.ingest_gateway import HOOK_PATH
+from onair_crds.contract.ingest_gateway import HOOK_PATH, gateway_token
 from onair_crds.shapes import JsonObject
 
 SignIn = Callable[..., User]
@@ -152,3 +155,14 @@ def test_publishers_are_let_in_while_redis_is_away(
             began_s = time.monotonic()
             assert gateway.ask(key) == "Admitted"
             assert time.monotonic() - began_s < 0.5, "an ingest server stands still for so long"
+
+
+def test_a_request_that_does_not_come_whole_is_not_waited_for(
+    hook_facade: Facade, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook, "BODY_TIMEOUT_S", 0.1)
+    token = gateway_token(ingest_secret(cluster), "facade")
+    head = f"POST {HOOK_PATH} HTTP/1.1\r\nHost: facade\r\nAuthorization: Bearer {token}\r\n"
+    with socket.create_connection(("127.0.0.1", hook_facade.services.ingest_hook.port), 5) as connection:
+        connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        assert connection.recv(100).split()[1] == b"408"
