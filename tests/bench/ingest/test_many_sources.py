@@ -84,7 +84,10 @@ async def test_fifty_sources_of_which_ten_are_read(
 
 def of_ffmpeg(clip: Path) -> tuple[float, float]:
     """CPU and memory of as many ffmpeg that each receive one, of which some write it as it is."""
-    urls = [f"rtmp://127.0.0.1:{free_port()}/live/one" for _ in range(CONNECTED)]
+    ports: set[int] = set()
+    while len(ports) < CONNECTED:
+        ports.add(free_port())
+    urls = [f"rtmp://127.0.0.1:{port}/live/one" for port in ports]
     outputs = [["-f", "flv", "/dev/null"]] * READ + [["-f", "null", "-"]] * (CONNECTED - READ)
     commands = (
         [*FFMPEG, "-listen", "1", "-i", url, "-c", "copy", *output]

@@ -7,7 +7,7 @@ import contextlib
 import random
 import threading
 from collections.abc import Iterator
-from typing import Self
+from typing import Self, cast
 
 READ_BYTES = 16_384
 SEED = 11
@@ -115,8 +115,7 @@ class _Datagrams(asyncio.DatagramProtocol):
         self._ways: dict[tuple[str, int], asyncio.Task[asyncio.DatagramTransport]] = {}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.DatagramTransport)
-        self.transport = transport
+        self.transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, address: tuple[str, int]) -> None:
         if self._network.drops:
