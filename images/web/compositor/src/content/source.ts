@@ -10,6 +10,8 @@ import type {Voice} from '../sound/mixer';
 const RETRY_MS = 1000;
 /** A source that sends sound alone is there too. */
 const FIRST_PICTURE_MS = 1000;
+/** One that is there begins with its next key frame; a show does not wait longer for one that may be away. */
+const AWAY_MS = 4000;
 
 export function source(layer: Layer, surroundings: Surroundings): Content {
   const {sources, fail} = surroundings;
@@ -62,6 +64,7 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
     ready.resolve();
   };
   update(layer);
+  setTimeout(() => ready.resolve(), AWAY_MS);
   return {
     element: picture.element,
     ready: ready.promise,

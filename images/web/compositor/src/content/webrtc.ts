@@ -12,7 +12,7 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
   const picture = new LivePicture(layer, surroundings), ready = new Readiness();
   let wanted = '', stop: (() => void) | null = null, mixed: Voice | null = null, playing: AudioNode | null = null;
 
-  const show = ({video, audio, problem}: Shown): void => {
+  const show = ({video, audio, present, problem}: Shown): void => {
     if (video && picture.video.srcObject !== video) picture.video.srcObject = video;
     picture.setConnected(video !== null);
     if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
@@ -25,6 +25,7 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
       if (context instanceof AudioContext) playing = context.createMediaStreamSource(audio);
       playing?.connect(mixed.input);
     }
+    if (present === false) ready.resolve();
     fail(video || audio ? null : problem ?? 'the participant shows nothing');
   };
   const update = (now: Layer): void => {

@@ -48,6 +48,7 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
     return {
       video: streamOf(participant?.getTrackPublication(video)),
       audio: streamOf(participant?.getTrackPublication(audio)),
+      present: participant !== undefined,
       problem: participant ? null : 'the participant is not in the room',
     };
   };
@@ -57,7 +58,7 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
       [...each.trackPublications.values()].map(publication => publication.track?.mediaStreamTrack.id)));
     for (const id of streams.keys()) if (!live.has(id)) forget(id);
     for (const watch of watches) {
-      const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.problem]);
+      const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.present]);
       if (shown.get(watch) === key) continue;
       shown.set(watch, key);
       watch.show(now);

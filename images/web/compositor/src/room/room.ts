@@ -8,6 +8,8 @@ export type Feed = 'webcam' | 'screen';
 export interface Shown {
   readonly video: MediaStream | null;
   readonly audio: MediaStream | null;
+  /** Whether the participant is in the room; null while that is not known. */
+  readonly present: boolean | null;
   /** Why there is nothing, where that is not for the participant. */
   readonly problem: string | null;
 }
@@ -89,6 +91,6 @@ export class Room {
   }
 
   private tell(problem: string | null): void {
-    for (const {show} of this.watches) show({video: null, audio: null, problem});
+    for (const {show} of this.watches) show({video: null, audio: null, present: null, problem});
   }
 }

@@ -1,0 +1,137 @@
+"""Live sources on layers: their pictures, what stands for them while they are away, and what they cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.scene import media
+from tests.support.scene.compositor import Compositor, compositor
+from tests.support.scene.fake_agent import layer, scene, square, state
+from tests.support.scene.live_source import LiveSource, scripts
+from tests.support.scene.picture import GREEN, Colour, Picture
+from tests.support.scene.sound import forget, listen
+
+RED, BLUE, SLATE = (255, 0, 0), (0, 0, 255), (0, 128, 0)
+CODEC = 24
+"""What a codec makes of a colour is that near to it."""
+
+
+def near(picture: Picture, colour: Colour, x: int = 80, y: int = 45) -> bool:
+    return all(abs(is_ - wanted) <= CODEC for is_, wanted in zip(picture.at(x, y), colour, strict=True))
+
+
+def served(**sources: LiveSource) -> dict[str, media.Handler]:
+    slate = {"/slate.png": media.serves(media.png(16, 9, GREEN), "image/png")}
+    return {**scripts(), **slate, **{f"/sources/{id_}": each.serve() for id_, each in sources.items()}}
+
+
+def source(id_: str = "a", source_id: str = "cam", **given: Any) -> dict[str, Any]:
+    data = {"source": {"id": source_id, "volume": 1}, **given.pop("data", {})}
+    return layer(id_, "source", **{"width": 160, "height": 90, "data": data, **given})
+
+
+async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> None:
+    """Waits until a place has this colour."""
+    for _ in range(200):
+        if near(picture := await page.picture(), colour, x, y):
+            return
+    raise AssertionError(f"{picture.at(x, y)} is not {colour}; {page.tab.console[-3:]}")
+
+
+async def test_a_source_is_seen_and_heard(chromium: str) -> None:
+    cam = LiveSource(RED)
+    async with compositor(chromium, state(scene(source())), served(cam=cam)) as page:
+        await shows(page, RED)
+        await page.tab.until("heard.samples.length > 24000")
+        await forget(page.tab)
+        assert abs((await listen(page.tab, 0.5)).tone_db(440) + 6) < 2
+        await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
+
+
+async def test_a_source_is_decoded_once_for_all_layers_and_layouts_that_show_it(chromium: str) -> None:
+    cam = LiveSource(RED)
+    small = source("small", x=200, width=80, height=45)
+    layouts = [scene(source(), small), scene(source(x=160), id="two")]
+    async with compositor(chromium, state(*layouts), served(cam=cam)) as page:
+        await shows(page, RED)
+        await shows(page, RED, 240, 20)
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await shows(page, RED, 300, 45)
+        assert cam.readers == 1
+
+
+async def test_a_source_that_no_layer_shows_any_more_is_closed(chromium: str) -> None:
+    cam = LiveSource(RED)
+    async with compositor(chromium, state(scene(source())), served(cam=cam)) as page:
+        await shows(page, RED)
+        await page.change(2, layer("root", "root"), remove=("a",))
+        for _ in range(400):
+            if not cam.readers:
+                break
+            await page.picture()
+        assert cam.readers == 0
+
+
+async def away(page: Compositor, cam: LiveSource) -> None:
+    cam.published = False
+    await page.agent.heard("that it is away", lambda said: said["type"] == "failed" and said["layers"])
+
+
+async def test_the_slate_stands_for_a_source_that_is_away_until_it_is_back(chromium: str) -> None:
+    cam = LiveSource(RED)
+    async with compositor(chromium, state(scene()), served(cam=cam)) as page:
+        slate = {"onDisconnect": "slate", "disconnectedSlate": {"url": f"{page.agent.url}/slate.png"}}
+        await page.agent.send(state(scene(source(data=slate))))
+        await shows(page, RED)
+        page.agent.said.clear()
+        await away(page, cam)
+        await shows(page, SLATE)
+        cam.published = True
+        await shows(page, RED)
+
+
+async def test_a_source_that_hides_shows_what_is_below_it(chromium: str) -> None:
+    cam = LiveSource(RED)
+    layers = [square("below", "blue"), source(data={"onDisconnect": "hide"})]
+    async with compositor(chromium, state(scene(*layers)), served(cam=cam)) as page:
+        await shows(page, RED)
+        page.agent.said.clear()
+        await away(page, cam)
+        await shows(page, BLUE)
+        cam.published = True
+        await shows(page, RED)
+
+
+async def test_a_source_that_remains_keeps_its_last_picture(chromium: str) -> None:
+    cam = LiveSource(RED)
+    layers = [square("below", "blue"), source(data={"onDisconnect": "remain"})]
+    async with compositor(chromium, state(scene(*layers)), served(cam=cam)) as page:
+        await shows(page, RED)
+        page.agent.said.clear()
+        await away(page, cam)
+        assert near(await page.picture(), RED)
+
+
+async def test_a_source_that_was_never_there_is_told_and_holds_the_show_up_no_longer_than_the_deadline(
+    chromium: str,
+) -> None:
+    cam = LiveSource(RED, published=False)
+    layers = [square("below", "blue"), source()]
+    async with compositor(chromium, state(scene(*layers)), served(cam=cam)) as page:
+        told = await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
+        assert told["layers"][0] == {
+            "layoutId": "one",
+            "layerId": "a",
+            "reason": "the source is not connected",
+        }
+        assert near(await page.picture(), BLUE)
+        cam.published = True
+        await shows(page, RED)
+
+
+async def test_another_source_takes_the_place_on_the_same_layer(chromium: str) -> None:
+    first, second = LiveSource(RED), LiveSource(BLUE)
+    async with compositor(chromium, state(scene(source())), served(cam=first, other=second)) as page:
+        await shows(page, RED)
+        await page.change(2, source(source_id="other"))
+        await shows(page, BLUE)
