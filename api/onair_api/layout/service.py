@@ -11,8 +11,6 @@ from onair_api.cache.watched_kinds import LAYOUT
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.record import with_request_metadata
 from onair_api.layout.layer.request import RoundingDecoder
-from onair_api.layout.layer.stored import is_scene
-from onair_api.layout.layer.tree import ROOT
 from onair_api.layout.record import LAYOUT_MESSAGE, canvas, layout_fields
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
@@ -21,6 +19,7 @@ from onair_api.wire.model_violations import check
 from onair_api.wire.page import page_of
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
+from onair_crds.contract.layers import ROOT, is_scene
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import LayoutType
 from onair_crds.resources.layout import LayoutSpec

@@ -24,7 +24,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from onair_crds.contract.program import WireModel
+from onair_crds.contract.wire_model import WireModel
 
 ACCESS_UNITS_SUFFIX = "/access-units"
 """After `STREAMS_PATH/<stream>`: a WebSocket; the token of `reader_token` as bearer. 404: there is no such

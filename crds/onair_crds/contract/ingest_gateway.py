@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from onair_crds.contract.program import Secret, WireModel
 from onair_crds.contract.times import parse_time
+from onair_crds.contract.wire_model import Secret, WireModel
 from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.values import Timestamp
 

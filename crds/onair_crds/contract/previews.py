@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from onair_crds.contract.program import Secret, WireModel
+from onair_crds.contract.wire_model import Secret, WireModel
 
 PREVIEWS_PATH = "/v1/previews"
 """GET `PreviewRooms`. PUT `/v1/previews/{room}` `RoomPreviews`: all that this gateway is to publish into one

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, SerializationInfo
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
+from onair_crds.contract.scene import ProgramScene
+from onair_crds.contract.wire_model import Secret, WireModel
 from onair_crds.resources.destination import (
     DEFAULT_FILE_COUNT,
     DEFAULT_PLAYLIST_COUNT,
@@ -21,20 +22,6 @@ from onair_crds.resources.destination import (
     DEFAULT_TIMEOUT_MS,
 )
 from onair_crds.resources.enums import BroadcastError, ConnectState
-
-
-class WireModel(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        use_attribute_docstrings=True,
-        hide_input_in_errors=True,
-    )
-
-    def wire(self) -> str:
-        """The JSON text, camelCase, secrets in clear: for the wire and the memory volume alone."""
-        return self.model_dump_json(by_alias=True, context={"reveal": True})
 
 
 class ProgramVideo(WireModel):
@@ -51,14 +38,6 @@ class ProgramAudio(WireModel):
     bitrate_bps: int = 128_000
     sample_rate_hz: int = 48_000
     channels: int = 2
-
-
-def _reveal(value: SecretStr, info: SerializationInfo) -> str:
-    return value.get_secret_value() if (info.context or {}).get("reveal") else "**********"
-
-
-Secret = Annotated[SecretStr, PlainSerializer(_reveal)]
-"""In clear on the wire, masked everywhere else."""
 
 
 class ProgramStorage(WireModel):
@@ -156,6 +135,8 @@ class Program(WireModel):
     """Those that are connected; the page asks for them by id at the agent's loopback port."""
     source_delay_ms: int = 100
     """The jitter buffer that the page gives them unless it says otherwise."""
+    scene: ProgramScene | None = None
+    """What the page draws, where it is one of scenes."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
     page_timeout_ms: int = 20_000
@@ -186,6 +167,20 @@ class Contact(WireModel):
     """Another encoder takes its place: every stream is closed at once and for good, before the response."""
 
 
+MAX_FAILED_LAYERS = 20
+"""More are not told by name."""
+
+
+class FailedLayer(WireModel):
+    """A layer that the page cannot show."""
+
+    layout: str
+    layer: str
+    reason: str
+    on_air: bool = False
+    """Of the selected layout."""
+
+
 LONGEST_DRAIN_S = 600
 """How long an encoder that is stopping may store what waits of a recording."""
 EncoderPhase = Literal["idle", "starting", "running", "stopping", "finished", "yielded"]
@@ -207,6 +202,8 @@ class EncoderStatus(WireModel):
     """Why this pod encodes nothing and never will; absent while there is hope."""
     composition_error: str | None = None
     """Why the page cannot be shown, as a sentence; absent while it is."""
+    failed_layers: Annotated[list[FailedLayer], Field(max_length=MAX_FAILED_LAYERS)] = []
+    """Those on air first."""
     error: BroadcastError | None = None
     """Why the programme ended by itself."""
     destinations: list[DestinationState] = []

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import reader_token
 from onair_crds.contract.program import ProgramSource
+from onair_encoder.loopback import serve as serve_to_pages
 from onair_encoder.sources.relay import SourceRelay
 from onair_ingest.mediamtx.rtmp_player import MediaServer
 from onair_ingest.readers.readers import Readers
@@ -80,7 +81,7 @@ async def serve(media_server: str, pages: str) -> None:
             for name in SOURCES
         ]
     )
-    await sources.start("127.0.0.1", SOURCES_PORT)
+    await serve_to_pages("127.0.0.1", SOURCES_PORT, sources.add_to)
     await asyncio.Event().wait()
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.request import LAYER_MESSAGE, NULLABLE, LayerRequest
-from onair_api.layout.layer.stored import layers_of_spec
-from onair_api.layout.layer.tree import Layer, LayersById
 from onair_api.wire.encode import encode_message
+from onair_crds.contract.layers import Layer, LayersById, layers_of_spec
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.layout.layer.animation import Animated
-from onair_api.layout.layer.tree import Create, Delete, Layer, LayerOperation, Update
+from onair_api.layout.layer.tree import Create, Delete, LayerOperation, Update
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import Decoder, joined
 from onair_api.wire.message import ABSENT, message_of
 from onair_api.wire.model_violations import violations
 from onair_api.writes import request_note
+from onair_crds.contract.layers import Layer
 from onair_crds.resources.layout import Layer as LayerModel
 from onair_crds.shapes import JsonObject
 

@@ -11,20 +11,15 @@ place, so what is the same object before and after has not changed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, Violation
 from onair_api.wire.decode import joined
+from onair_crds.contract.layers import ROOT, Layer, LayersById, children_of, is_root, reached
 from onair_crds.resources.layout import MAX_LAYERS
 from onair_crds.shapes import JsonObject
-
-Layer = JsonObject
-LayersById = dict[str, Layer]
-
-ROOT = "root"
-"""Type of the layer that a scene begins with."""
 
 
 @dataclass(frozen=True)
@@ -241,23 +236,3 @@ class _Scene(_Tree):
         while above is not None and above != layer_id:
             above = self.layers[above].get("parentId")
         return above is not None
-
-
-def children_of(layer: Layer) -> list[str]:
-    return layer.get("children") or []
-
-
-def is_root(layer: Layer) -> bool:
-    return layer.get("type") == ROOT
-
-
-def reached(below: dict[str, list[str]], start: Iterable[str]) -> set[str]:
-    """All known layers from `start` downwards, whatever the shape."""
-    found: set[str] = set()
-    todo = [each for each in start if each in below]
-    while todo:
-        current = todo.pop()
-        if current not in found:
-            found.add(current)
-            todo += [each for each in below[current] if each in below]
-    return found

@@ -17,10 +17,10 @@ from onair_api.errors import RpcError
 from onair_api.layout.event_details_store import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest
 from onair_api.layout.layer.record import batch_response, event_record, layers_of, result
-from onair_api.layout.layer.stored import is_scene
 from onair_api.layout.layer.tree import Update, applied
 from onair_api.writes.request_note import RequestNote, new_nonce
 from onair_api.writes.writer import Writer
+from onair_crds.contract.layers import is_scene
 from onair_crds.kube.store import Entry
 from onair_crds.shapes import JsonObject
 

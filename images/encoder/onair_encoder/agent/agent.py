@@ -28,10 +28,12 @@ from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
 from onair_encoder.media.slate_switch import Switch
 from onair_encoder.media.snapshot import Snapshots
+from onair_encoder.paths import COMPOSITOR
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.destination import Destination, now
 from onair_encoder.publish.operator_contact import OperatorContact
 from onair_encoder.publish.run import Run
+from onair_encoder.scene.feed import SceneFeed
 from onair_encoder.sources.relay import SourceRelay
 
 TICK_S = 0.1
@@ -66,11 +68,12 @@ class Agent:
         self._browser = BrowserClient(self.changes.notify)
         self.contact = OperatorContact()
         self.sources = SourceRelay()
+        self.scene = SceneFeed(program_path.with_name("scene.json"), COMPOSITOR, self.changes.notify)
         self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
         self._phase: EncoderPhase = "idle"
         self._first_frame: str | None = None
-        self._loaded_at: float | None = None
+        self._shown_at: float | None = None
         self._page_due: float | None = None
         """Monotonic time from when the slate counts as on air."""
         self._reported_slate = False
@@ -118,6 +121,7 @@ class Agent:
         if self._phase == "idle":
             self._phase = "starting"
             self._page_due = time.monotonic() + program.page_timeout_ms / 1000
+        self.scene.want(program)
         self._browser.want(program.composition_url, program.video.width, program.video.height)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         self._delivery.want(program.destinations, run)
@@ -205,7 +209,8 @@ class Agent:
             epoch=program.epoch if program else 0,
             revision=program.revision if program else 0,
             first_frame=self._first_frame,
-            composition_error=self._browser.error if program and self._phase != "finished" else None,
+            composition_error=self._composition_error,
+            failed_layers=self.scene.failed_layers,
             on_slate=self.switch.on_slate,
             encode_error=self.encode_progress.error if self._phase in ON_THE_WAY else None,
             error=self._error,
@@ -247,11 +252,12 @@ class Agent:
     async def close(self) -> None:
         """Closes every stream at once; another agent of this pod may resume them."""
         self._delivery.abort()
+        self.scene.close()
         await self.switch.close()
 
     def _tick(self) -> None:
         if self._phase in ON_THE_WAY:
-            self.switch.check(page_shown=self._browser.loaded)
+            self.switch.check(page_shown=self._page_shown)
         if self._phase == "starting":
             self._look_for_first_frame()
         if self.switch.on_slate != self._reported_slate:
@@ -264,14 +270,26 @@ class Agent:
     def _look_for_first_frame(self) -> None:
         if self.switch.on_slate and self._page_is_late:
             self._on_air()
-        elif not self._browser.loaded:
-            self._loaded_at = None
+        elif not self._page_shown:
+            self._shown_at = None
         else:
-            if self._loaded_at is None:
-                self._loaded_at = time.time()
+            if self._shown_at is None:
+                self._shown_at = time.time()
             keyframe_at = self.fan_out.last_keyframe_at
-            if keyframe_at and keyframe_at >= self._loaded_at and not self.switch.on_slate:
+            if keyframe_at and keyframe_at >= self._shown_at and not self.switch.on_slate:
                 self._on_air()
+
+    @property
+    def _page_shown(self) -> bool:
+        return self._browser.loaded and self.scene.ready
+
+    @property
+    def _composition_error(self) -> str | None:
+        if self._program is None or self._phase == "finished":
+            return None
+        if self._browser.loaded and not self.scene.ready and self.switch.on_slate:
+            return "the compositor has not loaded its first layout"
+        return self._browser.error
 
     @property
     def _page_is_late(self) -> bool:

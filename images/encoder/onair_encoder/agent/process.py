@@ -10,6 +10,7 @@ from onair_crds.runtime.probes import ProbeServer
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
 from onair_encoder.agent.metrics import registry_of
+from onair_encoder.loopback import serve
 from onair_encoder.paths import IDENTITY, PROGRAM_FILE, pod_name
 from onair_encoder.process.wait import terminated
 
@@ -24,7 +25,7 @@ async def run() -> None:
     stop = terminated()
     agent = Agent(PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
-    sources = await agent.sources.start(LOOPBACK, SOURCES_PORT)
+    page = await serve(LOOPBACK, SOURCES_PORT, agent.sources.add_to, agent.scene.add_to)
     control = await ControlApi(agent, IDENTITY, pod_name()).start()
     probes = ProbeServer(registry=registry_of(agent))
     await probes.start(METRICS_PORT)
@@ -34,7 +35,7 @@ async def run() -> None:
         await agent.leave()
     work.cancel()
     results = await asyncio.gather(work, return_exceptions=True)
-    await sources.cleanup()
+    await page.cleanup()
     await control.cleanup()
     await probes.stop()
     for result in results:

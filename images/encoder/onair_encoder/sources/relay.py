@@ -7,8 +7,6 @@ a page that takes nothing makes the gateway drop pictures for it, as for any slo
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-from collections.abc import Awaitable, Callable
 from importlib import resources
 
 import aiohttp
@@ -19,16 +17,14 @@ from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.contract.pod import SOURCES_PATH
 from onair_crds.contract.program import ProgramSource
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.loopback import FROM_ANYWHERE
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in ("source.js", "audio-playout.js")}
 SETTINGS = "settings.js"
 DELAY_MS = 100
 CONNECT_TIMEOUT_S = 3.0
 HEARTBEAT_S = 5.0
 MAX_RECORD = 16 * 2**20
-FROM_ANYWHERE = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache"}
-"""Pages are from wherever the project says; they load the script across origins."""
 
 
 class SourceRelay:
@@ -55,15 +51,11 @@ class SourceRelay:
             if self._wanted.get(source.id) != source:
                 task.cancel()
 
-    async def start(self, host: str, port: int) -> web.AppRunner:
-        app = web.Application(middlewares=[_loopback_alone])
+    def add_to(self, app: web.Application) -> None:
+        """Adds the routes; connections end with the application."""
         app.router.add_get(f"{SOURCES_PATH}/{{name:[a-z-]+\\.js}}", self._script)
         app.router.add_get(f"{SOURCES_PATH}/{{source}}", self._source)
         app.on_cleanup.append(self._close)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-        await runner.setup()
-        await web.TCPSite(runner, host, port).start()
-        return runner
 
     async def _close(self, _: web.Application) -> None:
         self.want([])
@@ -135,16 +127,3 @@ async def _pass_on(gateway: aiohttp.ClientWebSocketResponse, page: web.WebSocket
 async def _listen(page: web.WebSocketResponse) -> None:
     async for _ in page:
         pass
-
-
-@web.middleware
-async def _loopback_alone(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuses names: a page could have one of its own point here, and would then be of our origin."""
-    name = request.host.rsplit(":", 1)[0].strip("[]")
-    try:
-        ours = name == "localhost" or ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        ours = False
-    if not ours:
-        raise web.HTTPMisdirectedRequest(text="this host is not served")
-    return await handler(request)

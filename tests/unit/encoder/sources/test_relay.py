@@ -11,6 +11,7 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from onair_crds.contract.program import ProgramSource
+from onair_encoder.loopback import serve
 from onair_encoder.sources.relay import SourceRelay
 
 
@@ -62,7 +63,7 @@ async def gateway() -> AsyncIterator[tuple[Gateway, str]]:
 @pytest.fixture
 async def relay() -> AsyncIterator[tuple[SourceRelay, str]]:
     relay = SourceRelay()
-    runner = await relay.start("127.0.0.1", 0)
+    runner = await serve("127.0.0.1", 0, relay.add_to)
     yield relay, await listening(runner)
     await runner.cleanup()
 

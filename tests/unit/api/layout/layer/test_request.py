@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from onair_api.errors import InvalidArgument, RpcError
 from onair_api.layout.layer.batch import batch_request
 from onair_api.layout.layer.record import batch_response, event_record
-from onair_api.layout.layer.stored import consistent
-from onair_api.layout.layer.tree import LayersById, applied
+from onair_api.layout.layer.tree import applied
 from onair_api.settings import LimitSettings
+from onair_crds.contract.layers import LayersById, consistent
 from onair_crds.shapes import JsonObject
 
 LIMITS = LimitSettings()

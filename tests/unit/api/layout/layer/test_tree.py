@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from onair_api.errors import FailedPrecondition, InvalidArgument, NotFound, RpcError
-from onair_api.layout.layer.stored import consistent
-from onair_api.layout.layer.tree import Create, Delete, LayerOperation, LayersById, Update, applied
+from onair_api.layout.layer.tree import Create, Delete, LayerOperation, Update, applied
+from onair_crds.contract.layers import LayersById, consistent
 from onair_crds.resources.layout import MAX_LAYERS
 from onair_crds.shapes import Document
 

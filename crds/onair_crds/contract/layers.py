@@ -1,14 +1,21 @@
 """The layers of a layout as it is stored, made one consistent tree where it is a scene. Pure.
 
-What this facade writes is consistent already; a manifest may name a tree by
+What the facade writes is consistent already; a manifest may name a tree by
 `children` alone, by `parentId` alone, or contradict itself.
 """
 
 from __future__ import annotations
 
-from onair_api.layout.layer.tree import Layer, LayersById, children_of, is_root, reached
+from collections.abc import Iterable
+
 from onair_crds.resources.enums import LayoutType
 from onair_crds.shapes import JsonObject
+
+Layer = JsonObject
+LayersById = dict[str, Layer]
+
+ROOT = "root"
+"""Type of the layer that a scene begins with."""
 
 
 def is_scene(spec: JsonObject) -> bool:
@@ -73,3 +80,23 @@ def _is_consistent(layers: LayersById) -> bool:
     tops = [each for each in layers if each not in parents]
     below = {each: children_of(layer) for each, layer in layers.items()}
     return len(reached(below, tops)) == len(layers)
+
+
+def children_of(layer: Layer) -> list[str]:
+    return layer.get("children") or []
+
+
+def is_root(layer: Layer) -> bool:
+    return layer.get("type") == ROOT
+
+
+def reached(below: dict[str, list[str]], start: Iterable[str]) -> set[str]:
+    """All known layers from `start` downwards, whatever the shape."""
+    found: set[str] = set()
+    todo = [each for each in start if each in below]
+    while todo:
+        current = todo.pop()
+        if current not in found:
+            found.add(current)
+            todo += [each for each in below[current] if each in below]
+    return found

@@ -1,0 +1,207 @@
+"""Scenes: what a programme carries of them, what the agent tells the page, what the page tells the agent.
+
+The programme has the layouts as they were when it was made. The agent follows changes of layers beyond that,
+and is a page's one source: WebSocket `ws://127.0.0.1:8450/scene`, JSON text. It sends SceneState at the
+beginning and whenever more than layers has changed, LayersChange for each change of one layout's layers.
+Layers and transitions are HTTP's records (`docs/reference/layouts.md`): pixels, milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from onair_crds.contract.layers import layers_of_spec
+from onair_crds.contract.wire_model import Secret, WireModel
+from onair_crds.resources.enums import LayoutType, WireEnum
+from onair_crds.resources.layout import MAX_LAYERS, Transition
+from onair_crds.shapes import Document, JsonObject
+
+MAX_LAYOUTS = 64
+MAX_LAYOUTS_BYTES = 1_500_000
+"""What a programme carries at most beside the selected layout, in all; that alone is at most as large as a
+resource can be. An encoder takes programmes of 4 MiB."""
+
+LAYOUT_TYPES: dict[LayoutType, Literal["SCENE", "SCENELESS"]] = {
+    LayoutType.SCENE: "SCENE",
+    LayoutType.SCENELESS: "SCENELESS",
+}
+
+
+class SceneLayer(WireModel):
+    id: str
+    type: str
+    children: list[str] = []
+    x: float | None = None
+    y: float | None = None
+    width: float | None = None
+    height: float | None = None
+    scale: float = 1
+    rotation: float = 0
+    opacity: float = 1
+    hidden: bool = False
+    data: JsonObject = {}
+
+
+class SceneLayout(WireModel):
+    """A layout as the page draws it."""
+
+    id: str
+    type: Literal["SCENE", "SCENELESS"]
+    width: int
+    height: int
+    transitions: list[JsonObject] = []
+    layers: list[SceneLayer] = []
+
+
+class ProgramLayout(SceneLayout):
+    resource_version: int
+    """Of the resource: what is of a higher one is newer."""
+
+
+class ProgramScene(WireModel):
+    """The scene of a programme whose page draws one."""
+
+    selected_layout_id: str | None = None
+    """None: nothing is drawn. It may be none of `layouts`, when it does not exist."""
+    debug: bool = False
+    target_latency_ms: int = 500
+    layouts: list[ProgramLayout] = []
+    """The selected one first, then those that a switch could lead to, as far as there is room."""
+
+
+# -- agent to page ------------------------------------------------------------------------------------
+
+
+class Canvas(WireModel):
+    width: int
+    height: int
+
+
+class Room(WireModel):
+    """The project's room, joined hidden."""
+
+    url: str
+    token: Secret
+
+
+class PageLayout(SceneLayout):
+    version: int
+    """Grows with every message about this layout."""
+
+
+class SceneState(WireModel):
+    """All of it. A page that has drawn an earlier one changes what differs."""
+
+    type: Literal["state"] = "state"
+    canvas: Canvas
+    selected_layout_id: str | None = None
+    debug: bool = False
+    target_latency_ms: int = 500
+    room: Room | None = None
+    layouts: list[PageLayout] = []
+
+
+class LayerAnimation(WireModel):
+    id: str
+    request_animation: list[JsonObject] = []
+
+
+class ChangeAnimation(WireModel):
+    """How a change moves the layers to their new state."""
+
+    mode: Literal["PARALLEL", "SERIES"] = "PARALLEL"
+    layers: list[LayerAnimation] = []
+
+
+class LayersChange(WireModel):
+    """A change of one layout, in order; one that is not newer than what the page has says nothing."""
+
+    type: Literal["layers"] = "layers"
+    layout_id: str
+    version: int
+    upsert: list[SceneLayer] = []
+    remove: list[str] = []
+    animation: ChangeAnimation | None = None
+
+
+# -- page to agent ------------------------------------------------------------------------------------
+
+
+class PageReady(WireModel):
+    """The first layout is up, or nothing is to be drawn. On each connection."""
+
+    type: Literal["ready"]
+
+
+class PageFailure(WireModel):
+    layout_id: Annotated[str, Field(max_length=256)]
+    layer_id: Annotated[str, Field(max_length=256)]
+    reason: str = ""
+
+
+class PageFailed(WireModel):
+    """Layers that cannot be shown: all of them, whenever that changes."""
+
+    type: Literal["failed"]
+    layers: Annotated[list[PageFailure], Field(max_length=MAX_LAYOUTS * MAX_LAYERS)] = []
+
+
+class PageLevels(WireModel):
+    """How loud layers are, dBFS, once a second."""
+
+    type: Literal["levels"]
+    layers: Annotated[dict[str, float], Field(max_length=MAX_LAYERS)] = {}
+
+
+PageMessage = Annotated[PageReady | PageFailed | PageLevels, Field(discriminator="type")]
+PAGE_MESSAGE: TypeAdapter[PageMessage] = TypeAdapter(PageMessage)
+
+
+# -- from the resource --------------------------------------------------------------------------------
+
+
+def program_layout(name: str, version: int, spec: Document, width: int, height: int) -> ProgramLayout:
+    """A stored layout as a programme carries it.
+
+    Args:
+        width, height: the project's canvas, for a layout that has no size of its own.
+
+    Raises:
+        ValueError: what is stored is not as the resource's model says.
+    """
+    return ProgramLayout(
+        id=name,
+        resource_version=version,
+        type=LAYOUT_TYPES[LayoutType(spec.get("type") or LayoutType.SCENELESS)],
+        width=spec.get("width") or width,
+        height=spec.get("height") or height,
+        transitions=[_transition(each) for each in spec.get("transitions") or []],
+        layers=[scene_layer(each) for each in layers_of_spec(spec).values()],
+    )
+
+
+def scene_layer(record: JsonObject) -> SceneLayer:
+    """A layer of a resource, or HTTP's record of one; unset fields get their defaults.
+
+    Raises:
+        ValueError: it is not as the resource's model says.
+    """
+    values = {field: value for field, value in record.items() if value is not None}
+    if not isinstance(values.get("data"), dict):
+        values["data"] = {}
+    return SceneLayer.model_validate(values)
+
+
+def _transition(stored: Document) -> JsonObject:
+    transition = Transition.model_validate(stored)
+    values: JsonObject = _wire(transition.model_dump(by_alias=True, exclude_none=True))
+    return values
+
+
+def _wire(value: Any) -> Any:
+    """Enumerations in their wire form."""
+    if isinstance(value, dict):
+        return {key: _wire(each) for key, each in value.items()}
+    return value.wire if isinstance(value, WireEnum) else value

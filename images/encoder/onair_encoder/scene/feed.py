@@ -1,0 +1,120 @@
+"""Feeds the page with its scene: what the programme says, what was changed since, what a restart kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from onair_crds.contract.pod import COMPOSITOR_URL
+from onair_crds.contract.program import FailedLayer, Program
+from onair_crds.contract.scene import Canvas
+from onair_encoder.scene import scene_file
+from onair_encoder.scene.failures import failed_layers
+from onair_encoder.scene.page_files import PageFiles
+from onair_encoder.scene.page_socket import PageSockets, origin_of
+from onair_encoder.scene.scene import LayersEvent, Scene
+
+STORE_DELAY_S = 0.2
+HOLD_S = 0.4
+"""How long a programme's newer layers wait for the events of them, which have their animations."""
+
+
+class SceneFeed:
+    def __init__(self, file: Path, files: Path, changed: Callable[[], None]) -> None:
+        """
+        Args:
+            file: on memory-backed storage, where layouts are kept that are newer than the programme's.
+            files: the folder of the built-in page.
+            changed: called when a page has said something that a status tells.
+        """
+        self.events_flow: Callable[[], bool] = lambda: False
+        """Whether changes are being told by events, too."""
+        self._scene = Scene()
+        self._pages = PageSockets(self._scene.state, changed)
+        self._files = PageFiles(files)
+        self._file = file
+        self._program: Program | None = None
+        self._storing: asyncio.TimerHandle | None = None
+        self._holding: asyncio.TimerHandle | None = None
+
+    def add_to(self, app: web.Application) -> None:
+        self._pages.add_to(app)
+        self._files.add_to(app)
+
+    # -- what is to be drawn ----------------------------------------------------------------------
+
+    def want(self, program: Program) -> None:
+        """Makes a programme's scene the wanted one; the same one again changes nothing."""
+        if self._program is None:
+            self._scene.restore(scene_file.load(self._file))
+        self._program = program
+        self._pages.page_origin = origin_of(program.composition_url)
+        scene = program.scene
+        hold = scene is not None and self.events_flow() and self._scene.has_newer(scene)
+        self._take(program, layers=not hold)
+        if hold and self._holding is None:
+            self._holding = asyncio.get_running_loop().call_later(HOLD_S, self._held_enough)
+
+    def _held_enough(self) -> None:
+        self._holding = None
+        if self._program:
+            self._take(self._program, layers=True)
+
+    def _take(self, program: Program, *, layers: bool) -> None:
+        canvas = Canvas(width=program.video.width, height=program.video.height)
+        told = self._scene.take(program.scene, canvas, layers=layers)
+        for message in told if isinstance(told, list) else [told]:
+            self._pages.send(message)
+        if told:
+            self._store_soon()
+
+    def apply(self, event: LayersEvent) -> None:
+        """Takes a change that an event told."""
+        if change := self._scene.apply(event):
+            self._pages.send(change)
+            self._store_soon()
+
+    def _store_soon(self) -> None:
+        if self._storing is None:
+            self._storing = asyncio.get_running_loop().call_later(STORE_DELAY_S, self._store)
+
+    def _store(self) -> None:
+        self._storing = None
+        scene_file.store(self._file, self._scene.kept())
+
+    def close(self) -> None:
+        """Keeps what is not kept yet; nothing is taken any more."""
+        if self._holding:
+            self._holding.cancel()
+        if self._storing:
+            self._storing.cancel()
+            self._store()
+
+    # -- what became of it ------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether the page's first layout is up, as far as it is a page that says so."""
+        return self._program is None or not draws_scene(self._program) or self._pages.ready
+
+    @property
+    def failed_layers(self) -> list[FailedLayer]:
+        return failed_layers(self._pages.failures, self._scene.selected_layout_id)
+
+    @property
+    def failures(self) -> int:
+        """Layers that cannot be shown, in all."""
+        return len(self._pages.failures)
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """How loud layers are, dBFS, by id; as of a page that is connected."""
+        return self._pages.levels if self._pages.connected else {}
+
+
+def draws_scene(program: Program) -> bool:
+    """Whether the page is the built-in one."""
+    return program.composition_url == COMPOSITOR_URL

@@ -1,0 +1,186 @@
+"""The scene that the page draws: the programme's, with what was changed since it was made. Pure.
+
+The newer version of a layout wins, wherever it comes from. A programme has whole layouts and so corrects what
+events of the same version told in part; an event of a version that a programme brought already says nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onair_crds.contract.scene import (
+    Canvas,
+    ChangeAnimation,
+    LayersChange,
+    PageLayout,
+    ProgramLayout,
+    ProgramScene,
+    Room,
+    SceneLayer,
+    SceneState,
+)
+
+NOTHING = ProgramScene()
+
+
+@dataclass(frozen=True)
+class LayersEvent:
+    """A change of one layout's layers, as an event told it."""
+
+    layout_id: str
+    resource_version: int
+    upsert: tuple[SceneLayer, ...] = ()
+    remove: tuple[str, ...] = ()
+    animation: ChangeAnimation | None = None
+
+
+@dataclass
+class _Held:
+    layout: ProgramLayout
+    told: bool
+    """By an event, which may not be all that happened to it."""
+    version: int
+    """The page's count."""
+
+
+class Scene:
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self.selected_layout_id: str | None = None
+        self._canvas = Canvas(width=0, height=0)
+        self._wanted = NOTHING
+        self._room: Room | None = None
+        self._held: dict[str, _Held] = {}
+        self._now = now
+        self._version = 0
+
+    def restore(self, layouts: list[ProgramLayout]) -> None:
+        """Begins with layouts that were kept, as far as the first programme has them, too."""
+        self._held = {each.id: _Held(each, True, self._next()) for each in layouts}
+
+    def kept(self) -> list[ProgramLayout]:
+        """What a restarted agent begins with: what the programme does not have."""
+        return [held.layout for held in self._held.values() if held.told]
+
+    def state(self) -> SceneState:
+        return SceneState(
+            canvas=self._canvas,
+            selected_layout_id=self.selected_layout_id,
+            debug=self._wanted.debug,
+            target_latency_ms=self._wanted.target_latency_ms,
+            room=self._room,
+            layouts=[_for_page(held) for held in self._held.values()],
+        )
+
+    def has_newer(self, scene: ProgramScene) -> bool:
+        """Whether layers here are older than a programme's."""
+        held = self._held
+        return any(
+            each.id in held and each.resource_version > held[each.id].layout.resource_version
+            for each in scene.layouts
+        )
+
+    def take(
+        self, scene: ProgramScene | None, canvas: Canvas, *, layers: bool = True
+    ) -> SceneState | list[LayersChange]:
+        """Makes a programme's scene the wanted one; gives what the page is to be told.
+
+        Args:
+            layers: take newer layers of layouts that are known, too: events of them may be on their way.
+        """
+        wanted = scene or NOTHING
+        before = self._frame()
+        changes: list[LayersChange] = []
+        held: dict[str, _Held] = {}
+        for layout in wanted.layouts:
+            known = self._held.get(layout.id)
+            if known is None:
+                held[layout.id] = _Held(layout, False, self._next())
+                continue
+            held[layout.id] = known
+            if layers and layout.resource_version >= known.layout.resource_version:
+                if change := self._replace(known, layout):
+                    changes.append(change)
+            else:
+                known.layout = layout.model_copy(
+                    update={
+                        "layers": known.layout.layers,
+                        "resource_version": known.layout.resource_version,
+                    }
+                )
+        self._wanted, self._held, self._canvas = wanted, held, canvas
+        self.selected_layout_id = wanted.selected_layout_id
+        return changes if self._frame() == before else self.state()
+
+    def apply(self, event: LayersEvent) -> LayersChange | None:
+        """Takes what an event told; None where it is nothing new, or of a layout that is not known here."""
+        held = self._held.get(event.layout_id)
+        if held is None:
+            return None
+        known = held.layout.resource_version
+        if event.resource_version < known or (event.resource_version == known and not held.told):
+            return None
+        layers = {layer.id: layer for layer in held.layout.layers}
+        layers |= {layer.id: layer for layer in event.upsert}
+        for gone in event.remove:
+            layers.pop(gone, None)
+        held.layout = held.layout.model_copy(
+            update={"layers": list(layers.values()), "resource_version": event.resource_version}
+        )
+        held.told = True
+        held.version = self._next()
+        return LayersChange(
+            layout_id=event.layout_id,
+            version=held.version,
+            upsert=list(event.upsert),
+            remove=list(event.remove),
+            animation=event.animation,
+        )
+
+    def _replace(self, held: _Held, layout: ProgramLayout) -> LayersChange | None:
+        """Takes a whole layout; gives how its layers differ from those before."""
+        before = {layer.id: layer for layer in held.layout.layers}
+        after = {layer.id: layer for layer in layout.layers}
+        held.layout, held.told = layout, False
+        if before == after:
+            return None
+        held.version = self._next()
+        return LayersChange(
+            layout_id=layout.id,
+            version=held.version,
+            upsert=[layer for layer in layout.layers if before.get(layer.id) != layer],
+            remove=[each for each in before if each not in after],
+        )
+
+    def _frame(self) -> object:
+        """All that the page knows but layers."""
+        layouts = [
+            held.layout.model_dump(exclude={"layers", "resource_version"}) for held in self._held.values()
+        ]
+        wanted = self._wanted
+        return (
+            self._canvas,
+            wanted.selected_layout_id,
+            wanted.debug,
+            wanted.target_latency_ms,
+            sorted(layouts, key=lambda each: str(each["id"])),
+        )
+
+    def _next(self) -> int:
+        """Grows over restarts of the agent, too: pages outlive it."""
+        self._version = max(self._version + 1, int(self._now() * 1000))
+        return self._version
+
+
+def _for_page(held: _Held) -> PageLayout:
+    layout = held.layout
+    return PageLayout(
+        id=layout.id,
+        type=layout.type,
+        width=layout.width,
+        height=layout.height,
+        transitions=layout.transitions,
+        layers=layout.layers,
+        version=held.version,
+    )
