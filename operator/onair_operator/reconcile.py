@@ -33,6 +33,7 @@ from onair_operator.cluster.lookups import (
     labelled,
     parent,
     project_of_pod,
+    project_that_draws,
     project_to_own_it,
     projects_of_secret,
     projects_with_pods,
@@ -42,6 +43,7 @@ from onair_operator.cluster.lookups import (
     when_gone,
     without_project,
 )
+from onair_operator.cluster.pace import Pace
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.source_streams import source_of
@@ -95,6 +97,8 @@ NODE_INTERVAL_S = 1.0
 GATEWAY_LOOK_S = 0.05
 """From a change of what is pulled until its gateway is looked at: thousands may change in a row."""
 ENTRIES_IN_A_STEP = 100
+LAYOUT_INTERVAL_S = 1.0
+"""Between two programmes that bring an encoder the layers of layouts, which may move many times a second."""
 RECONCILES = Counter("onair_operator_reconciles_total", "Looks at a key, by outcome.", ["outcome"])
 DURATION = Histogram("onair_operator_reconcile_seconds", "Time of one look at a key.")
 
@@ -188,6 +192,7 @@ class ReconcileLoop:
         self._queue = queue
         self._settings = settings
         self._failures = Failures(queue)
+        self._layout_pace = Pace(LAYOUT_INTERVAL_S)
         self._world: World | None = None
         """While this process leads."""
 
@@ -204,6 +209,9 @@ class ReconcileLoop:
                 self._queue.add(Key(PROJECT, project))
         for key in keys_of(self._store, change):
             self._queue.add(key)
+        drawn = project_that_draws(self._store, change)
+        if drawn and (delay_s := self._layout_pace.delay_s(drawn)) is not None:
+            self._queue.add_after(Key(PROJECT, drawn), delay_s)
 
     def told(self, news: News) -> None:
         """Asks for a look at all that a gateway's word bears on."""

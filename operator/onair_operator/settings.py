@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import Ingest, cluster_ingest
-from onair_crds.contract.pod import DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
+from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
 from onair_crds.shapes import Document
@@ -152,8 +152,8 @@ class OperatorSettings(ProgramSettings):
     """Namespace of shows, their Secrets and encoder pods."""
     release_namespace: str = "onair-system"
     """Namespace of the operator's own Lease and signing key."""
-    renderer_url: str = "http://onair-api.onair-system.svc/renderer"
-    """Page of the built-in compositor, for scene and studioSdk compositions without an own page."""
+    renderer_url: str = COMPOSITOR_URL
+    """Page of compositions without one of their own: the compositor, which encoders bring along."""
     regions: list[RegionSettings] = []
     """Regions that encoders run in, the default first. None: any node, without a region."""
     encoder: EncoderSettings = EncoderSettings()

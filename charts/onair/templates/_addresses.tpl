@@ -24,13 +24,3 @@ redis://onair-redis.{{ .Release.Namespace }}.svc:6379/0
 {{- end -}}
 {{- end }}
 
-{{/* URL of the compositor page. */}}
-{{- define "onair.rendererUrl" -}}
-{{- if .Values.rendererUrl -}}
-{{ .Values.rendererUrl }}
-{{- else if .Values.demo.enabled -}}
-http://onair-demo.{{ .Release.Namespace }}.svc/
-{{- else -}}
-http://onair-api.{{ .Release.Namespace }}.svc/renderer
-{{- end -}}
-{{- end }}

@@ -7,7 +7,9 @@
 {{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
-rendererUrl: {{ include "onair.rendererUrl" . | quote }}
+{{- with .Values.rendererUrl }}
+rendererUrl: {{ . | quote }}
+{{- end }}
 regions: {{ .Values.regions | toJson }}
 encoder:
   image: {{ include "onair.image" (dict "root" . "name" "encoder") | quote }}

@@ -166,6 +166,8 @@ class BroadcastStatus(SpecModel):
     """A wanted Running was seen since a trigger began the run, so that Stopped ends it."""
     stopped_by: Annotated[str, Field(max_length=MAX_ID)] | None = None
     """Source whose stop trigger ended the run."""
+    layout: Annotated[str, Field(max_length=MAX_ID)] | None = None
+    """Layout that is drawn where the project selects none: its newest scene when the run began."""
 
 
 class DestinationCounts(SpecModel):

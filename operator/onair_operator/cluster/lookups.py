@@ -9,16 +9,20 @@ from onair_crds.contract.ingest import source_of_secret
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, SOURCE_LABEL
 from onair_crds.contract.owners import is_owned_by
 from onair_crds.kube.store import Change, Entry, Store
+from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.shapes import Document
 from onair_operator.cluster.source_streams import streams_of
 from onair_operator.cluster.watched_kinds import (
     BY_SECRET,
     BY_STREAM,
     DESTINATION,
+    LAYOUT,
     POD,
     PROJECT,
     PULLED,
 )
+
+ON_THE_WAY = {phase.value for phase in BroadcastPhase if phase.active}
 
 Lookup = Callable[[Store, Change], Iterable[str]]
 """The names that a change bears on."""
@@ -56,12 +60,20 @@ def project_of_pod(_: Store, change: Change) -> Iterable[str]:
 
 
 def project_to_own_it(store: Store, change: Change) -> Iterable[str]:
-    """The project of a layout that is not its project's yet. Its content is nothing to the operator."""
+    """The project of a layout that is not its project's yet."""
     layout = change.after
     if layout is None or layout.deleting:
         return ()
     project = store.entry(PROJECT, str(layout.spec.get("projectId")))
     return (project.name,) if project and not is_owned_by(layout.metadata, project.uid) else ()
+
+
+def project_that_draws(store: Store, change: Change) -> str | None:
+    """The project of a layout that may be on air, to which its content is something."""
+    layout = change.entry
+    project = store.entry(PROJECT, str(layout.spec.get("projectId"))) if layout.kind == LAYOUT else None
+    phase = (project.status.get("broadcast") or {}).get("phase") if project else None
+    return project.name if project and phase in ON_THE_WAY else None
 
 
 def projects_of_secret(store: Store, change: Change) -> Iterable[str]:

@@ -59,6 +59,11 @@ class ShowCollector(Collector):
         yield by_phase
         on_slate = sum(map(_on_slate, statuses))
         yield GaugeMetricFamily("onair_operator_shows_on_slate", "Shows with the slate on air.", on_slate)
+        yield GaugeMetricFamily(
+            "onair_operator_shows_with_failed_layers",
+            "Shows on air with layers that cannot be shown.",
+            sum(map(_layers_failed, statuses)),
+        )
         connected = collections.Counter(entry.status.get("connect") for entry in self._entries(SOURCE))
         by_state = GaugeMetricFamily("onair_operator_sources", "Sources by state.", labels=["connect"])
         for state in ConnectState:
@@ -75,6 +80,11 @@ def _phase(status: Document) -> str:
 
 def _on_slate(status: Document) -> bool:
     return any(each["type"] == "OnAir" and each["reason"] == "Slate" for each in status.get("conditions", []))
+
+
+def _layers_failed(status: Document) -> bool:
+    conditions = status.get("conditions", [])
+    return any(each["type"] == "LayerFailed" and each["status"] == "True" for each in conditions)
 
 
 SHOWS = ShowCollector()

@@ -16,6 +16,7 @@ from onair_crds.contract.labels import (
 from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
 from onair_crds.kube.store import Index, IndexKey, Kinds, Trim
 from onair_crds.shapes import Document
+from onair_operator.cluster.layout_content import compressed
 
 COLLECTION = "Collection"
 PROJECT = "Project"
@@ -105,12 +106,8 @@ def _metadata(document: Document) -> Document:
     return {"metadata": document["metadata"]}
 
 
-def _metadata_and_project(document: Document) -> Document:
-    return {**_metadata(document), "spec": {"projectId": (document.get("spec") or {}).get("projectId")}}
-
-
-TRIMS: Mapping[str, Trim] = {LAYOUT: _metadata_and_project, **dict.fromkeys(METADATA_ONLY, _metadata)}
-"""What is kept of kinds that are large, and of no use to the operator but for a part."""
+TRIMS: Mapping[str, Trim] = {LAYOUT: compressed, **dict.fromkeys(METADATA_ONLY, _metadata)}
+"""How kinds are kept that are large, and most of the time of no use to the operator but for a part."""
 
 
 def _pulled(document: Document) -> list[IndexKey]:

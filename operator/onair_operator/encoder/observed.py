@@ -163,5 +163,6 @@ def reported(status: EncoderStatus) -> object:
         status.on_slate,
         status.encode_error,
         status.error,
+        status.failed_layers,
         [(d.id, d.connect, d.since, d.last_error, d.missing_s) for d in status.destinations],
     )

@@ -21,6 +21,7 @@ from onair_operator.project.ending import draining_runs, ending_of, may_begin_be
 from onair_operator.project.new_run import is_new_run, may_be_on_air, new_run, used_runs, wanted_on_air
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.triggers import Turn, next_turn
+from onair_operator.scene.default_layout import with_default_layout
 from onair_operator.settings import OperatorSettings
 
 
@@ -51,6 +52,7 @@ def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     waits = (step.requeue_s, turn.requeue_s, former.requeue_s)
     return replace(
         step,
+        broadcast=with_default_layout(step.broadcast, observed.scene),
         events=(*former.events, *step.events),
         draining=(*former.runs, *step.draining),
         requeue_s=min((wait for wait in waits if wait is not None), default=None),

@@ -7,6 +7,7 @@ from onair_crds.resources.project import BroadcastStatus
 from onair_operator.project.capacity import no_capacity
 from onair_operator.project.new_run import is_new_run, wanted_on_air
 from onair_operator.project.observed import ObservedProject
+from onair_operator.scene.conditions import no_layout
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import ON_AIR, READY, Verdict
 
@@ -30,7 +31,7 @@ def project_verdict(
         case BroadcastPhase.STARTING:
             return no_capacity(observed, broadcast, settings) or _starting(observed, broadcast)
         case BroadcastPhase.RUNNING:
-            return _refused(observed, broadcast) or _running(observed, broadcast)
+            return _refused(observed, broadcast) or _running(observed, broadcast, settings)
         case BroadcastPhase.STOPPING:
             return _refused(observed, broadcast) or Verdict(False, "Stopping", "streams are being ended")
         case _:
@@ -81,10 +82,12 @@ def _refused(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict |
     return None
 
 
-def _running(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict:
+def _running(observed: ObservedProject, broadcast: BroadcastStatus, settings: OperatorSettings) -> Verdict:
     return (
         _container_failure(observed, broadcast)
         or _composition_error(observed, broadcast)
+        or _on_slate(observed, broadcast)
+        or no_layout(observed.project.spec.composition, broadcast.layout, observed.scene, settings)
         or _page_on_air(observed, broadcast, READY)
     )
 
@@ -96,6 +99,14 @@ def on_air_verdict(observed: ObservedProject, broadcast: BroadcastStatus | None,
     return Verdict(False, ready.reason, ready.message)
 
 
+def _on_slate(observed: ObservedProject, broadcast: BroadcastStatus) -> Verdict | None:
+    encoder = observed.encoder_of(broadcast)
+    if encoder and encoder.status and encoder.status.on_slate:
+        why = encoder.status.composition_error or "no video comes from the page"
+        return Verdict(False, "Slate", f"the slate is on air: {why}")
+    return None
+
+
 def _page_on_air(observed: ObservedProject, broadcast: BroadcastStatus, condition: str) -> Verdict:
     """What the encoder says; the condition stays as it is while it has said nothing to a new leader."""
     encoder = observed.encoder_of(broadcast)
@@ -103,10 +114,7 @@ def _page_on_air(observed: ObservedProject, broadcast: BroadcastStatus, conditio
         kept = _present(observed, condition)
         if kept:
             return kept
-    elif encoder.status.on_slate:
-        why = encoder.status.composition_error or "no video comes from the page"
-        return Verdict(False, "Slate", f"the slate is on air: {why}")
-    return Verdict(True, "OnAir", "on air")
+    return _on_slate(observed, broadcast) or Verdict(True, "OnAir", "on air")
 
 
 def _present(observed: ObservedProject, condition: str) -> Verdict | None:

@@ -37,6 +37,7 @@ from onair_operator.ingest.previews import SourcePreview
 from onair_operator.project.observed import NodeView, ObservedProject
 from onair_operator.project.stored import read_project
 from onair_operator.project.triggers import acting
+from onair_operator.scene.observe import observe as observe_scene
 from onair_operator.secret.observed import SecretView
 
 log = structlog.get_logger()
@@ -87,6 +88,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         previewed=tuple(_previewed(store, project)),
         shown=world.gateways.shown_previews(room_name(project.uid)),
         program_sources=tuple(_program_sources(world, project)),
+        scene=observe_scene(store, project),
     )
 
 

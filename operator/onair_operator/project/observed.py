@@ -17,6 +17,7 @@ from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, Po
 from onair_operator.ingest.previews import ShownPreviews, SourcePreview
 from onair_operator.room.providers import RtcProvider
 from onair_operator.room.rooms import KeptRoom, RoomView
+from onair_operator.scene.observed import ObservedScene
 from onair_operator.secret.observed import SecretView
 
 
@@ -79,6 +80,9 @@ class ObservedProject:
     """What its room is to show by now; None where nothing has been said of it."""
     program_sources: tuple[ProgramSource, ...] = ()
     """The sources of its collection that it shows, as far as it is known where they can be read."""
+
+    scene: ObservedScene = field(default_factory=ObservedScene)
+    """Its scenes, where it is one of scenes."""
 
     @property
     def broadcast(self) -> BroadcastStatus | None:

@@ -12,7 +12,7 @@ from onair_crds.contract.labels import BROADCAST_FINALIZER
 from onair_crds.contract.owners import is_owned_by
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.resources.destination import Destination, DestinationStatus
-from onair_crds.resources.enums import ConnectState
+from onair_crds.resources.enums import BroadcastPhase, ConnectState
 from onair_crds.resources.project import BroadcastStatus, DestinationCounts, ProjectStatus
 from onair_crds.resources.room import RoomStatus
 from onair_operator.cluster.actions import (
@@ -41,6 +41,7 @@ from onair_operator.project.previews import show_previews
 from onair_operator.project.program import hand_over_program
 from onair_operator.project.room import next_room, room_actions
 from onair_operator.project.summary import on_air_since, state_of
+from onair_operator.scene.conditions import missing, newly_failed, with_failed_layers
 from onair_operator.settings import OperatorSettings
 from onair_operator.specs.ready import ON_AIR, READY, with_condition, with_ready
 
@@ -56,6 +57,7 @@ OBSTACLES = {
     "CollectionNotFound",
     "BroadcastIdUsed",
     "Slate",
+    "NoLayout",
 }
 """Reasons of the Ready condition that are an Event, too."""
 
@@ -108,7 +110,11 @@ def _write_status(
     verdict = project_verdict(observed, step.broadcast, settings)
     counts = _count(statuses, observed.destinations)
     on_air = on_air_verdict(observed, step.broadcast, verdict)
-    conditions = with_condition(project.status.conditions, ON_AIR, on_air, project.generation, now)
+    encoder = observed.encoder_of(step.broadcast) if step.broadcast else None
+    said = encoder.status if encoder else None
+    running = step.broadcast is not None and step.broadcast.phase is BroadcastPhase.RUNNING
+    conditions = with_failed_layers(project.status.conditions, said, project.generation, now, running=running)
+    conditions = with_condition(conditions, ON_AIR, on_air, project.generation, now)
     status = ProjectStatus(
         observed_generation=project.generation,
         conditions=with_ready(conditions, verdict, project.generation, now),
@@ -116,7 +122,7 @@ def _write_status(
         previous=step.previous,
         draining=list(step.draining) or None,
         destinations=counts,
-        state=state_of(verdict, step.broadcast, counts),
+        state=state_of(verdict, step.broadcast, counts, missing(said)),
         on_air_since=on_air_since(step.broadcast),
         used=step.used if step.used is not None else project.status.used,
         triggers=step.triggers,
@@ -129,6 +135,8 @@ def _write_status(
     before = {condition.type: condition.reason for condition in project.status.conditions}.get(READY)
     if verdict.reason != before and verdict.reason in OBSTACLES:
         yield Event(project, verdict.reason, status.conditions[0].message, warning=True)
+    if failed := newly_failed(project.status.conditions, conditions):
+        yield Event(project, failed.reason, failed.message, warning=True)
 
 
 def _count(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, cast
 
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
+from onair_crds.contract.scene import ProgramScene
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.encoding import target_bitrate_bps
 from onair_crds.resources.enums import BroadcastPhase
@@ -20,6 +21,7 @@ from onair_operator.project.deliveries import deliveries, kept_destinations, wan
 from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.tokens import valid_until
+from onair_operator.scene.observed import is_scene, page_url, selected
 from onair_operator.settings import OperatorSettings
 
 
@@ -78,9 +80,7 @@ def wanted_program(
         project=observed.project.name,
         broadcast=broadcast.id,
         epoch=broadcast.epoch,
-        composition_url=(
-            spec.composition.url(settings.renderer_url) if spec.composition else settings.renderer_url
-        ),
+        composition_url=page_url(spec.composition, settings),
         video=ProgramVideo(
             width=video.width,
             height=video.height,
@@ -94,9 +94,23 @@ def wanted_program(
         kept=kept_destinations(observed, found),
         sources=list(observed.program_sources),
         source_delay_ms=spec.rendering.target_latency,
+        scene=_scene(observed, broadcast),
         stop_at=_stop_at(broadcast, spec.max_duration),
         page_timeout_ms=round(settings.broadcast.page_timeout_s * 1000),
         stop=stop,
+    )
+
+
+def _scene(observed: ObservedProject, broadcast: BroadcastStatus) -> ProgramScene | None:
+    """What the page draws; the layouts of a run that is being stopped stay as its encoder has them."""
+    composition = observed.project.spec.composition
+    if not is_scene(composition) or not broadcast.phase.active:
+        return None
+    return ProgramScene(
+        selected_layout_id=selected(composition, broadcast.layout),
+        debug=bool(composition and composition.scene and composition.scene.debug),
+        target_latency_ms=observed.project.spec.rendering.target_latency,
+        layouts=list(observed.scene.layouts),
     )
 
 

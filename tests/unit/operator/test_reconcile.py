@@ -131,6 +131,31 @@ def test_a_gateways_word_bears_on_streams_and_their_sources_and_its_silence_on_a
     assert taken(queue) == {"Source/phone", "Source/relay", "Gateway/ingest-0"}
 
 
+async def test_layers_of_a_show_on_air_are_looked_at_at_once_and_then_once_a_second(store: Store) -> None:
+    looks: list[tuple[str, float]] = []
+    queue = SimpleNamespace(
+        add=lambda key: None, add_after=lambda key, delay_s: looks.append((str(key), delay_s))
+    )
+    loop = ReconcileLoop(store, cast(Any, queue), OperatorSettings())
+    owned = [{"uid": "uid-show"}]
+
+    def edit(name: str = "stage", project: str = "show") -> None:
+        change = store.update("Layout", document(name, {"projectId": project}, ownerReferences=owned))
+        assert change
+        loop.changed(change)
+
+    edit()
+    assert looks == [], "nothing is on air"
+    running = {**document("show", {"collectionId": "sunday"}), "status": {"broadcast": {"phase": "Running"}}}
+    store.update("Project", running)
+    for _ in range(30):
+        edit()
+    edit("other", project="another")
+    assert [key for key, _ in looks] == ["Project/show", "Project/show"]
+    assert looks[0][1] == 0.0
+    assert 0.5 < looks[1][1] <= 1.0
+
+
 async def test_gateways_are_looked_at_when_what_they_pull_changes_and_not_with_every_state(
     store: Store,
 ) -> None:

@@ -34,15 +34,17 @@ def value(name: str, **labels: str) -> float | None:
 
 def test_shows_are_counted_by_phase_and_slate(store: Store) -> None:
     slate = {"type": "OnAir", "status": "False", "reason": "Slate"}
+    failed = {"type": "LayerFailed", "status": "True", "reason": "LayerFailed"}
     add(store, "new")
     add(store, "one", {"broadcast": on_air()})
-    add(store, "two", {"broadcast": on_air(), "conditions": [slate]})
+    add(store, "two", {"broadcast": on_air(), "conditions": [slate, failed]})
     add(store, "three", {"broadcast": run("Waiting")})
     assert value("onair_operator_shows", phase="Running") == 2
     assert value("onair_operator_shows", phase="Waiting") == 1
     assert value("onair_operator_shows", phase="NotRunning") == 1
     assert value("onair_operator_shows", phase="Stopped") == 0
     assert value("onair_operator_shows_on_slate") == 1
+    assert value("onair_operator_shows_with_failed_layers") == 1
 
 
 def test_sources_are_counted_by_their_state(store: Store) -> None:
