@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from onair_crds.contract.ingest import Ingest, cluster_ingest
+from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
 
@@ -56,7 +57,7 @@ class RateLimitSettings(Part):
 
 
 class TokenSettings(Part):
-    issuer: str = "onair"
+    issuer: str = DEFAULT_ISSUER
     """`iss` of access tokens; tokens of another issuer are refused."""
     default_duration_ms: Annotated[int, Field(ge=1000, le=MAX_TOKEN_DURATION_MS)] = 172_800_000
     """Life of a token that asks for none (`interface.md`: 172800000)."""

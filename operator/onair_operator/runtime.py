@@ -26,6 +26,7 @@ from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.renderer_key import renderer_key
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.room_secret import ensure_room_secret
 from onair_operator.cluster.show_metrics import SHOWS
@@ -35,6 +36,8 @@ from onair_operator.cluster.world import World
 from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.identity import OperatorKey
+from onair_operator.encoder.page_tokens import PageTokens
+from onair_operator.encoder.renderer_key import RendererKey
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.previews import RoomAccess
 from onair_operator.reconcile import ReconcileLoop
@@ -106,7 +109,7 @@ class _Runtime:
 
     async def _lead(self) -> None:
         """Lists afresh, and only then decides and acts."""
-        key, secret = await self._keys_and_list()
+        key, secret, page_key = await self._keys_and_list()
         client, queue, settings = self._client, self._queue, self._settings
         leads = self._election.may_act
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
@@ -115,7 +118,11 @@ class _Runtime:
         access = RoomAccess(server.url, server.credentials, self._has_room) if server else None
         gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access)
         rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
-        world = World(self._store, fleet, self._nodes, RtcProviders(settings.rtc), gateways, rooms)
+        page_tokens = PageTokens(page_key, settings.token_issuer)
+        providers = RtcProviders(settings.rtc)
+        world = World(
+            self._store, fleet, self._nodes, providers, gateways, rooms, page_tokens=page_tokens
+        )
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
@@ -139,13 +146,14 @@ class _Runtime:
         keys = SecretKeys(rooms.secret.name, rooms.secret.api_key, rooms.secret.api_secret)
         return RoomServer(rooms.url, CredentialsReader(self._client, self._settings.release_namespace, keys))
 
-    async def _keys_and_list(self) -> tuple[OperatorKey, bytes]:
-        """The operator's key and the secret of gateways, with everything listed."""
+    async def _keys_and_list(self) -> tuple[OperatorKey, bytes, RendererKey]:
+        """The operator's key, the secret of gateways and the key of pages' tokens, with everything listed."""
         namespace = self._settings.release_namespace
         while True:
             try:
                 key = await operator_key(self._client, namespace)
                 secret = await ingest_secret(self._client, namespace)
+                page_key = await renderer_key(self._client, namespace)
                 if self._settings.rooms.url and self._settings.rooms.secret.name == SECRET_NAME:
                     await ensure_room_secret(self._client, namespace)
                 await self._resync.list_all()
@@ -155,4 +163,4 @@ class _Runtime:
                     await release_projects(self._client, self._settings.show_namespace)
                 await asyncio.sleep(START_RETRY_S)
             else:
-                return key, secret
+                return key, secret, page_key

@@ -13,6 +13,7 @@ from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import Ingest, cluster_ingest
 from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
+from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
 from onair_crds.shapes import Document
@@ -154,6 +155,10 @@ class OperatorSettings(ProgramSettings):
     """Namespace of the operator's own Lease and signing key."""
     renderer_url: str = COMPOSITOR_URL
     """Page of compositions without one of their own: the compositor, which encoders bring along."""
+    facade_url: str = "http://onair-api.onair-system.svc"
+    """Where encoders follow changes of layers."""
+    token_issuer: str = DEFAULT_ISSUER
+    """`iss` of access tokens, as the facade has it."""
     regions: list[RegionSettings] = []
     """Regions that encoders run in, the default first. None: any node, without a region."""
     encoder: EncoderSettings = EncoderSettings()

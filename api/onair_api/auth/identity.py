@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 
+from onair_crds.contract.renderer_token import PROJECT_UID, user_id
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import Claims
 
 SCOPE_CREATE = "SCOPE_VAPI_CREATE"
 ALL_SCOPES = (SCOPE_CREATE,)
-PROJECT_UID = "projectUid"
-"""Claim of guests: uid of the project in `guestControl`."""
-
-_USERS = uuid.UUID("6b1f0a52-6f0e-5a5e-9a53-0d3c1c5f8f10")
 
 
 @dataclass(frozen=True)
@@ -43,15 +39,9 @@ class Identity:
 
     @property
     def user_id(self) -> str:
-        """The user's id in this service: a function of the backend's ids, so it needs no storage.
-
-        A guest never shares one with a backend's user: who issues the token picks its serviceUserId freely.
-        """
-        name = f"{self.service_id}\n{self.service_user_id}"
-        if self.guest:
-            project = self.guest.project_uid or self.guest.project_id
-            name = f"{self.service_id}\n\n{project}\n{self.service_user_id}"
-        return str(uuid.uuid5(_USERS, name))
+        """The user's id in this service."""
+        project = self.guest.project_uid or self.guest.project_id if self.guest else ""
+        return user_id(self.service_id, self.service_user_id, project)
 
     @property
     def owner(self) -> tuple[str, str]:

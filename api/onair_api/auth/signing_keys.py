@@ -1,7 +1,8 @@
 """Keys that sign access tokens: Secrets of the release namespace, any number valid at a time.
 
 The newest signs, all verify, so adding a Secret rotates and deleting one ends
-what it signed. The first facade that finds none makes one; its fixed name
+what it signed. The operator's key for tokens of pages is known by its public half.
+The first facade that finds none makes one; its fixed name
 decides between several that start together.
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import hashlib
 import time
 from dataclasses import dataclass
 
@@ -19,9 +19,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from onair_api.cache.cluster import Cluster
-from onair_api.cache.watched_kinds import SIGNING_KEY
+from onair_api.cache.watched_kinds import BY_KIND, RENDERER_KEY, SIGNING_KEY
 from onair_api.errors import Unavailable
+from onair_crds.contract.json_web_keys import KEY_BITS, json_web_key
 from onair_crds.contract.labels import SIGNING_KEY_TYPE
+from onair_crds.contract.renderer_token import PUBLIC_PEM
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
@@ -31,28 +33,40 @@ log = structlog.get_logger()
 
 FIRST_NAME = "onair-signing-key"
 DATA_KEY = "private.pem"
-KEY_BITS = 2048
 RELIST_INTERVAL_S = 2.0
 
 
 @dataclass(frozen=True)
-class SigningKey:
-    kid: str
-    private: rsa.RSAPrivateKey
+class VerifyingKey:
     public: rsa.RSAPublicKey
     jwk: dict[str, str]
+
+    @property
+    def kid(self) -> str:
+        return self.jwk["kid"]
+
+
+@dataclass(frozen=True)
+class SigningKey(VerifyingKey):
+    private: rsa.RSAPrivateKey
+
+
+@dataclass(frozen=True)
+class RendererKey(VerifyingKey):
+    """The public half of the operator's, which signs tokens of pages and no others."""
 
 
 class SigningKeys:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._keys: dict[str, SigningKey] = {}
+        self._keys: dict[str, VerifyingKey] = {}
         self._newest: SigningKey | None = None
-        self._loaded: dict[str, SigningKey] = {}
+        self._loaded: dict[str, VerifyingKey] = {}
         self._relisted = 0.0
         self.generation = 0
         """Grows whenever the set of keys changes, so that verified tokens can be forgotten."""
-        cluster.view.on_change(SIGNING_KEY, self._reload)
+        for kind in (SIGNING_KEY, RENDERER_KEY):
+            cluster.view.on_change(kind, self._reload)
 
     async def ensure(self) -> None:
         """Makes the first key if there is none.
@@ -60,7 +74,7 @@ class SigningKeys:
         Raises:
             ApiError: the API server refused it or did not respond.
         """
-        if self._keys:
+        if self._newest:
             return
         pem = await asyncio.to_thread(_new_pem)
         document: Document = {
@@ -91,20 +105,21 @@ class SigningKeys:
             raise Unavailable("this installation has no signing key; try again", retry_after_s=2)
         return self._newest
 
-    async def find(self, kid: str) -> SigningKey | None:
+    async def find(self, kid: str) -> VerifyingKey | None:
         """The key of a token. One that is unknown here may have been added a moment ago."""
         key = self._keys.get(kid)
         if key or time.monotonic() - self._relisted < RELIST_INTERVAL_S:
             return key
         self._relisted = time.monotonic()
         cluster = self._cluster
-        query = {"fieldSelector": f"type={SIGNING_KEY_TYPE}"}
-        try:
-            listed = await cluster.client.list(SECRETS, cluster.namespace(SIGNING_KEY), **query)
-        except ApiError:
-            return None
-        for document in listed["items"]:
-            cluster.view.put(SIGNING_KEY, document)
+        for kind in (SIGNING_KEY, RENDERER_KEY):
+            query = BY_KIND[kind].query
+            try:
+                listed = await cluster.client.list(SECRETS, cluster.namespace(kind), **query)
+            except ApiError:
+                return None
+            for document in listed["items"]:
+                cluster.view.put(kind, document)
         return self._keys.get(kid)
 
     def jwks(self) -> list[dict[str, str]]:
@@ -112,41 +127,45 @@ class SigningKeys:
         return [key.jwk for key in self._keys.values()]
 
     def _reload(self) -> None:
-        entries = sorted(self._cluster.view.all(SIGNING_KEY), key=lambda e: e.created)
-        loaded = {e.uid: key for e in entries if (key := self._loaded.get(e.uid) or _load(e)) is not None}
+        view = self._cluster.view
+        entries = sorted(view.all(SIGNING_KEY), key=lambda e: e.created)
+        loads = [(_renderer_key, each) for each in view.all(RENDERER_KEY)]
+        loaded = {
+            entry.uid: key
+            for load, entry in [*loads, *((_signing_key, each) for each in entries)]
+            if (key := self._loaded.get(entry.uid) or load(entry)) is not None
+        }
         self._loaded = loaded
         self._keys = {key.kid: key for key in loaded.values()}
-        self._newest = next(reversed(loaded.values()), None)
+        self._newest = next((key for key in reversed(loaded.values()) if isinstance(key, SigningKey)), None)
         self.generation += 1
 
 
-def _load(entry: Entry) -> SigningKey | None:
+def _signing_key(entry: Entry) -> VerifyingKey | None:
     try:
-        pem = base64.b64decode((entry.document.get("data") or {})[DATA_KEY])
-        private = serialization.load_pem_private_key(pem, password=None)
+        private = serialization.load_pem_private_key(_data(entry, DATA_KEY), password=None)
     except (KeyError, TypeError, ValueError, binascii.Error):
-        log.warning("signing_key.unusable", secret=entry.name)
-        return None
-    if not isinstance(private, rsa.RSAPrivateKey) or private.key_size < KEY_BITS:
-        log.warning("signing_key.unusable", secret=entry.name)
-        return None
-    public = private.public_key()
-    numbers = public.public_numbers()
-    e, n = _base64url(numbers.e), _base64url(numbers.n)
-    kid = thumbprint(e, n)
-    jwk = {"alg": "RS256", "kty": "RSA", "use": "sig", "kid": kid, "e": e, "n": n}
-    return SigningKey(kid, private, public, jwk)
+        private = None
+    if isinstance(private, rsa.RSAPrivateKey) and private.key_size >= KEY_BITS:
+        public = private.public_key()
+        return SigningKey(public, json_web_key(public), private)
+    log.warning("signing_key.unusable", secret=entry.name)
+    return None
 
 
-def thumbprint(e: str, n: str) -> str:
-    """The JWK thumbprint (RFC 7638) of an RSA key."""
-    digest = hashlib.sha256(f'{{"e":"{e}","kty":"RSA","n":"{n}"}}'.encode()).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+def _renderer_key(entry: Entry) -> VerifyingKey | None:
+    try:
+        public = serialization.load_pem_public_key(_data(entry, PUBLIC_PEM))
+    except (KeyError, TypeError, ValueError, binascii.Error):
+        public = None
+    if isinstance(public, rsa.RSAPublicKey) and public.key_size >= KEY_BITS:
+        return RendererKey(public, json_web_key(public))
+    log.warning("signing_key.unusable", secret=entry.name)
+    return None
 
 
-def _base64url(number: int) -> str:
-    raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+def _data(entry: Entry, key: str) -> bytes:
+    return base64.b64decode((entry.document.get("data") or {})[key])
 
 
 def _new_pem() -> bytes:

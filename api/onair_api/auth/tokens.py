@@ -14,21 +14,17 @@ from enum import StrEnum
 import jwt
 
 from onair_api.auth.identity import Identity
-from onair_api.auth.signing_keys import SigningKeys
+from onair_api.auth.signing_keys import RendererKey, SigningKeys
 from onair_api.errors import Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
+from onair_crds.contract.json_web_keys import ALGORITHM
+from onair_crds.contract.renderer_token import FIRST_ISSUED, KIND, RUN, SESSION
+from onair_crds.resources.enums import Role
 from onair_crds.shapes import Claims
 
-ALGORITHM = "RS256"
 REQUIRED = ["iss", "sub", "iat", "exp", "jti"]
 MAX_TOKEN_CHARACTERS = 8192
-FIRST_ISSUED = "auth_time"
-"""Claim: when the first token of this chain of refreshes was issued."""
-KIND = "kind"
-"""Claim of tokens that are not for a session yet."""
-SESSION_S = "session"
-"""Claim of EXCHANGE tokens: life in seconds of each session token that they are redeemed for."""
 RENEW_SHARE = 0.1
 """Last share of a token's life, in which it is renewed by any response."""
 
@@ -53,6 +49,23 @@ class Verified:
     kind: TokenKind = TokenKind.SESSION
     session_s: float | None = None
     """Life of a session token that an EXCHANGE token is redeemed for."""
+    run: str | None = None
+    """Of a page's token: the run that it is for, and ends with."""
+
+    @property
+    def of_renderer(self) -> bool:
+        """Whether it is a page's token, as the operator signs them."""
+        identity = self.identity
+        guest = identity.guest
+        return (
+            self.kind is TokenKind.EXCHANGE
+            and identity.role is Role.RENDERER
+            and not identity.scopes
+            and guest is not None
+            and guest.project_uid != ""
+            and self.run is not None
+            and self.session_s is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -116,7 +129,7 @@ class Tokens:
             end = min(end, not_after)
         more: Claims = {KIND: kind.value}
         if session_ms is not None:
-            more[SESSION_S] = seconds(session_ms)
+            more[SESSION] = seconds(session_ms)
         return self._sign(identity, now, end, first, more)
 
     def renew(self, old: Verified) -> str:
@@ -215,19 +228,12 @@ class Tokens:
                 issuer=self._settings.issuer,
                 options={"require": REQUIRED, "verify_iat": False, "verify_exp": False, "verify_aud": False},
             )
-            issued = float(claims["iat"])
-            session_s = claims.get(SESSION_S)
-            return Verified(
-                Identity.from_claims(claims),
-                issued,
-                float(claims["exp"]),
-                float(claims.get(FIRST_ISSUED, issued)),
-                str(claims["jti"]),
-                TokenKind(claims.get(KIND, TokenKind.SESSION)),
-                None if session_s is None else float(session_s),
-            )
+            verified = _verified(claims)
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise Unauthenticated(_REFUSED.format("it cannot be verified")) from error
+        if isinstance(key, RendererKey) and not verified.of_renderer:
+            raise Unauthenticated(_REFUSED.format("its key is not for such a token"))
+        return verified
 
     def _remember(self, digest: bytes, verified: Verified) -> None:
         if self._settings.cache_size == 0:
@@ -238,6 +244,26 @@ class Tokens:
 
 
 REDEEMED = _REFUSED.format("it was redeemed or revoked")
+
+
+def _verified(claims: Claims) -> Verified:
+    """
+    Raises:
+        ValueError, TypeError, OverflowError: they are not of the form that this service writes.
+    """
+    issued = float(claims["iat"])
+    session_s = claims.get(SESSION)
+    run = claims.get(RUN)
+    return Verified(
+        Identity.from_claims(claims),
+        issued,
+        float(claims["exp"]),
+        float(claims.get(FIRST_ISSUED, issued)),
+        str(claims["jti"]),
+        TokenKind(claims.get(KIND, TokenKind.SESSION)),
+        None if session_s is None else float(session_s),
+        None if run is None else str(run),
+    )
 
 
 def seconds(duration_ms: int) -> int:

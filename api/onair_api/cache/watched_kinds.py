@@ -11,6 +11,7 @@ from onair_crds.contract.labels import (
     CREDENTIALS_TYPE,
     GUEST_CODE_LABEL,
     GUEST_CODE_TYPE,
+    RENDERER_KEY_TYPE,
     REVOKED_TOKEN_TYPE,
     SIGNING_KEY_TYPE,
 )
@@ -26,6 +27,7 @@ DESTINATION = "Destination"
 LAYOUT = "Layout"
 CREDENTIALS = "Credentials"
 SIGNING_KEY = "SigningKey"
+RENDERER_KEY = "RendererKey"
 API_KEY = "ApiKey"
 REVOKED_TOKEN = "RevokedToken"  # noqa: S105 - the name of a kind
 GUEST_CODE = "GuestCode"
@@ -89,6 +91,7 @@ WATCHED = (
     Watched(LAYOUT, CUSTOM[LAYOUT], _by("projectId")),
     _secrets(CREDENTIALS, CREDENTIALS_TYPE, in_release_namespace=False),
     _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, in_release_namespace=True),
+    _secrets(RENDERER_KEY, RENDERER_KEY_TYPE, in_release_namespace=True),
     _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
     _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, in_release_namespace=False),
     _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, parent=_guest_code_label),

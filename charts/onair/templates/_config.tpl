@@ -10,6 +10,8 @@ releaseNamespace: {{ .Release.Namespace | quote }}
 {{- with .Values.rendererUrl }}
 rendererUrl: {{ . | quote }}
 {{- end }}
+facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
+tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
 regions: {{ .Values.regions | toJson }}
 encoder:
   image: {{ include "onair.image" (dict "root" . "name" "encoder") | quote }}

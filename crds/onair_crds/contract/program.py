@@ -137,6 +137,10 @@ class Program(WireModel):
     """The jitter buffer that the page gives them unless it says otherwise."""
     scene: ProgramScene | None = None
     """What the page draws, where it is one of scenes."""
+    page_token: Secret | None = None
+    """The page is opened with it, see `contract/renderer_token.py`."""
+    facade_url: str | None = None
+    """Where changes of layers can be followed with that token; http or https, without a path."""
     stop_at: str | None = None
     """The programme ends by itself at this time, operator or not (`maxDuration`)."""
     page_timeout_ms: int = 20_000

@@ -11,6 +11,7 @@ from onair_operator.cluster.claimed_streams import ClaimedStreams
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
+from onair_operator.encoder.page_tokens import PageTokens
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.room.providers import RtcProviders
 from onair_operator.room.rooms import Rooms
@@ -61,6 +62,7 @@ class World:
     gateways: Gateways = field(default_factory=Gateways)
     rooms: Rooms = field(default_factory=Rooms)
     streams: ClaimedStreams = field(default_factory=ClaimedStreams)
+    page_tokens: PageTokens | None = None
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
 

@@ -81,6 +81,8 @@ class ObservedProject:
     program_sources: tuple[ProgramSource, ...] = ()
     """The sources of its collection that it shows, as far as it is known where they can be read."""
 
+    page_token: str | None = None
+    """Of the present encoder's page."""
     scene: ObservedScene = field(default_factory=ObservedScene)
     """Its scenes, where it is one of scenes."""
 

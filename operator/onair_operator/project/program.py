@@ -6,6 +6,8 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Literal, cast
 
+from pydantic import SecretStr
+
 from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
 from onair_crds.contract.scene import ProgramScene
 from onair_crds.contract.times import format_time, parse_time
@@ -95,10 +97,19 @@ def wanted_program(
         sources=list(observed.program_sources),
         source_delay_ms=spec.rendering.target_latency,
         scene=_scene(observed, broadcast),
+        page_token=_page_token(observed),
+        facade_url=settings.facade_url,
         stop_at=_stop_at(broadcast, spec.max_duration),
         page_timeout_ms=round(settings.broadcast.page_timeout_s * 1000),
         stop=stop,
     )
+
+
+def _page_token(observed: ObservedProject) -> SecretStr | None:
+    """A page that knows nothing of us is told nothing."""
+    composition = observed.project.spec.composition
+    external = composition is not None and composition.external is not None
+    return SecretStr(observed.page_token) if observed.page_token and not external else None
 
 
 def _scene(observed: ObservedProject, broadcast: BroadcastStatus) -> ProgramScene | None:

@@ -22,9 +22,12 @@ from onair_api.live.authentication.requests import (
 from onair_api.operation import Ids
 from onair_api.settings import TokenSettings
 from onair_api.writes.identifiers import new_id
+from onair_crds.contract.runs import was_used
 from onair_crds.kube.store import Entry
-from onair_crds.resources.enums import Role
+from onair_crds.resources.enums import BroadcastPhase, Role
 from onair_crds.shapes import JsonObject
+
+ON_THE_WAY = {phase.value for phase in BroadcastPhase if phase.active} | {BroadcastPhase.STOPPING.value}
 
 
 class Authentication:
@@ -64,9 +67,13 @@ class Authentication:
         old = caller.token
         if guest := old.identity.guest:
             try:
-                await owned_project(self._cluster, old.identity, guest.collection_id, guest.project_id)
+                project = await owned_project(
+                    self._cluster, old.identity, guest.collection_id, guest.project_id
+                )
             except NotFound:
                 raise Unauthenticated("the access token's project does not exist") from None
+            if old.run and is_over(project, old.run):
+                raise Unauthenticated("the access token's broadcast has ended")
         if old.kind is TokenKind.EXCHANGE and await self._revoked.check(old.id):
             raise Unauthenticated(REDEEMED)
         token = self._tokens.renew(old)
@@ -141,6 +148,15 @@ class Authentication:
         except NotFound:
             raise NotFound(UNKNOWN) from None
         return stored
+
+
+def is_over(project: Entry, run: str) -> bool:
+    """Whether a run is known to have ended. One that is not known yet may have begun a moment ago."""
+    status = project.status
+    present = status.get("broadcast") or {}
+    if present.get("id") == run:
+        return present.get("phase") not in ON_THE_WAY
+    return (status.get("previous") or {}).get("id") == run or was_used(run, status.get("used") or ())
 
 
 def backend_identity(backend: Backend, asked: BackendRequest) -> Identity:

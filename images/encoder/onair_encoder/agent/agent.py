@@ -21,19 +21,17 @@ from onair_encoder.agent import program_file
 from onair_encoder.agent.bitrate import BitrateMeter
 from onair_encoder.agent.changes import Changes
 from onair_encoder.agent.kept_destinations import with_kept
-from onair_encoder.browser.client import BrowserClient
+from onair_encoder.agent.page import Page
 from onair_encoder.encode.client import ProgressClient, want_pipeline
 from onair_encoder.encode.command import ffmpeg_command
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.media.input import MediaInput
 from onair_encoder.media.slate_switch import Switch
 from onair_encoder.media.snapshot import Snapshots
-from onair_encoder.paths import COMPOSITOR
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.destination import Destination, now
 from onair_encoder.publish.operator_contact import OperatorContact
 from onair_encoder.publish.run import Run
-from onair_encoder.scene.feed import SceneFeed
 from onair_encoder.sources.relay import SourceRelay
 
 TICK_S = 0.1
@@ -65,10 +63,9 @@ class Agent:
         self.changes = Changes()
         self.encode_progress = ProgressClient(self.changes.notify)
         self._path = program_path
-        self._browser = BrowserClient(self.changes.notify)
+        self.page = Page(program_path.with_name("scene.json"), self.changes.notify)
         self.contact = OperatorContact()
         self.sources = SourceRelay()
-        self.scene = SceneFeed(program_path.with_name("scene.json"), COMPOSITOR, self.changes.notify)
         self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
         self._phase: EncoderPhase = "idle"
@@ -121,8 +118,7 @@ class Agent:
         if self._phase == "idle":
             self._phase = "starting"
             self._page_due = time.monotonic() + program.page_timeout_ms / 1000
-        self.scene.want(program)
-        self._browser.want(program.composition_url, program.video.width, program.video.height)
+        self.page.want(program)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         self._delivery.want(program.destinations, run)
         self.sources.want(program.sources, program.source_delay_ms)
@@ -203,14 +199,15 @@ class Agent:
 
     def status(self) -> EncoderStatus:
         program = self._program
+        has_page = program is not None and self._phase != "finished"
         return EncoderStatus(
             phase=self._phase,
             broadcast=program.broadcast if program else None,
             epoch=program.epoch if program else 0,
             revision=program.revision if program else 0,
             first_frame=self._first_frame,
-            composition_error=self._composition_error,
-            failed_layers=self.scene.failed_layers,
+            composition_error=self.page.error(on_slate=self.switch.on_slate) if has_page else None,
+            failed_layers=self.page.scene.failed_layers,
             on_slate=self.switch.on_slate,
             encode_error=self.encode_progress.error if self._phase in ON_THE_WAY else None,
             error=self._error,
@@ -236,7 +233,7 @@ class Agent:
 
     async def run(self) -> None:
         """Resumes a stored programme and looks after the present one until cancelled."""
-        helpers = [asyncio.create_task(each.run()) for each in (self._browser, self.encode_progress)]
+        helpers = [asyncio.create_task(each.run()) for each in (self.page, self.encode_progress)]
         server = await self.input.listen()
         await self.resume()
         try:
@@ -252,12 +249,12 @@ class Agent:
     async def close(self) -> None:
         """Closes every stream at once; another agent of this pod may resume them."""
         self._delivery.abort()
-        self.scene.close()
+        self.page.scene.close()
         await self.switch.close()
 
     def _tick(self) -> None:
         if self._phase in ON_THE_WAY:
-            self.switch.check(page_shown=self._page_shown)
+            self.switch.check(page_shown=self.page.shown)
         if self._phase == "starting":
             self._look_for_first_frame()
         if self.switch.on_slate != self._reported_slate:
@@ -270,7 +267,7 @@ class Agent:
     def _look_for_first_frame(self) -> None:
         if self.switch.on_slate and self._page_is_late:
             self._on_air()
-        elif not self._page_shown:
+        elif not self.page.shown:
             self._shown_at = None
         else:
             if self._shown_at is None:
@@ -278,18 +275,6 @@ class Agent:
             keyframe_at = self.fan_out.last_keyframe_at
             if keyframe_at and keyframe_at >= self._shown_at and not self.switch.on_slate:
                 self._on_air()
-
-    @property
-    def _page_shown(self) -> bool:
-        return self._browser.loaded and self.scene.ready
-
-    @property
-    def _composition_error(self) -> str | None:
-        if self._program is None or self._phase == "finished":
-            return None
-        if self._browser.loaded and not self.scene.ready and self.switch.on_slate:
-            return "the compositor has not loaded its first layout"
-        return self._browser.error
 
     @property
     def _page_is_late(self) -> bool:

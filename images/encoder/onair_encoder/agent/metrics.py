@@ -64,7 +64,7 @@ class AgentMetrics(Collector):
             ("onair_encoder_bitrate_bps", "Bits per second of media.", agent.status().bitrate_bps),
             ("onair_encoder_failures", "Failures of ffmpeg in a row.", encode.failures),
             ("onair_encoder_on_slate", "1 while the slate is on air.", float(agent.switch.on_slate)),
-            ("onair_encoder_failed_layers", "Layers that the page cannot show.", agent.scene.failures),
+            ("onair_encoder_failed_layers", "Layers that the page cannot show.", agent.page.scene.failures),
         ):
             yield GaugeMetricFamily(name, text, value=value)
 
@@ -72,7 +72,7 @@ class AgentMetrics(Collector):
         level = GaugeMetricFamily(
             "onair_encoder_layer_level_dbfs", "How loud a layer is, of those on air.", labels=["layer"]
         )
-        for layer, dbfs in self._agent.scene.levels.items():
+        for layer, dbfs in self._agent.page.scene.levels.items():
             level.add_metric([layer], dbfs)
         yield level
 

@@ -25,7 +25,7 @@ async def run() -> None:
     stop = terminated()
     agent = Agent(PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
-    page = await serve(LOOPBACK, SOURCES_PORT, agent.sources.add_to, agent.scene.add_to)
+    page = await serve(LOOPBACK, SOURCES_PORT, agent.sources.add_to, agent.page.scene.add_to)
     control = await ControlApi(agent, IDENTITY, pod_name()).start()
     probes = ProbeServer(registry=registry_of(agent))
     await probes.start(METRICS_PORT)

@@ -1,0 +1,44 @@
+"""The page that the programme is taken from: where it is opened, what it is told, whether it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from onair_crds.contract.program import Program
+from onair_encoder.agent.page_address import PageAddress
+from onair_encoder.browser.client import BrowserClient
+from onair_encoder.paths import COMPOSITOR
+from onair_encoder.scene.feed import SceneFeed
+
+
+class Page:
+    def __init__(self, scene_file: Path, changed: Callable[[], None]) -> None:
+        """
+        Args:
+            scene_file: where the scene is kept, on memory-backed storage.
+            changed: called when what a status tells of the page may have changed.
+        """
+        self.scene = SceneFeed(scene_file, COMPOSITOR, changed)
+        self._browser = BrowserClient(changed)
+        self._address = PageAddress()
+
+    async def run(self) -> None:
+        """Keeps in touch with the browser until cancelled."""
+        await self._browser.run()
+
+    def want(self, program: Program) -> None:
+        """Makes a programme's page and scene the wanted ones; the same ones again change nothing."""
+        self.scene.want(program)
+        self._browser.want(self._address.of(program), program.video.width, program.video.height)
+
+    @property
+    def shown(self) -> bool:
+        """The page is on the screen, and what it draws at first is up."""
+        return self._browser.loaded and self.scene.ready
+
+    def error(self, *, on_slate: bool) -> str | None:
+        """Why the page cannot be shown, in words; None while it is."""
+        if self._browser.loaded and not self.scene.ready and on_slate:
+            return "the compositor has not loaded its first layout"
+        return self._browser.error
