@@ -34,6 +34,10 @@ def event_schemas() -> Schemas:
                 "payload": OBJECT,
                 "requestMetadata": OBJECT,
                 "target": _reference("EventTarget"),
+                "resourceVersion": {
+                    **STRING,
+                    "description": "Of events of layouts and layers: the layout's version.",
+                },
             },
             required=("id", "name", "payload"),
         ),

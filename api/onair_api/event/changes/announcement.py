@@ -52,6 +52,8 @@ class Announcement:
             "name": name,
             "payload": payload,
         }
+        if family == LAYOUT_FAMILY:
+            body["resourceVersion"] = str(change.position.number)
         if note and note.metadata is not None:
             body["requestMetadata"] = note.metadata
         body["target"] = self.target.json()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from onair_crds.contract.program import Program
 from onair_encoder.agent.page_address import PageAddress
 from onair_encoder.browser.client import BrowserClient
 from onair_encoder.paths import COMPOSITOR
+from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed
 
 
@@ -21,15 +23,20 @@ class Page:
         """
         self.scene = SceneFeed(scene_file, COMPOSITOR, changed)
         self._browser = BrowserClient(changed)
+        self._events = EventFollower(self.scene.apply)
+        self.scene.events_flow = lambda: self._events.follows
         self._address = PageAddress()
 
     async def run(self) -> None:
-        """Keeps in touch with the browser until cancelled."""
-        await self._browser.run()
+        """Keeps in touch with the browser and with the facade until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._browser.run())
+            tasks.create_task(self._events.run())
 
     def want(self, program: Program) -> None:
         """Makes a programme's page and scene the wanted ones; the same ones again change nothing."""
         self.scene.want(program)
+        self._events.want(program)
         self._browser.want(self._address.of(program), program.video.width, program.video.height)
 
     @property

@@ -7,9 +7,10 @@ events of the same version told in part; an event of a version that a programme 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from onair_crds.contract.layers import reached
 from onair_crds.contract.scene import (
     Canvas,
     ChangeAnimation,
@@ -33,6 +34,8 @@ class LayersEvent:
     resource_version: int
     upsert: tuple[SceneLayer, ...] = ()
     remove: tuple[str, ...] = ()
+    parents: Mapping[str, str] = field(default_factory=dict)
+    """By layer: the one that it was put into, as the last of its children."""
     animation: ChangeAnimation | None = None
 
 
@@ -100,7 +103,7 @@ class Scene:
                 continue
             held[layout.id] = known
             if layers and layout.resource_version >= known.layout.resource_version:
-                if change := self._replace(known, layout):
+                if change := self._change(known, layout, told=False):
                     changes.append(change)
             else:
                 known.layout = layout.model_copy(
@@ -121,28 +124,17 @@ class Scene:
         known = held.layout.resource_version
         if event.resource_version < known or (event.resource_version == known and not held.told):
             return None
-        layers = {layer.id: layer for layer in held.layout.layers}
-        layers |= {layer.id: layer for layer in event.upsert}
-        for gone in event.remove:
-            layers.pop(gone, None)
-        held.layout = held.layout.model_copy(
-            update={"layers": list(layers.values()), "resource_version": event.resource_version}
-        )
-        held.told = True
-        held.version = self._next()
-        return LayersChange(
-            layout_id=event.layout_id,
-            version=held.version,
-            upsert=list(event.upsert),
-            remove=list(event.remove),
-            animation=event.animation,
-        )
+        layers = _after(event, held.layout)
+        update = {"layers": layers, "resource_version": event.resource_version}
+        return self._change(held, held.layout.model_copy(update=update), event.animation, told=True)
 
-    def _replace(self, held: _Held, layout: ProgramLayout) -> LayersChange | None:
-        """Takes a whole layout; gives how its layers differ from those before."""
+    def _change(
+        self, held: _Held, layout: ProgramLayout, animation: ChangeAnimation | None = None, *, told: bool
+    ) -> LayersChange | None:
+        """Takes a layout in the place of the one before; gives how its layers differ."""
         before = {layer.id: layer for layer in held.layout.layers}
         after = {layer.id: layer for layer in layout.layers}
-        held.layout, held.told = layout, False
+        held.layout, held.told = layout, told
         if before == after:
             return None
         held.version = self._next()
@@ -151,6 +143,7 @@ class Scene:
             version=held.version,
             upsert=[layer for layer in layout.layers if before.get(layer.id) != layer],
             remove=[each for each in before if each not in after],
+            animation=animation,
         )
 
     def _frame(self) -> object:
@@ -171,6 +164,33 @@ class Scene:
         """Grows over restarts of the agent, too: pages outlive it."""
         self._version = max(self._version + 1, int(self._now() * 1000))
         return self._version
+
+
+def _after(event: LayersEvent, layout: ProgramLayout) -> list[SceneLayer]:
+    """A layout's layers after an event, and what follows for others: in a scene each has one parent."""
+    layers = {layer.id: layer for layer in layout.layers}
+    gone = reached({each: layer.children for each, layer in layers.items()}, event.remove)
+    gone -= {layer.id for layer in event.upsert}
+    layers = {each: layer for each, layer in layers.items() if each not in gone}
+    layers |= {layer.id: layer for layer in event.upsert}
+    if layout.type == "SCENE":
+        parents = {child: layer.id for layer in event.upsert for child in layer.children}
+        for child, parent in event.parents.items():
+            if parent in layers and child in layers and child not in layers[parent].children:
+                parents[child] = parent
+                children = [*layers[parent].children, child]
+                layers[parent] = layers[parent].model_copy(update={"children": children})
+    else:
+        parents = {}
+    return [_without(layer, gone, parents) for layer in layers.values()]
+
+
+def _without(layer: SceneLayer, gone: set[str], parents: Mapping[str, str]) -> SceneLayer:
+    """The layer without the children that are gone, or another's now."""
+    children = [
+        each for each in layer.children if each not in gone and parents.get(each, layer.id) == layer.id
+    ]
+    return layer if children == layer.children else layer.model_copy(update={"children": children})
 
 
 def _for_page(held: _Held) -> PageLayout:

@@ -1,0 +1,183 @@
+"""Changes are followed at the facade, through refusals, restarts and silence, and nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from tests.support.scenes import layout, scene
+from tests.support.small_program import small_program
+
+from onair_crds.contract.program import Program
+from onair_crds.shapes import JsonObject
+from onair_encoder.scene import event_follower
+from onair_encoder.scene.event_follower import STREAM_PATH, TOKEN_PATH, EventFollower
+from onair_encoder.scene.scene import LayersEvent
+
+
+class ScriptedFacade:
+    """Exchanges the page's token, and sends on each stream what a test says."""
+
+    def __init__(self) -> None:
+        self.refuses_tokens = False
+        self.tokens = 0
+        self.streams: list[web.WebSocketResponse] = []
+        self.subscriptions: list[JsonObject] = []
+        self.sessions: list[str] = []
+        self.address = ""
+
+    async def exchange(self, request: web.Request) -> web.Response:
+        if self.refuses_tokens or request.headers["Authorization"] != "Bearer page-token":
+            return web.json_response({"code": 16}, status=401)
+        self.tokens += 1
+        return web.json_response({}, headers={"Authorization": f"Bearer session-{self.tokens}"})
+
+    async def stream(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        if request.headers["Authorization"] != f"Bearer session-{self.tokens}":
+            await socket.send_str(json.dumps({"error": {"code": 7}, "code": 7}))
+            await socket.close()
+            return socket
+        self.sessions.append(request.query["sessionid"])
+        self.streams.append(socket)
+        async for message in socket:
+            asked = json.loads(message.data)
+            self.subscriptions.append(asked["subscribe"])
+            await self.say(subscribed=asked["subscribe"], correlationId=asked["correlationId"])
+        return socket
+
+    async def say(self, **result: Any) -> None:
+        await self.streams[-1].send_str(json.dumps({"result": {"sessionId": "s", **result}}))
+
+    async def tell(self, version: int, **record: Any) -> None:
+        layer = {"id": "left", "layoutId": "stage", "type": "square", **record}
+        payload = {"layer": {"update": layer}}
+        await self.say(event={"id": "e", "payload": payload, "resourceVersion": str(version)})
+
+
+async def until(condition: Callable[[], object], timeout_s: float = 5.0) -> None:
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - a property cannot wake anybody
+            await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+async def facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
+    monkeypatch.setattr(event_follower, "RETRY_MIN_S", 0.01)
+    monkeypatch.setattr(event_follower, "RETRY_MAX_S", 0.05)
+    facade, app = ScriptedFacade(), web.Application()
+    app.router.add_put(TOKEN_PATH, facade.exchange)
+    app.router.add_get(STREAM_PATH, facade.stream)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    facade.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield facade
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def told() -> list[LayersEvent]:
+    return []
+
+
+@pytest.fixture
+async def follower(told: list[LayersEvent]) -> AsyncIterator[EventFollower]:
+    follower = EventFollower(told.append)
+    running = asyncio.create_task(follower.run())
+    yield follower
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+def program(facade: ScriptedFacade, token: str = "page-token", **fields: Any) -> Program:  # noqa: S107
+    where = {"facade_url": facade.address, "page_token": SecretStr(token), "scene": scene(layout(10))}
+    return small_program(**{**where, **fields})
+
+
+async def test_changes_of_the_project_are_told_in_order(
+    facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+) -> None:
+    follower.want(program(facade))
+    await until(lambda: follower.follows)
+    [subscription] = facade.subscriptions
+    assert subscription["target"] == {"projectId": "show"}
+    for version in (11, 12):
+        await facade.tell(version)
+    await until(lambda: len(told) == 2)
+    assert [each.resource_version for each in told] == [11, 12]
+
+
+async def test_a_stream_that_ends_is_opened_again_as_the_same_session(
+    facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+) -> None:
+    follower.want(program(facade))
+    await until(lambda: follower.follows)
+    await facade.streams[-1].close()
+    await until(lambda: len(facade.streams) == 2 and follower.follows)
+    await facade.say(reconnectBefore={"reauthenticate": True, "beforeTimestamp": "0"})
+    await until(lambda: len(facade.streams) == 3 and follower.follows)
+    assert facade.tokens == 3, "each stream has a token of its own life"
+    assert set(facade.sessions) == {"renderer-show-run-1"}
+    await facade.tell(11)
+    await until(lambda: told)
+
+
+async def test_a_token_that_is_refused_is_tried_again(
+    facade: ScriptedFacade, follower: EventFollower
+) -> None:
+    facade.refuses_tokens = True
+    follower.want(program(facade))
+    await asyncio.sleep(0)
+    assert not follower.follows
+    facade.refuses_tokens = False
+    await until(lambda: follower.follows)
+
+
+async def test_another_token_is_taken_at_once(facade: ScriptedFacade, follower: EventFollower) -> None:
+    follower.want(program(facade, "of-another-key"))
+    follower.want(program(facade))
+    await until(lambda: follower.follows)
+    follower.want(program(facade))
+    follower.want(program(facade, stop=True))
+    await until(lambda: not follower.follows)
+
+
+async def test_what_cannot_be_read_ends_nothing(
+    facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+) -> None:
+    follower.want(program(facade))
+    await until(lambda: follower.follows)
+    await facade.streams[-1].send_str("{")
+    await facade.say(error={"code": 15})
+    await facade.say(event={"payload": None, "resourceVersion": "1"})
+    await facade.say(event={"payload": {"layer": {"batch": {}}}, "resourceVersion": "1"})
+    await facade.say(event={"payload": {"layer": {"update": {"id": 1}}}, "resourceVersion": "x"})
+    await facade.tell(11)
+    await until(lambda: told)
+    assert len(facade.streams) == 1
+
+
+async def test_a_facade_that_is_away_is_tried_until_it_is_back(
+    facade: ScriptedFacade, follower: EventFollower
+) -> None:
+    follower.want(program(facade, facade_url="http://127.0.0.1:9"))
+    await asyncio.sleep(0)
+    follower.want(program(facade))
+    await until(lambda: follower.follows)
+
+
+@pytest.mark.parametrize("missing", ["facade_url", "page_token", "scene"])
+async def test_an_operator_of_before_says_nothing_of_it(
+    facade: ScriptedFacade, follower: EventFollower, missing: str
+) -> None:
+    follower.want(program(facade, **{missing: None}))
+    await asyncio.sleep(0)
+    assert facade.tokens == 0
+    assert not follower.follows
