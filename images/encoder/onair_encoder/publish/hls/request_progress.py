@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-
-import aiohttp
+from collections.abc import Callable
+from typing import Any
 
 from onair_crds.session_error import SessionError
+from onair_encoder.publish.stillness import Stillness
+from onair_encoder.publish.tcp_progress import Socket, unacknowledged
 
-CHUNK = 64 * 1024
 LEAST_S = 1.0
 """A storage may take so long though all is well: to connect, to negotiate TLS, to write to its disks."""
 LONGEST_RESPONSE_S = 60.0
+LOOK_S = 0.25
+Clock = Callable[[], float]
+"""Monotonic, in seconds."""
 
 
 class ResponseTimeout:
@@ -38,67 +41,95 @@ class ResponseTimeout:
 
 
 class RequestProgress:
-    """Watches one request. Its body has to be taken from `chunks`."""
+    """Watches one request and the body of its response."""
 
     def __init__(
-        self, unacknowledged: Callable[[], int], response_timeout: ResponseTimeout, size: int
+        self,
+        server: str,
+        timeout_s: Callable[[], float],
+        response_timeout: ResponseTimeout,
+        clock: Clock = time.monotonic,
     ) -> None:
         """
         Args:
-            unacknowledged: bytes that the kernel holds because the storage has not acknowledged them.
-            size: bytes of the body.
+            server: as errors name it.
+            timeout_s: how long it may make no progress, looked up again and again.
         """
-        self._moved_at = time.monotonic()
-        self._unacknowledged = unacknowledged
+        self._server = server
+        self._timeout_s = timeout_s
         self._response_timeout = response_timeout
+        self._clock = clock
+        self._stillness = Stillness(LOOK_S, clock())
+        self._moved = False
+        self._connection: Socket | None = None
         self._held = 0
-        self._left = size
+        """Bytes that the kernel holds because the storage has not acknowledged them."""
+        self._left = 0
+        """Bytes of the body that were not given to the connection yet."""
 
-    def _look(self) -> None:
-        """Bytes that left this process may still be in flight, for seconds on a slow network."""
-        if (held := self._unacknowledged()) != self._held:
-            self._held = held
-            self._moved_at = time.monotonic()
+    def connected(self, connection: Socket | None) -> None:
+        """It goes out by this connection, which no other request has meanwhile; all of it, from its begin."""
+        self._connection, self._held = connection, 0
+        self._moved = True
+
+    def left(self, more_bytes: int) -> None:
+        """So much of the body is yet to be given to the connection."""
+        self._left = more_bytes
+        self._moved = True
 
     @property
     def _sending(self) -> bool:
         return bool(self._left or self._held)
 
-    async def chunks(self, data: bytes | bytearray) -> AsyncIterator[bytes | bytearray]:
-        for at in range(0, len(data), CHUNK):
-            self._moved_at = time.monotonic()
-            yield data[at : at + CHUNK]
-        self._left = 0
-        self._moved_at = time.monotonic()
+    @property
+    def _limit_s(self) -> float:
+        return max(self._timeout_s(), LEAST_S)
 
-    async def watch(
-        self, request: asyncio.Future[aiohttp.ClientResponse], timeout_s: Callable[[], float], server: str
-    ) -> aiohttp.ClientResponse:
-        """The head of the response.
+    def _still_s(self) -> float:
+        """Seconds without progress. Bytes that left this process may be in flight for some of them."""
+        if (held := self._unacknowledged()) != self._held:
+            self._held, self._moved = held, True
+        moved, self._moved = self._moved, False
+        return self._stillness.look(self._clock(), progress=moved)
+
+    def _unacknowledged(self) -> int:
+        try:
+            return unacknowledged(self._connection) if self._connection else 0
+        except OSError:
+            return 0
+
+    async def response(self, request: asyncio.Future[Any]) -> None:
+        """Waits for the head of the response.
 
         Raises:
             SessionError: no bytes moved for longer than the timeout, or no response came in time.
         """
-        try:
-            while True:
-                # Looking closely costs little, as there is a request every two seconds
-                await asyncio.wait({request}, timeout=min(0.25, timeout_s() / 4))
-                still_s = time.monotonic() - self._moved_at
-                if request.done():
-                    if not self._sending:
-                        self._response_timeout.responded(still_s)
-                    return request.result()
-                self._look()
-                limit_s = max(timeout_s(), LEAST_S)
-                if self._sending:
-                    if still_s > limit_s:
-                        raise SessionError(f"stalled: {server} took no bytes for {limit_s * 1000:.0f} ms")
-                    continue
-                limit_s = self._response_timeout.limit_s(limit_s)
+        while not await self._look(request):
+            still_s, limit_s = self._still_s(), self._limit_s
+            if self._sending:
                 if still_s > limit_s:
-                    self._response_timeout.expired(limit_s)
-                    raise SessionError(f"stalled: {server} gave no response for {limit_s * 1000:.0f} ms")
-        finally:
-            if not request.done():
-                request.cancel()
-                await asyncio.gather(request, return_exceptions=True)
+                    raise SessionError(f"stalled: {self._server} took no bytes for {limit_s * 1000:.0f} ms")
+                continue
+            limit_s = self._response_timeout.limit_s(limit_s)
+            if still_s > limit_s:
+                self._response_timeout.expired(limit_s)
+                raise SessionError(f"stalled: {self._server} gave no response for {limit_s * 1000:.0f} ms")
+        still_s = self._still_s()
+        if not self._sending:
+            self._response_timeout.responded(still_s)
+
+    async def more(self, reading: asyncio.Future[Any]) -> None:
+        """Waits for the next bytes of the response.
+
+        Raises:
+            SessionError: none came in time.
+        """
+        self._moved = True
+        while not await self._look(reading):
+            if self._still_s() > self._limit_s:
+                raise SessionError(f"stalled: {self._server} did not end its response")
+
+    async def _look(self, waited: asyncio.Future[Any]) -> bool:
+        """Whether it is done; looking closely costs little, as there is a request every two seconds."""
+        await asyncio.wait({waited}, timeout=min(LOOK_S, self._timeout_s() / 4))
+        return waited.done()

@@ -1,8 +1,22 @@
-"""How long a response may take."""
+"""How long a request may take, by the bytes of its own connection."""
 
 from __future__ import annotations
 
-from onair_encoder.publish.hls.request_progress import ResponseTimeout
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.support.delivery.hand_clock import HandClock
+
+from onair_encoder.publish.hls import request_progress
+from onair_encoder.publish.hls.request_progress import LEAST_S, LOOK_S, RequestProgress, ResponseTimeout
+from onair_encoder.publish.session_error import SessionError
+
+FROZEN_S = 3600.0
+LOOKS = round(LEAST_S / LOOK_S)
+OFTEN_S = 0.02
+"""A timeout so short that it is looked at often; what counts is the least one."""
 
 
 def test_a_storage_that_is_slow_to_respond_is_given_longer_and_longer() -> None:
@@ -20,3 +34,58 @@ def test_the_timeout_follows_what_is_usual() -> None:
     for _ in range(60):
         response_timeout.responded(0.1)
     assert response_timeout.limit_s(1.0) == 1
+
+
+class Watched:
+    """A request that is sent, and whose response the test gives."""
+
+    def __init__(self, left: int) -> None:
+        self.clock = HandClock()
+        self.progress = RequestProgress("a.example", lambda: OFTEN_S, ResponseTimeout(), self.clock)
+        self.progress.connected(None)
+        self.progress.left(left)
+        self.request: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.watching = asyncio.create_task(self.progress.response(self.request))
+
+
+async def test_a_process_that_was_frozen_does_not_blame_the_storage() -> None:
+    watched = Watched(left=0)
+    await watched.clock.passes(FROZEN_S)
+    watched.request.set_result(None)
+    await asyncio.wait_for(watched.watching, 10)
+
+
+@pytest.mark.parametrize(
+    ("left", "why"), [(100, "took no bytes for 1000 ms"), (0, "gave no response for 1000 ms")]
+)
+async def test_a_request_that_stands_still_is_not_waited_for(left: int, why: str) -> None:
+    watched = Watched(left)
+    await watched.clock.passes(0)
+    for _ in range(LOOKS):
+        await watched.clock.passes(LOOK_S)
+    watched.clock.advance(LOOK_S)
+    with pytest.raises(SessionError, match=why):
+        await asyncio.wait_for(watched.watching, 10)
+
+
+async def test_bytes_in_flight_are_progress_for_as_long_as_their_number_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = [1000]
+    look: Callable[[object], int] = lambda _: held[0]  # noqa: E731
+    monkeypatch.setattr(request_progress, "unacknowledged", look)
+    watched = Watched(left=0)
+    watched.progress.connected(Held())
+    for _ in range(3 * LOOKS):
+        held[0] -= 1
+        await watched.clock.passes(LOOK_S)
+    for _ in range(LOOKS):
+        await watched.clock.passes(LOOK_S)
+    watched.clock.advance(LOOK_S)
+    with pytest.raises(SessionError, match="took no bytes"):
+        await asyncio.wait_for(watched.watching, 10)
+
+
+class Held:
+    def fileno(self) -> int:
+        return 0

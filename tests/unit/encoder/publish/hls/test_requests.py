@@ -7,54 +7,108 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
+from tests.support.delivery.hand_clock import HandClock
 
 from onair_crds.contract.program import ProgramStorage
+from onair_encoder.publish.hls.request_progress import LEAST_S, LOOK_S
+from onair_encoder.publish.hls.requests import BucketRequests
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.hls import requests
-from onair_encoder.publish.hls.bucket import Bucket
 
-LIMIT_S, PARTS = 0.4, 8
-PAUSE_S = LIMIT_S / 4
+PARTS = 8
+LOOKS = round(LEAST_S / LOOK_S)
+"""In the time that a response may stand still."""
+OFTEN_S = 0.02
+"""A timeout so short that it is looked at often; what counts is the least one."""
 
 
-@pytest.fixture
-async def bucket(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Bucket]:
-    """`slow` comes in twice the time that a response may stand still; `halved` never comes whole."""
+class Storage:
+    """Gives a part of an object at a time."""
 
-    over = asyncio.Event()
+    def __init__(self) -> None:
+        self.endpoint = ""
+        self._parts = asyncio.Semaphore(0)
+        self.over = asyncio.Event()
 
-    async def respond(request: web.Request) -> web.StreamResponse:
+    async def respond(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
         for part in range(PARTS):
+            await self._parts.acquire()
             await response.write(b"%d" % part)
-            if "halved" in request.path and part == PARTS // 2:
-                await over.wait()
-                break
-            await asyncio.sleep(PAUSE_S)
+        await self.over.wait()
         return response
 
-    monkeypatch.setattr(requests, "LEAST_BODY_TIMEOUT_S", LIMIT_S)
+    def give(self) -> None:
+        self._parts.release()
+
+
+@pytest.fixture
+async def storage() -> AsyncIterator[Storage]:
+    storage = Storage()
     application = web.Application()
-    application.router.add_get("/{path:.*}", respond)
+    application.router.add_get("/{path:.*}", storage.respond)
     runner = web.AppRunner(application, shutdown_timeout=1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    endpoint = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    keys = {"access_key": "AK", "secret_key": "s3cret"}
-    bucket = Bucket(ProgramStorage(region="r", bucket="shows", endpoint=endpoint, **keys), lambda: LIMIT_S)
-    yield bucket
-    over.set()
-    await bucket.close()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    storage.endpoint = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield storage
+    storage.over.set()
     await runner.cleanup()
 
 
-async def test_an_object_may_take_long_as_long_as_bytes_come(bucket: Bucket) -> None:
+class Reading:
+    """One response that is being read, by a clock that stands still but for what a test lets pass."""
+
+    def __init__(self, storage: Storage) -> None:
+        keys = {"access_key": "AK", "secret_key": "s3cret"}
+        place = ProgramStorage(region="r", bucket="shows", endpoint=storage.endpoint, **keys)
+        self.clock = HandClock()
+        self.read = bytearray()
+        self._requests = BucketRequests(place, lambda: OFTEN_S, self.clock)
+        self.task = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        async with self._requests.request("GET", "an-object", {}) as response:
+            while more := await response.read(1):
+                self.read += more
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(10):
+            while len(self.read) < count:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+
+    async def close(self) -> None:
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+        await self._requests.close()
+
+
+@pytest.fixture
+async def reading(storage: Storage) -> AsyncIterator[Reading]:
+    reading = Reading(storage)
+    yield reading
+    await reading.close()
+
+
+async def test_an_object_may_take_long_as_long_as_bytes_come(storage: Storage, reading: Reading) -> None:
     """As the playlist of a long recording, over a slow network: who cannot read it cannot take over."""
-    assert await bucket.get("slow") == (b"01234567", "")
+    for part in range(1, PARTS + 1):
+        storage.give()
+        await reading.until(part)
+        for _ in range(LOOKS - 1):
+            await reading.clock.passes(LOOK_S)
+    storage.over.set()
+    await reading.task
+    assert reading.read == b"01234567"
 
 
-async def test_an_object_that_stops_coming_is_not_waited_for(bucket: Bucket) -> None:
-    with pytest.raises(SessionError, match="stalled"):
-        await bucket.get("halved")
+async def test_an_object_that_stops_coming_is_not_waited_for(storage: Storage, reading: Reading) -> None:
+    for part in range(1, PARTS // 2):
+        storage.give()
+        await reading.until(part)
+    await reading.clock.passes(0)
+    for _ in range(LOOKS):
+        await reading.clock.passes(LOOK_S)
+    reading.clock.advance(LOOK_S)
+    with pytest.raises(SessionError, match="did not end its response"):
+        await asyncio.wait_for(reading.task, 10)
