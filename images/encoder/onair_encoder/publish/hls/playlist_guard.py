@@ -11,6 +11,8 @@ from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupport
 
 NO_ETAG = '"00000000000000000000000000000000"'
 """No object has it: a bucket that takes a write on that condition ignores conditions."""
+MOST_PAUSE = 64
+"""Playlists between two attempts to learn whether a bucket heeds conditions, where each of them fails."""
 
 
 class PlaylistGuard:
@@ -26,7 +28,10 @@ class PlaylistGuard:
         self._etag = ""
         """Of the playlist that is known to be stored; empty where that is not known."""
         self._conditional: bool | None = None
-        """Whether the bucket heeds conditions; None until that was tried."""
+        """Whether the bucket heeds conditions; None until that is known."""
+        self._untried = 0
+        """Playlists to be stored before that is tried again."""
+        self._pause = 1
         self._readable = True
         """The credentials allow it."""
         self._created = False
@@ -70,8 +75,13 @@ class PlaylistGuard:
             SessionError: it is not known to be stored, or another encoder has taken over.
         """
         if self._conditional and self._etag:
-            await self._store_if_unchanged(text)
-            return
+            try:
+                await self._store_if_unchanged(text)
+            except ConditionsUnsupported:
+                # Another storage serves the bucket now
+                self._conditional = False
+            else:
+                return
         if self._readable:
             await self._read_if_allowed()
         if self._readable or self._copy or not await self._created_anew(text):
@@ -111,6 +121,7 @@ class PlaylistGuard:
     async def _store_if_unchanged(self, text: bytes) -> None:
         try:
             await self._put(text, self._etag)
+            self._pause = 1
             return
         except Changed:
             if not await self._read_if_allowed():
@@ -120,15 +131,25 @@ class PlaylistGuard:
             await self._put(text, self._etag)
         except Changed:
             log("hls.conditions-unusable", bucket=self._presentation.storage.bucket)
-            self._conditional = False
+            self._try_later()
             await self._put(text)
 
     async def _try_conditions(self, text: bytes) -> None:
         """Stores the same again, on a condition that cannot hold."""
+        if self._untried:
+            self._untried -= 1
+            return
         try:
             await self._put(text, NO_ETAG)
             self._conditional = False
         except Changed:
             self._conditional = True
-        except SessionError:
+        except ConditionsUnsupported:
             self._conditional = False
+        except SessionError:
+            self._try_later()
+
+    def _try_later(self) -> None:
+        """That a storage was unavailable, or another writer came between, says nothing of conditions."""
+        self._conditional = None
+        self._untried, self._pause = self._pause, min(2 * self._pause, MOST_PAUSE)

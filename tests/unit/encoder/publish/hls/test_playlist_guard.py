@@ -27,9 +27,10 @@ class Bucket:
         Args:
             conditions: heeded, ignored, refused, or broken: no condition ever holds.
         """
+        self.available = True
         self.text, self.version = b"", 0
         self.asked: list[str] = []
-        self._conditions, self._readable = conditions, readable
+        self.conditions, self._readable = conditions, readable
 
     async def get(self, _: str) -> StoredText:
         self.asked.append("get")
@@ -40,10 +41,12 @@ class Bucket:
     async def put_playlist(self, _: str, text: bytes, if_match: str = "") -> str:
         self.asked.append(f"put {if_match}".strip())
         if if_match:
-            if self._conditions == "refused":
+            if not self.available:
+                raise SessionError("no response")
+            if self.conditions == "refused":
                 raise ConditionsUnsupported("takes no conditions")
-            holds = if_match == f'"{self.version}"' and self._conditions != "broken"
-            if self._conditions != "ignored" and not holds:
+            holds = if_match == f'"{self.version}"' and self.conditions != "broken"
+            if self.conditions != "ignored" and not holds:
                 raise Changed("changed", permanent=True)
         self.text, self.version = text, self.version + 1
         return f'"{self.version}"'
@@ -122,3 +125,60 @@ async def test_credentials_that_may_only_write_are_enough_where_conditions_are_o
     for epoch in (1, 2):
         await guard.store(text_of(epoch))
         assert bucket.text == text_of(epoch)
+
+
+def probes(bucket: Bucket) -> list[int]:
+    """Which of the playlists was followed by the question whether conditions are heeded."""
+    found, stored = [], -1
+    for asked in bucket.asked:
+        if asked == f"put {NO_ETAG}":
+            found.append(stored)
+        elif asked.startswith("put"):
+            stored += 1
+    return found
+
+
+async def test_a_storage_that_was_away_is_asked_again_whether_it_heeds_conditions() -> None:
+    bucket = Bucket("heeded")
+    guard = guard_of(bucket)
+    bucket.available = False
+    for _ in range(4):
+        await guard.store(text_of(1))
+    assert probes(bucket) == [0, 2]
+    bucket.available = True
+    for _ in range(3):
+        await guard.store(text_of(1))
+    assert probes(bucket) == [0, 2, 5]
+    assert bucket.asked[-1].startswith('put "'), "and believed"
+    await bucket.put_playlist("", text_of(2))
+    with pytest.raises(SessionError, match="encoder 2 of this broadcast"):
+        await guard.store(text_of(1))
+
+
+async def test_a_bucket_that_never_answers_that_question_is_asked_ever_more_rarely() -> None:
+    bucket = Bucket("heeded")
+    guard = guard_of(bucket)
+    bucket.available = False
+    for _ in range(400):
+        await guard.store(text_of(1))
+    assert probes(bucket) == [0, 2, 5, 10, 19, 36, 69, 134, 199, 264, 329, 394]
+
+
+async def test_a_bucket_for_which_no_condition_ever_holds_costs_little_in_the_long_run() -> None:
+    bucket = Bucket("broken")
+    guard = guard_of(bucket)
+    for _ in range(300):
+        await guard.store(text_of(1))
+    assert len(bucket.asked) < 2 * 300 + 50
+
+
+async def test_a_storage_that_takes_no_conditions_any_more_gets_its_playlists_after_a_read() -> None:
+    bucket = Bucket("heeded")
+    guard = guard_of(bucket)
+    await guard.store(text_of(1))
+    bucket.conditions = "refused"
+    await guard.store(text_of(1) + b"#more\n")
+    assert bucket.text.endswith(b"#more\n")
+    await bucket.put_playlist("", text_of(2))
+    with pytest.raises(SessionError, match="encoder 2 of this broadcast"):
+        await guard.store(text_of(1))
