@@ -117,9 +117,12 @@ class HttpConnection(HttpToolsProtocol):
 
 
 def unread_bytes(transport: asyncio.Transport) -> int:
-    """Bytes that were written and that the client's system has not acknowledged."""
+    """Bytes that were written and that the client's system has not acknowledged; 0 of a closed connection."""
     connection = transport.get_extra_info("socket")
-    sent = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+    try:
+        sent = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+    except (OSError, ValueError):
+        return 0
     return transport.get_write_buffer_size() + int.from_bytes(sent, sys.byteorder)
 
 

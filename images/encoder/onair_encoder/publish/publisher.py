@@ -42,6 +42,7 @@ class Publisher:
         self._retry = asyncio.Event()
         self._backoff = Backoff(random.uniform)
         self._yielding = YieldingBackoff(random.uniform)
+        self._aborted = False
         self._task = asyncio.create_task(self._run(), name=f"publish {wanted.id}")
 
     async def _run(self) -> None:
@@ -168,8 +169,10 @@ class Publisher:
             self.abort()
 
     def abort(self) -> None:
-        """Ends at once, as another encoder is to take over."""
-        self._task.cancel()
+        """Ends at once, as another one is to take over; again it cuts nothing short that is being closed."""
+        if not self._aborted:
+            self._aborted = True
+            self._task.cancel()
 
     @property
     def over(self) -> bool:

@@ -81,6 +81,34 @@ async def test_an_output_is_closed_when_it_is_aborted() -> None:
     assert steps_of(publisher) == ["begin", "open", "close", "close"]
 
 
+class ClosesSlowly(Steps):
+    """At its very end, until it is let."""
+
+    def __init__(self, destination: Destination) -> None:
+        super().__init__(destination)
+        self.may_close = asyncio.Event()
+
+    async def close(self) -> None:
+        await super().close()
+        if self.steps.count("close") == 2:
+            await self.may_close.wait()
+            self.steps.append("closed")
+
+
+async def test_an_output_that_is_aborted_again_is_closed_to_its_end() -> None:
+    """As one in whose place two others begin, or whose time is over just then."""
+    publisher = publisher_of(ClosesSlowly)
+    await until(lambda: publisher.destination.is_connected)
+    publisher.abort()
+    await until(lambda: steps_of(publisher).count("close") == 2)
+    publisher.abort()
+    output = publisher._output
+    assert isinstance(output, ClosesSlowly)
+    output.may_close.set()
+    await publisher.ended()
+    assert steps_of(publisher)[-1] == "closed"
+
+
 class OpensWhateverHappens(Steps):
     async def open(self) -> Session:
         self.steps.append("opening")
