@@ -17,7 +17,7 @@ from tests.support.media.packets import AUDIO_HEADER, VIDEO_HEADER, picture
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.hls import object_store, prefix_lock, spool
+from onair_encoder.publish.hls import leftovers, object_store, prefix_lock
 from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.storage_error import Changed
 from onair_encoder.publish.publisher import Publisher
@@ -162,8 +162,8 @@ class HlsInMemory:
 
     def another_agent(self) -> None:
         """What follows is of a process that begins with what is on disk."""
-        self._monkeypatch.setattr(spool, "SPOOL", self.disk)
-        self._monkeypatch.setattr(spool, "_leftovers", {})
+        self._monkeypatch.setattr(leftovers, "SPOOL", self.disk)
+        self._monkeypatch.setattr(leftovers, "_leftovers", {})
         self._monkeypatch.setattr(prefix_lock, "_PLACES", {})
 
     def wanted(self, id_: str = "archive", **storage: Any) -> ProgramDestination:

@@ -15,7 +15,7 @@ from tests.support.delivery.watched import Sent, Watched, assert_every_packet_on
 from tests.support.processes import command_lines, descendants
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
-from onair_encoder.publish.hls import spool
+from onair_encoder.publish.hls import leftovers
 from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
@@ -28,7 +28,7 @@ def encoders() -> list[list[str]]:
 
 
 async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "SPOOL", tmp_path / "spool")
+    monkeypatch.setattr(leftovers, "SPOOL", tmp_path / "spool")
     with LiveKitServer(tmp_path) as rooms:
         async with (
             FarEnd(tmp_path) as far_end,

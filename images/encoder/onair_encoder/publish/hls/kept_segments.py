@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import datetime as dt
 import hashlib
@@ -16,8 +15,20 @@ from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.prefix_lock import prefix_of
 
-PURGE_AFTER_S = 60.0
-"""By then every destination of a stored programme has been taken up again."""
+DISK_BYTES = 512 * 2**20
+"""Of all destinations of a pod together: half of the volume that they are on."""
+
+
+@dataclass
+class Budget:
+    """The disk space that spools share, with what was left and nobody has taken up yet."""
+
+    most_bytes: int = DISK_BYTES
+    used_bytes: int = 0
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.used_bytes > self.most_bytes
 
 
 def place_key(storage: ProgramStorage, broadcast: str) -> str:
@@ -102,33 +113,17 @@ def kept(folder: Path) -> list[Kept]:
     return found
 
 
-def _age(folder: Path) -> tuple[int, ...]:
-    """Sorts folders of spools by when they were begun: their names end with `.<pid>-<nanoseconds>-<n>`."""
-    _, _, begun = folder.name.rpartition(".")[2].partition("-")
-    return tuple(int(each) for each in begun.split("-") if each.isdecimal())
+def forget_others(folder: Path, found: list[Kept]) -> None:
+    """Removes all that is not whole, and the folder where nothing is: it would fill the disk bit by bit."""
+    known = {path for each in found for path in (each.path, each.path.with_suffix(".json"))}
+    with contextlib.suppress(OSError):
+        for each in [each for each in folder.iterdir() if each not in known]:
+            each.unlink()
+        if not found:
+            folder.rmdir()
 
 
-class Leftovers:
-    """Folders of a process that died, or a destination that was replaced, each under its place's key."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._folders = sorted(root.iterdir(), key=_age) if root.is_dir() else []
-
-    def take(self, key: str) -> list[Path]:
-        """The folders of a place, which belong to the caller from now on."""
-        taken = [each for each in self._folders if each.name.partition(".")[0] == key]
-        self._folders = [each for each in self._folders if each not in taken]
-        return taken
-
-    def add(self, folder: Path) -> None:
-        """Keeps what a destination has left to the one that replaces it."""
-        self._folders.append(folder)
-
-    def purge(self) -> None:
-        """Removes what nobody has taken."""
-        while self._folders:
-            shutil.rmtree(self._folders.pop(), ignore_errors=True)
-
-    def purge_soon(self) -> None:
-        asyncio.get_running_loop().call_later(PURGE_AFTER_S, self.purge)
+def remove(folders: list[Path]) -> None:
+    """With all that is in them."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

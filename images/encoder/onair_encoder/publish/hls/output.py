@@ -13,12 +13,12 @@ from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.drain import DrainTerms, drain
 from onair_encoder.publish.hls.kept_segments import place_key
+from onair_encoder.publish.hls.leftovers import spool_of
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock, prefix_of
 from onair_encoder.publish.hls.presentation import Presentation, Writer
 from onair_encoder.publish.hls.recording import Recording
-from onair_encoder.publish.hls.spool import spool_of
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.output import Output, Session
@@ -134,13 +134,20 @@ class _Storing:
         return True
 
     async def close(self) -> None:
+        time_is_over = self._time.done()
         self._time.cancel()
-        if self._storage.vod and not self._over:
-            # Aborted: the agent is about to be restarted
-            self._spool_writer.leave()
-        else:
-            self._spool_writer.close()
-        self._lock.release()
-        await self.upload.deletions.close()
-        with contextlib.suppress(Exception):
-            await asyncio.shield(self._store.close())
+        try:
+            if not self._storage.vod or self._over:
+                await self._spool_writer.close()
+            elif time_is_over:
+                # It was cancelled as it did not end by itself
+                self.upload.give_up()
+                await self._spool_writer.close()
+            else:
+                # Aborted: the agent is about to be restarted, or another destination goes on
+                await self._spool_writer.leave()
+        finally:
+            self._lock.release()
+            await self.upload.deletions.close()
+            with contextlib.suppress(Exception):
+                await asyncio.shield(self._store.close())

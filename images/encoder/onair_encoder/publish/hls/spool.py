@@ -4,62 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
-import os
-import shutil
-import time
 from collections import deque
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onair_crds.media.segmenter import Cut
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.paths import SPOOL
-from onair_encoder.publish.hls.kept_segments import Leftovers, forget, keep, keep_name, kept
+from onair_encoder.publish.hls.kept_segments import (
+    Budget,
+    forget,
+    forget_others,
+    keep,
+    keep_name,
+    kept,
+    remove,
+)
 
 MEMORY_BYTES = 8 * 2**20
 """Of one destination. While uploads keep up, nothing is written to disk."""
-DISK_BYTES = 512 * 2**20
-"""Of all destinations of a pod together: half of the volume that they are on."""
-
-
-@dataclass
-class Budget:
-    """The disk space that spools share."""
-
-    most_bytes: int = DISK_BYTES
-    used_bytes: int = 0
-
-
-BUDGET = Budget()
-_numbers = itertools.count()
-_leftovers: dict[Path, Leftovers] = {}
-"""Of this process' predecessor, by the folder of all spools."""
-
-
-def left(spool: Spool) -> None:
-    """Another destination of this process may go on with what a spool has left."""
-    for folder in spool.folders:
-        if leftovers := _leftovers.get(folder.parent):
-            leftovers.add(folder)
-
-
-def spool_of(key: str, most_s: float | None, *, keeps: bool = False) -> Spool:
-    """A spool in a folder of its own: a successor in the same place may begin while this one ends.
-
-    Args:
-        key: of destination and place.
-        keeps: what waits is kept for an agent that was restarted, but for the segment under way.
-    """
-    if SPOOL not in _leftovers:
-        _leftovers[SPOOL] = Leftovers(SPOOL)
-        _leftovers[SPOOL].purge_soon()
-    folder = SPOOL / f"{key}.{os.getpid()}-{time.monotonic_ns()}-{next(_numbers)}"
-    spool = Spool(folder, BUDGET, 0 if keeps else None, most_s, keeps=keeps)
-    for each in _leftovers[SPOOL].take(key):
-        spool.adopt(each)
-    return spool
 
 
 @dataclass
@@ -108,7 +71,8 @@ class Spool:
         self._unlisted: list[Path] = []
         """Notes of what is stored and not yet listed."""
         self._adopted: list[Path] = []
-        shutil.rmtree(folder, ignore_errors=True)
+        self._threads: set[asyncio.Task[None]] = set()
+        """That write to the folder, also after nobody waits for them any more."""
 
     @property
     def folders(self) -> list[Path]:
@@ -116,13 +80,24 @@ class Spool:
         return [*self._adopted, self._folder]
 
     def adopt(self, folder: Path) -> None:
-        """Takes what a spool of a process that died has kept; what comes next does not continue it."""
-        self._adopted.append(folder)
-        for each in kept(folder):
+        """Takes what a spool of a process that died has kept; what comes next does not continue it.
+
+        Where there is no room for all the oldest are dropped.
+        """
+        found = kept(folder)
+        forget_others(folder, found)
+        if found:
+            self._adopted.append(folder)
+        for each in found:
             self._waiting.append(Waiting(each.cut, each.size, 0, each.path, each.name))
             self.bytes += each.size
             self._budget.used_bytes += each.size
             self._broken = True
+        while self._budget.is_exceeded and (oldest := self._oldest_on_disk(list(self._waiting))):
+            self.drop(oldest)
+
+    def _oldest_on_disk(self, among: list[Waiting]) -> Waiting | None:
+        return next((each for each in among if each.path and each.size), None)
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -173,18 +148,29 @@ class Spool:
         """
         while self._budget.used_bytes + waiting.size > self._budget.most_bytes:
             # Never the first: it may be under way just now
-            oldest = next((each for each in list(self._waiting)[1:] if each.path and each.size), None)
+            oldest = self._oldest_on_disk(list(self._waiting)[1:])
             if oldest is None:
                 raise OSError("the spool is full")
             self.drop(oldest)
         path = self._path(waiting)
         self._budget.used_bytes += waiting.size
         try:
-            await asyncio.to_thread(keep, path, waiting.cut, waiting.cut.data)
+            await self._in_thread(lambda: keep(path, waiting.cut, waiting.cut.data))
         except BaseException:
             self._budget.used_bytes -= waiting.size
             raise
         waiting.cut, waiting.path = replace(waiting.cut, data=b""), path
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        """Waits for it; where that is cancelled it goes on all the same, and `settled` waits for it."""
+        task = asyncio.ensure_future(asyncio.to_thread(work))
+        self._threads.add(task)
+        task.add_done_callback(self._threads.discard)
+        await asyncio.shield(task)
+
+    async def settled(self) -> None:
+        """Waits until nothing is being written any more."""
+        await asyncio.gather(*self._threads, return_exceptions=True)
 
     def _path(self, waiting: Waiting) -> Path:
         return waiting.path or self._folder / f"{waiting.number:08}.ts"
@@ -220,7 +206,7 @@ class Spool:
         waiting.name = name
         if self._keeps:
             with contextlib.suppress(OSError):
-                await asyncio.to_thread(keep_name, self._path(waiting), waiting.cut, name)
+                await self._in_thread(lambda: keep_name(self._path(waiting), waiting.cut, name))
 
     def done(self, waiting: Waiting) -> None:
         """It is not needed any more, but for the note of what is stored."""
@@ -247,11 +233,14 @@ class Spool:
         while self._waiting:
             self.done(self._waiting[0])
 
-    def close(self) -> None:
-        """Frees memory and disk."""
-        self.clear()
-        for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
+    async def close(self) -> None:
+        """Frees memory and disk, once nothing is being written any more."""
+        while self._waiting:
+            self._free(self._waiting.popleft())
+        try:
+            await self.settled()
+        finally:
+            await asyncio.to_thread(remove, self.folders)
 
     def leave(self, rest: Iterable[Cut]) -> None:
         """Leaves on disk what waits, for the agent that follows.

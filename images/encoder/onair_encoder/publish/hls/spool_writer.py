@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from onair_crds.media.flv import Packet
 from onair_crds.media.segmenter import Cut, Segmenter
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.hls.spool import Spool, left
+from onair_encoder.publish.hls.leftovers import left
+from onair_encoder.publish.hls.spool import Spool
 
 
 class SpoolWriter:
@@ -45,17 +46,24 @@ class SpoolWriter:
             self._cuts.put_nowait(cut)
         await self._cuts.join()
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Ends, and leaves nothing behind."""
         self.stop()
         self._task.cancel()
-        self.spool.close()
+        await self.spool.close()
 
-    def leave(self) -> None:
-        """Ends; what waits, and what was cut so far, stays on disk for the agent that follows."""
+    async def leave(self) -> None:
+        """Ends; what waits, and what was cut so far, stays on disk for the agent that follows.
+
+        It is there before anything is waited for: the process may end at any time.
+        """
         self.stop()
         self._task.cancel()
         self.spool.leave(self._rest())
-        left(self.spool)
+        try:
+            await self.spool.settled()
+        finally:
+            left(self.spool)
 
     def _rest(self) -> Iterator[Cut]:
         while not self._cuts.empty():

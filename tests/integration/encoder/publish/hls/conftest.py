@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.delivery import storage_server
 
-from onair_encoder.publish.hls import spool
+from onair_encoder.publish.hls import leftovers
 
 
 @pytest.fixture(autouse=True)
@@ -17,4 +17,4 @@ def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def own_spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "SPOOL", tmp_path / "spool")
+    monkeypatch.setattr(leftovers, "SPOOL", tmp_path / "spool")

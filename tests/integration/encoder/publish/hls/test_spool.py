@@ -24,8 +24,9 @@ from tests.support.delivery.toxiproxy import Toxiproxy
 from tests.support.delivery.watched import Sent
 
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.hls import leftovers
 from onair_encoder.publish.hls import spool as spool_module
-from onair_encoder.publish.hls.spool import Budget
+from onair_encoder.publish.hls.kept_segments import Budget
 from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
@@ -98,7 +99,7 @@ async def test_a_recording_catches_up_after_the_network_was_too_slow(tmp_path: P
 async def test_a_full_spool_drops_the_oldest_as_a_discontinuity(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool_module, "BUDGET", Budget(300_000))
+    monkeypatch.setattr(leftovers, "BUDGET", Budget(300_000))
     monkeypatch.setattr(spool_module, "MEMORY_BYTES", 100_000)
     async with StorageServer(tmp_path) as server, live_program(1500) as fan_out:
         folder = server.bucket() / "archive"
@@ -131,7 +132,7 @@ async def test_an_agent_that_is_restarted_stores_what_its_predecessor_kept(
         await until(lambda: len(list(on_disk.rglob("*.json"))) >= 4, "segments are kept")
         publisher.abort()
         await until(publisher._task.done, "the agent has ended")
-        monkeypatch.setattr(spool_module, "_leftovers", {})
+        monkeypatch.setattr(leftovers, "_leftovers", {})
         await server.start()
         follower = hls_publisher(archive, fan_out)
         await until_connected(follower)

@@ -11,8 +11,8 @@ import pytest
 
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls import spool as spool_module
-from onair_encoder.publish.hls.kept_segments import Leftovers
-from onair_encoder.publish.hls.spool import Budget, Spool
+from onair_encoder.publish.hls.kept_segments import Budget
+from onair_encoder.publish.hls.spool import Spool
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
 
@@ -87,7 +87,7 @@ async def test_a_write_that_is_cancelled_takes_no_space(tmp_path: Path) -> None:
     writing.cancel()
     await asyncio.gather(writing, return_exceptions=True)
     assert writing.cancelled()
-    spool.close()
+    await spool.close()
     assert budget.used_bytes == 0
 
 
@@ -124,7 +124,7 @@ async def test_a_restarted_agent_stores_what_its_predecessor_kept(tmp_path: Path
         second.done(waiting)
     assert found == [(1, BEGAN, True), (3, BEGAN, True), (4, BEGAN, False), (9, BEGAN, True)]
     assert budget.used_bytes == 0
-    second.close()
+    await second.close()
     assert not await asyncio.to_thread(lambda: list(tmp_path.iterdir()))
 
 
@@ -167,37 +167,8 @@ async def test_a_spool_that_is_closed_leaves_nothing(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "key.1", Budget(), memory_bytes=0, keeps=True)
     await spool.put(cut(0))
     await spool.put(cut(1))
-    spool.close()
+    await spool.close()
     assert not (tmp_path / "key.1").exists()
-
-
-def test_leftovers_are_taken_by_their_place_alone_and_else_removed(tmp_path: Path) -> None:
-    for name in ("one.1", "one.2", "two.1"):
-        (tmp_path / name).mkdir()
-    leftovers = Leftovers(tmp_path)
-    assert [each.name for each in leftovers.take("one")] == ["one.1", "one.2"]
-    assert leftovers.take("one") == []
-    leftovers.purge()
-    assert {each.name for each in tmp_path.iterdir()} == {"one.1", "one.2"}
-    assert Leftovers(tmp_path / "none").take("one") == []
-
-
-async def test_leftovers_are_stored_in_the_order_of_their_age_each_after_a_hole(tmp_path: Path) -> None:
-    names = ["key.9-999-0", "key.10-1000-1", "key.8-1000-2", "key.11-20000-0"]
-    for number, name in enumerate(names):
-        predecessor = Spool(tmp_path / name, Budget(), memory_bytes=0)
-        for _ in range(3):
-            await predecessor.put(cut(number))
-    spool = Spool(tmp_path / "key.12-30000-0", Budget(), memory_bytes=0)
-    taken = Leftovers(tmp_path).take("key")
-    assert [each.name for each in taken] == names
-    for each in taken:
-        spool.adopt(each)
-    found = []
-    while waiting := spool.first:
-        found.append(((await spool.data(waiting))[0], waiting.cut.discontinuity))
-        spool.done(waiting)
-    assert found == [(number, first) for number in range(4) for first in (True, False)]
 
 
 async def test_on_a_full_disk_segments_wait_in_memory_and_no_part_of_one_is_left(

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from onair_crds.media.playlist import Playlist
+from onair_encoder.publish.hls.kept_segments import Budget
 from onair_encoder.publish.hls.object_store import StoredText
-from onair_encoder.publish.hls.spool import Budget, Spool
+from onair_encoder.publish.hls.spool import Spool
 from onair_encoder.publish.hls.upload import Upload
 
 BEFORE_WE_LOOK_AGAIN = 5
