@@ -51,7 +51,8 @@ class Segmenter:
         self._zero: dt.datetime | None = None
         """When time 0 was, by this segment's most punctual packet: those of the GOP so far come late."""
         self._broken = False
-        self._other_codecs = False
+        self._begins_anew = False
+        """With the next key frame, as there are other codecs or nothing was taken for a while."""
 
     def put(self, packet: Packet) -> Cut | None:
         """Takes a packet; returns the segment that ends where it begins."""
@@ -63,24 +64,24 @@ class Segmenter:
             known = self._configuration.get(packet.type)
             self._configuration[packet.type] = packet.body
             if known is not None and known != packet.body:
-                self._other_codecs = True
+                self._begins_anew = True
             else:
                 self._stream.pack(packet)
             return None
         cut = None
         if packet.keyframe:
             if self._first_ms is None:
-                if self._other_codecs:
+                if self._begins_anew:
                     self._restart_stream()
                 self._begin(packet)
-            elif self._other_codecs or packet.timestamp_ms - self._first_ms >= self.target_ms - TOLERANCE_MS:
+            elif self._begins_anew or packet.timestamp_ms - self._first_ms >= self.target_ms - TOLERANCE_MS:
                 cut = self._end(packet.timestamp_ms)
-                if self._other_codecs:
+                if self._begins_anew:
                     self._restart_stream()
                 self._begin(packet)
         if self._first_ms is None:
             return cut
-        if self._other_codecs and not packet.keyframe:
+        if self._begins_anew and not packet.keyframe:
             return cut  # of neither the old nor the new
         if len(self._data) > self._most_bytes:
             cut = self._end(self._last_ms + NOMINAL_FRAME_MS)
@@ -107,7 +108,7 @@ class Segmenter:
             self._stream.pack(self._script)
         for type_, body in self._configuration.items():
             self._stream.pack(Packet(type_, 0, body))
-        self._other_codecs = False
+        self._begins_anew = False
         self._broken = True
 
     def _end(self, at_ms: int) -> Cut:
@@ -119,7 +120,8 @@ class Segmenter:
         return cut
 
     def flush(self) -> Cut | None:
-        """The segment that was begun, as long as it is now; None where none was."""
+        """The segment that was begun, as long as it is now; None where none was. What follows begins anew."""
+        self._begins_anew = True
         if self._first_ms is None or not self._data:
             return None
         return self._end(self._last_ms + NOMINAL_FRAME_MS)

@@ -55,6 +55,17 @@ def test_other_codecs_begin_another_segment_with_a_discontinuity() -> None:
     assert segmenter.flush() is None
 
 
+def test_what_is_taken_again_after_a_flush_has_times_of_its_own() -> None:
+    """As where a recording ends within a GOP and goes on before the next."""
+    segmenter, gop = Segmenter(2000, lambda: BEGAN), packets(1.6, gop_s=2.0)
+    cuts(segmenter, gop)
+    segmenter.flush()
+    (again,) = cuts(segmenter, gop + packets(0.4, header=AVC_HEADER, start_ms=2000))
+    (fresh,) = cuts(Segmenter(2000, lambda: BEGAN), gop + packets(0.4, header=AVC_HEADER, start_ms=2000))
+    assert again.data == fresh.data
+    assert (again.discontinuity, fresh.discontinuity) == (True, False)
+
+
 def test_codecs_that_change_before_the_first_key_frame_cost_no_frame() -> None:
     segmenter = Segmenter(2000, lambda: BEGAN)
     segmenter.put(Packet(VIDEO, 0, AVC_HEADER))

@@ -131,6 +131,8 @@ class _Storing:
         self._presentation.update(storage)
         self._spool_writer.segmenter.target_ms = storage.segment_duration_ms
         self._spool_writer.spool.most_s = self._presentation.spool_s
+        # A recording that was complete may be longer now
+        self._spool_writer.ready.set()
         return True
 
     async def close(self) -> None:

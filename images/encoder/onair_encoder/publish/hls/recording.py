@@ -35,6 +35,8 @@ class Recording(Presentation):
         self._tails: list[str] = []
         """That are of no more use once a playlist is stored."""
         self._stored_at, self._stored_bytes = 0.0, 0
+        self._stored_end = False
+        """Who reads the stored playlist takes it for the whole recording."""
         self._looked_at, self._holes_s = 0, 0.0
         """Segments that were looked at, and the holes between them."""
 
@@ -86,8 +88,8 @@ class Recording(Presentation):
             self._tails.append(self.tail_of(text))
 
     def is_playlist_due(self, now: float, *, last: bool) -> bool:
-        """Ever less often as it grows, but always at its end."""
-        if self.playlist.ended:
+        """Ever less often as it grows, but always at its end, and where it goes on after one."""
+        if self.playlist.ended or self._stored_end:
             return True
         pause_s = self._stored_bytes / PLAYLIST_BYTES_PER_S
         return now >= self._stored_at + (pause_s if last else max(pause_s, BEHIND_PLAYLIST_S))
@@ -95,6 +97,7 @@ class Recording(Presentation):
     def playlist_stored(self, now: float, size: int) -> None:
         super().playlist_stored(now, size)
         self._stored_at, self._stored_bytes = now, size
+        self._stored_end = self.playlist.ended
 
     def withdraw(self, others: str) -> list[str]:
         self._tail_withdrawn = True

@@ -23,8 +23,15 @@ class SpoolWriter:
         if spool.first:
             self.ready.set()
         self._task = asyncio.create_task(self._keep(), name="spool")
-        for packet in fan_out.subscribe(self):
-            self.packet(packet)
+        self._takes = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Takes packets; again, where it was stopped."""
+        if not self._takes:
+            self._takes = True
+            for packet in self._fan_out.subscribe(self):
+                self.packet(packet)
 
     def packet(self, packet: Packet) -> None:
         if cut := self.segmenter.put(packet):
@@ -38,6 +45,7 @@ class SpoolWriter:
 
     def stop(self) -> None:
         """Takes no more packets."""
+        self._takes = False
         self._fan_out.unsubscribe(self)
 
     async def flush(self) -> None:

@@ -98,10 +98,11 @@ class Upload:
         stopped = asyncio.create_task(self._destination.stop.wait())
         try:
             while True:
+                if not self._presentation.complete:
+                    self._spool_writer.begin()
                 await self._store_waiting()
                 if self._presentation.complete:
                     await self._end_early()
-                    return
                 if self._destination.stop.is_set():
                     return
                 ready = asyncio.create_task(self._spool_writer.ready.wait())
@@ -135,15 +136,15 @@ class Upload:
                 await asyncio.sleep(RETRY_S)
 
     async def _end_early(self) -> None:
-        """The recording is complete while the show goes on."""
-        self._spool_writer.stop()
-        await self._spool_writer.flush()
-        self._spool_writer.spool.clear()
-        self._count()
-        await self._store_end()
+        """The recording is complete while the show goes on, until it may be longer."""
+        if not self._presentation.playlist.ended:
+            self._spool_writer.stop()
+            await self._spool_writer.flush()
+            self._spool_writer.spool.clear()
+            self._count()
+            await self._store_end()
         seconds = self._presentation.storage.max_duration_ms / 1000
         self._destination.disconnected(f"the recording has its longest duration of {seconds:g} s")
-        await self._destination.stop.wait()
 
     async def _store_waiting(self) -> None:
         spool, presentation = self._spool_writer.spool, self._presentation
@@ -292,8 +293,7 @@ class Upload:
 
 async def _to_its_end(thread: Coroutine[Any, Any, None]) -> None:
     """Waits for a thread also when cancelled: it runs on, and must not do so beside the next attempt."""
-    task = asyncio.ensure_future(thread)
     try:
-        await asyncio.shield(task)
+        await asyncio.shield(task := asyncio.ensure_future(thread))
     finally:
         await task
