@@ -206,6 +206,8 @@ class DestinationStatus(Status):
     """When connect last changed."""
     last_error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
     """What went wrong last; cleared on connection. Never holds a key."""
+    recording_missing_ms: Annotated[int, Field(ge=0)] | None = None
+    """Milliseconds of its last broadcast that a recording lacks; absent where it lacks nothing."""
 
 
 class Destination(Resource):

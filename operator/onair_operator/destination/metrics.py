@@ -1,4 +1,4 @@
-"""Metrics of destinations: what their recordings lack, as their conditions say it."""
+"""Metrics of destinations: what their recordings lack, as their status has it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from prometheus_client.registry import Collector
 
 from onair_crds.kube.store import Store
 from onair_operator.cluster.watched_kinds import DESTINATION
-from onair_operator.destination.recording import missing_s
 
 
 class RecordingCollector(Collector):
@@ -27,8 +26,9 @@ class RecordingCollector(Collector):
             labels=["destination"],
         )
         for entry in self.store.entries(DESTINATION) if self.store else []:
-            if lacks_s := missing_s(entry.status.get("conditions") or []):
-                missing.add_metric([entry.name], lacks_s)
+            lacks_ms = entry.status.get("recordingMissingMs")
+            if isinstance(lacks_ms, int) and lacks_ms:
+                missing.add_metric([entry.name], lacks_ms / 1000)
         yield missing
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Iterable
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.base import Condition
-from onair_crds.shapes import Document
 
 RECORDING_INCOMPLETE = "RecordingIncomplete"
-_LACKS = re.compile(r"the recording lacks ([0-9]+\.[0-9]) s ")
 
 
 def with_recording(
@@ -39,8 +35,11 @@ def with_recording(
     return [*others, incomplete]
 
 
-def missing_s(conditions: Iterable[Document]) -> float:
-    """The seconds that the condition names; 0 where there is none."""
-    message = next((str(c.get("message")) for c in conditions if c.get("type") == RECORDING_INCOMPLETE), "")
-    found = _LACKS.match(message)
-    return float(found[1]) if found else 0.0
+def missing_ms(before: int | None, missing_s: float | None) -> int | None:
+    """The figure of the condition; None where nothing is missing.
+
+    Args:
+        before: the figure so far, which stays where none is known.
+        missing_s: as in `with_recording`.
+    """
+    return before if missing_s is None else round(missing_s * 1000) or None

@@ -12,7 +12,7 @@ from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
 from onair_operator.destination.conflict import CONFLICTED
 from onair_operator.destination.program import KEPT_REASONS, Refusal
-from onair_operator.destination.recording import with_recording
+from onair_operator.destination.recording import missing_ms, with_recording
 from onair_operator.specs.ready import Verdict, with_ready
 
 
@@ -67,6 +67,7 @@ def destination_status(
         connect=connect,
         since=since,
         last_error=last_error[:MAX_TEXT] if last_error else None,
+        recording_missing_ms=missing_ms(before.recording_missing_ms, delivery.missing_s),
     )
 
 
@@ -113,4 +114,5 @@ def _undelivered(
         connect=ConnectState.DISCONNECTED,
         since=before.since if disconnected and before.since else format_time(now),
         last_error=verdict.message[:MAX_TEXT],
+        recording_missing_ms=before.recording_missing_ms,
     )

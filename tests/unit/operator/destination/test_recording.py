@@ -9,16 +9,18 @@ from tests.support.worlds import NOW, delivering, destination, encoder, on_air, 
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.base import Condition
+from onair_crds.resources.destination import DestinationStatus
 from onair_crds.shapes import Document
+from onair_operator.destination.status import status_without_project
 from onair_operator.encoder.observed import reported
 
 
-def incomplete(missing_s: float | None, before: list[Document] | None = None, **more: Any) -> list[Condition]:
-    """That condition after a look at an encoder that reports so many seconds; None reports nothing."""
+def status_after(missing_s: float | None, before: Document | None = None, **more: Any) -> DestinationStatus:
+    """After a look at an encoder that reports so many seconds; None reports nothing."""
     state = delivering().model_copy(update={"missing_s": missing_s or 0.0})
     show = project(status={"broadcast": on_air(**more)})
     reported = [] if missing_s is None else [state]
-    status = {"conditions": before or [], "connect": "Disconnected"}
+    status = {"connect": "Disconnected", **(before or {})}
     observed = world(
         show,
         pods=[pod()],
@@ -26,6 +28,12 @@ def incomplete(missing_s: float | None, before: list[Document] | None = None, **
         encoders=[encoder(destinations=reported)],
     )
     (after,) = destination_statuses(observed).values()
+    return after
+
+
+def incomplete(missing_s: float | None, before: list[Document] | None = None, **more: Any) -> list[Condition]:
+    """That condition after such a look."""
+    after = status_after(missing_s, {"conditions": before or []}, **more)
     return [each for each in after.conditions if each.type == "RecordingIncomplete"]
 
 
@@ -44,6 +52,16 @@ def test_it_stays_after_the_broadcast_and_goes_with_the_next() -> None:
     before = stored(incomplete(12.0))
     assert stored(incomplete(None, before)) == before, "the encoder has not reported yet, or is gone"
     assert incomplete(0.0, before) == []
+
+
+def test_its_figure_is_a_number_of_the_status_for_as_long_as_the_condition_is_there() -> None:
+    assert status_after(0.0).recording_missing_ms is None
+    before = status_after(12.04)
+    assert before.recording_missing_ms == 12_040
+    assert status_after(None, {"recordingMissingMs": 12_040}).recording_missing_ms == 12_040
+    assert status_after(0.0, before.manifest()).recording_missing_ms is None
+    recorded = destination(status=before.manifest())
+    assert status_without_project(recorded, NOW).recording_missing_ms == 12_040
 
 
 def test_its_transition_time_is_that_of_the_first_loss() -> None:
