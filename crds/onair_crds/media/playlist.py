@@ -14,7 +14,10 @@ from onair_crds.contract.times import format_time
 VERSION = 3
 LEAST_TARGETS = 3
 """A sliding window is no shorter than so many target durations (section 6.2.2)."""
-_DURATION = re.compile(r"#EXTINF:([0-9.]+)")
+_DURATION = re.compile(r"#EXTINF:([0-9]{1,6}(?:\.[0-9]{0,9})?),")
+_NUMBER = re.compile(r"[0-9]{1,15}")
+LONGEST_S = 100_000
+"""No segment of ours is longer: a playlist that says more is none of ours, and nobody is to wait so long."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ class _Parsed:
 
     @classmethod
     def of(cls, text: str) -> _Parsed | None:
-        """None where the text is no playlist with segments."""
+        """None where the text is no playlist with segments, or one that another program has written badly."""
         lines = text.splitlines()
         if not lines or lines[0] != "#EXTM3U":
             return None
@@ -168,26 +171,38 @@ class _Parsed:
         known = next_one = Segment("", 0.0, dt.datetime.fromtimestamp(0, dt.UTC))
         for line in lines[1:]:
             tag, _, value = line.partition(":")
-            number = int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0
+            number = int(value) if _NUMBER.fullmatch(value) else 0
             if tag == "#EXT-X-MEDIA-SEQUENCE":
                 parsed.media_sequence = number
             elif tag == "#EXT-X-DISCONTINUITY-SEQUENCE":
                 parsed.discontinuity_sequence = number
             elif tag == "#EXT-X-TARGETDURATION":
+                if number > LONGEST_S:
+                    return None
                 parsed.target_s = number
             elif line == "#EXT-X-DISCONTINUITY":
                 next_one = replace(next_one, discontinuity=True)
             elif tag == "#EXT-X-PROGRAM-DATE-TIME":
-                try:
-                    next_one = replace(next_one, began=dt.datetime.fromisoformat(value))
-                except ValueError:
+                if (began := _utc(value)) is None:
                     return None
-            elif found := _DURATION.match(line):
+                next_one = replace(next_one, began=began)
+            elif tag == "#EXTINF":
+                if (found := _DURATION.match(line)) is None:
+                    return None
                 next_one = replace(next_one, duration_s=float(found[1]))
             elif line and not line.startswith("#"):
                 parsed.segments.append(replace(next_one, name=line))
                 next_one = known
         return parsed if parsed.segments else None
+
+
+def _utc(text: str) -> dt.datetime | None:
+    """None where it is no time, or one without its zone."""
+    try:
+        time = dt.datetime.fromisoformat(text)
+        return time.astimezone(dt.UTC) if time.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _is_of(name: str, prefix: str) -> bool:
