@@ -28,7 +28,6 @@ _TRANSIENT = {
     "QuotaExceeded": "the storage is full",
     "XMinioStorageFull": "the storage is full",
     "InsufficientStorage": "the storage is full",
-    "EntityTooLarge": "the storage refuses a segment of this size",
     "RequestTimeTooSkewed": "the clocks of the encoder and of {server} differ",
     "SlowDown": "{server} asks to slow down",
     "ServiceUnavailable": "{server} is not available",
@@ -38,6 +37,10 @@ _TRANSIENT = {
 
 class NotReadable(SessionError):
     """An object may not be read, or does not exist: storages do not distinguish the two."""
+
+
+class TooLarge(SessionError):
+    """The storage, or a proxy before it, takes no object of this size, however often it is sent."""
 
 
 class Changed(SessionError):
@@ -56,6 +59,8 @@ def error_code(text: str) -> str:
 
 def storage_error(status: int, code: str, storage: ProgramStorage, server: str) -> SessionError:
     """From an error response."""
+    if code == "EntityTooLarge" or status == 413:
+        return TooLarge("the storage refuses a segment of this size")
     known = {"bucket": storage.bucket, "region": storage.region, "server": server}
     if code in _PERMANENT:
         return SessionError(_PERMANENT[code].format(**known), permanent=True)

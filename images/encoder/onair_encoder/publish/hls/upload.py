@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine
-from typing import Any
 
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.hls.cancellation import to_its_end, unless
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
@@ -18,7 +17,7 @@ from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.spool import Waiting
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
-from onair_encoder.publish.hls.storage_error import NotReadable
+from onair_encoder.publish.hls.storage_error import NotReadable, TooLarge
 
 
 class Upload:
@@ -68,7 +67,7 @@ class Upload:
             self._presentation.resume_unread()
         else:
             tail = await self._read_tail(text)
-            await _to_its_end(asyncio.to_thread(self._presentation.resume, text, tail))
+            await to_its_end(asyncio.to_thread(self._presentation.resume, text, tail))
             self._spool_writer.spool.skip_listed(self._presentation.playlist.names())
         self._resumed = True
 
@@ -172,27 +171,16 @@ class Upload:
             log("hls.segment-unreadable", id=self._destination.wanted.id, error=str(error))
             spool.drop(waiting)
             return False
-        await self._unless_closing(self._store.put_segment(name, data))
+        try:
+            await unless(self._closing, self._store.put_segment(name, data))
+        except TooLarge:
+            # Whatever comes after it would wait for ever
+            spool.drop(waiting)
+            raise
         await spool.stored(waiting, name)
         self._destination.counters.sent_bytes += len(data)
         self._destination.sent(len(data))
         return True
-
-    async def _unless_closing(self, storing: Coroutine[Any, Any, None]) -> None:
-        """
-        Raises:
-            SessionError: it was cancelled, as the time to end is nearly over.
-        """
-        task, closing = asyncio.ensure_future(storing), asyncio.ensure_future(self._closing.wait())
-        try:
-            await asyncio.wait({task, closing}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise SessionError("the end of the recording could not be stored in time")
-            task.result()
-        finally:
-            for each in (task, closing):
-                each.cancel()
-            await asyncio.gather(task, closing, return_exceptions=True)
 
     async def _store_playlist(self, *, last: bool) -> None:
         """Stores the playlist if it is due, then deletes segments that it no longer needs.
@@ -289,11 +277,3 @@ class Upload:
     def give_up(self) -> None:
         """What waits will not be stored any more, and is missing where no other encoder has it."""
         self._count(given_up=not self._displaced)
-
-
-async def _to_its_end(thread: Coroutine[Any, Any, None]) -> None:
-    """Waits for a thread also when cancelled: it runs on, and must not do so beside the next attempt."""
-    try:
-        await asyncio.shield(task := asyncio.ensure_future(thread))
-    finally:
-        await task

@@ -20,6 +20,8 @@ STORAGE = ProgramStorage(region="eu-west-1", bucket="shows", access_key="AK", se
         (400, "ExpiredToken", "the session token has expired", True),
         (301, "PermanentRedirect", "bucket shows is not in region eu-west-1", True),
         (403, "RequestTimeTooSkewed", "the clocks of the encoder and of host differ", False),
+        (400, "EntityTooLarge", "the storage refuses a segment of this size", False),
+        (413, "", "the storage refuses a segment of this size", False),
         (507, "", "the storage is full", False),
         (503, "SlowDown", "host asks to slow down", False),
         (500, "", "host responded with 500", False),
