@@ -12,6 +12,8 @@ from onair_encoder.publish.tls import client_context
 
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
+NEXT_ADDRESS_S = 0.25
+"""Another address of a name is tried beside one that does not respond (RFC 8305, section 5)."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -74,6 +76,7 @@ class RtmpAddress:
                 ssl=context,
                 server_hostname=self.host if context else None,
                 limit=STREAM_BUFFER_LIMIT,
+                happy_eyeballs_delay=NEXT_ADDRESS_S,
             )
         except OSError as error:
             if self.scheme == "rtmps" and isinstance(error, ConnectionResetError | ssl.SSLEOFError):

@@ -21,7 +21,11 @@ from typing import Any
 from onair_encoder.publish.srt import libsrt
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES, SrtError, SrtSocket
 
-CONNECT_TIMEOUT_MS = 5000
+CONNECT_TIMEOUT_MS, CONNECTS_MS = 5000, 9000
+"""For one address of a name, and for all of them: the agent waits for ten seconds."""
+MOST_ADDRESSES = 3
+TIMED_OUT = 16
+"""SRT_REJ_TIMEOUT"""
 PEER_IDLE_TIMEOUT_MS = 40_000
 """libsrt's own timeout, above those of all destinations: the agent watches these."""
 FIRST_BYTES_PER_S, BYTES_PER_S = 12_500_000, 125_000_000
@@ -62,17 +66,38 @@ class Sender:
         self._leave()
 
     def _connect(self) -> None:
-        settings, srt = self._settings, self._socket
+        settings = self._settings
         try:
             found = socket.getaddrinfo(settings["host"], settings["port"], type=socket.SOCK_DGRAM)
         except socket.gaierror as error:
             report(name=error.errno)
             end(1)
-        family, _, _, _, address = found[0]
+        addresses = found[:MOST_ADDRESSES]
+        timeout_ms = min(CONNECT_TIMEOUT_MS, CONNECTS_MS // len(addresses))
+        for number, (family, _, _, _, address) in enumerate(addresses, 1):
+            try:
+                self._connect_to(family, str(address[0]), int(address[1]), timeout_ms)
+                return
+            except SrtError as error:
+                nobody_there = error.reject in (0, TIMED_OUT)
+                if number < len(addresses) and nobody_there:
+                    # As of IPv6 where the network has none
+                    self._socket.shut()
+                    self._socket = SrtSocket()
+                    continue
+                report(rejected=error.reject, error=error.error)
+                end(1)
+
+    def _connect_to(self, family: int, host: str, port: int, timeout_ms: int) -> None:
+        """
+        Raises:
+            SrtError: the session could not be had.
+        """
+        settings, srt = self._settings, self._socket
         # A session with a passphrase on one side alone is refused: nobody could play its stream.
         options: list[tuple[int, int | str]] = [
             (libsrt.SENDER, 1),
-            (libsrt.CONNTIMEO, CONNECT_TIMEOUT_MS),
+            (libsrt.CONNTIMEO, timeout_ms),
             (libsrt.PEERIDLETIMEO, PEER_IDLE_TIMEOUT_MS),
             (libsrt.LATENCY, settings["latency"]),
             (libsrt.ENFORCEDENCRYPTION, 1),
@@ -81,14 +106,10 @@ class Sender:
             options += (libsrt.PBKEYLEN, settings["pbkeylen"]), (libsrt.PASSPHRASE, settings["passphrase"])
         if settings["streamid"]:
             options.append((libsrt.STREAMID, settings["streamid"]))
-        try:
-            for option, value in options:
-                srt.set(option, value)
-            srt.set_bandwidth(FIRST_BYTES_PER_S)
-            srt.connect(family, str(address[0]), int(address[1]))
-        except SrtError as error:
-            report(rejected=error.reject, error=error.error)
-            end(1)
+        for option, value in options:
+            srt.set(option, value)
+        srt.set_bandwidth(FIRST_BYTES_PER_S)
+        srt.connect(family, host, port)
 
     def _pass_on(self) -> None:
         rest = b""

@@ -1,0 +1,108 @@
+"""Which address of a listener's name a sender takes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import socket
+from typing import Any
+
+import pytest
+
+from onair_encoder.publish.srt import libsrt, sender
+from onair_encoder.publish.srt.libsrt import SrtError
+from onair_encoder.publish.srt.refusals import NO_SERVER
+
+V6, V4 = "2001:db8::1", "192.0.2.1"
+SETTINGS = {
+    "host": "a.example",
+    "port": 9000,
+    "streamid": "s",
+    "latency": 120,
+    "pbkeylen": 16,
+    "passphrase": "",
+}
+
+
+class Sockets:
+    """Stands in for libsrt's sockets: one connects to an address, or fails as a test says."""
+
+    def __init__(self, failures: dict[str, SrtError]) -> None:
+        self.failures = failures
+        self.tried: list[str] = []
+        self.timeouts_ms: list[object] = []
+        self.open = 0
+
+    def __call__(self) -> Sockets:
+        self.open += 1
+        return self
+
+    def set(self, option: int, value: object) -> None:
+        if option == libsrt.CONNTIMEO:
+            self.timeouts_ms.append(value)
+
+    def set_bandwidth(self, _: int) -> None:
+        return
+
+    def connect(self, _: int, host: str, port: int) -> None:
+        self.tried.append(host)
+        if error := self.failures.get(host):
+            raise error
+
+    def shut(self) -> None:
+        self.open -= 1
+
+
+class Ended(Exception):
+    """In place of the process' end."""
+
+
+def connect(
+    monkeypatch: pytest.MonkeyPatch, addresses: list[str], failures: dict[str, SrtError]
+) -> tuple[Sockets, list[dict[str, Any]]]:
+    """What a sender of a name with these addresses tries, and what it reports."""
+    sockets = Sockets(failures)
+    reports: list[dict[str, Any]] = []
+
+    def end(code: int = 0) -> None:
+        raise Ended(code)
+
+    found = [(socket.AF_INET, socket.SOCK_DGRAM, 17, "", (each, 9000)) for each in addresses]
+    monkeypatch.setattr(sender, "SrtSocket", sockets)
+    monkeypatch.setattr(sender, "report", lambda **report: reports.append(report))
+    monkeypatch.setattr(sender, "end", end)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    line = json.dumps(SETTINGS).encode() + b"\n"
+    with contextlib.suppress(Ended):
+        sender.Sender(io.BufferedReader(io.BytesIO(line)))._connect()
+    return sockets, reports
+
+
+SILENT, REFUSED = SrtError(NO_SERVER, 16), SrtError(1002, 1401)
+
+
+def test_where_one_address_is_silent_the_next_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    sockets, reports = connect(monkeypatch, [V6, V4], {V6: SILENT})
+    assert (sockets.tried, reports) == ([V6, V4], [])
+    assert sockets.timeouts_ms == [4500, 4500], "both fit in the time that the agent waits"
+    assert sockets.open == 1
+
+
+def test_a_refusal_is_one_whatever_other_addresses_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    sockets, reports = connect(monkeypatch, [V6, V4], {V6: REFUSED})
+    assert sockets.tried == [V6]
+    assert reports == [{"rejected": 1401, "error": 1002}]
+
+
+def test_where_all_are_silent_the_last_one_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = [V6, V4, "192.0.2.2", "192.0.2.3"]
+    sockets, reports = connect(monkeypatch, addresses, dict.fromkeys(addresses, SILENT))
+    assert sockets.tried == addresses[:3]
+    assert sum(int(str(each)) for each in sockets.timeouts_ms) <= 9000
+    assert reports == [{"rejected": 16, "error": NO_SERVER}]
+
+
+def test_a_single_address_has_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    sockets, _ = connect(monkeypatch, [V4], {})
+    assert sockets.timeouts_ms == [5000]
