@@ -120,9 +120,7 @@ class _Runtime:
         rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
         page_tokens = PageTokens(page_key, settings.token_issuer)
         providers = RtcProviders(settings.rtc)
-        world = World(
-            self._store, fleet, self._nodes, providers, gateways, rooms, page_tokens=page_tokens
-        )
+        world = World(self._store, fleet, self._nodes, providers, gateways, rooms, page_tokens=page_tokens)
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)

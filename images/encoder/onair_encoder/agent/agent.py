@@ -125,7 +125,7 @@ class Agent:
         self.switch.want(program)
         framerate = program.video.framerate
         self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(
-            framerate, self._browser.paint_delays_ms
+            framerate, self.page.paint_delays_ms
         )
         await self._want_pipeline(ffmpeg_command(program))
 

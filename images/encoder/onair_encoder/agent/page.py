@@ -44,6 +44,11 @@ class Page:
         """The page is on the screen, and what it draws at first is up."""
         return self._browser.loaded and self.scene.ready
 
+    @property
+    def paint_delays_ms(self) -> list[float]:
+        """How long what the page paints takes to the screen, see `BrowserClient`."""
+        return self._browser.paint_delays_ms
+
     def error(self, *, on_slate: bool) -> str | None:
         """Why the page cannot be shown, in words; None while it is."""
         if self._browser.loaded and not self.scene.ready and on_slate:

@@ -17,6 +17,7 @@ SCHEMAS = schemas()
 CALLS = [each for each in OPERATIONS if not isinstance(each, StreamOperation)]
 
 KNOWN = (
+    "resourceVersion",  # an extra of events, which the public message has no number for
     "composition.studioRenderer",  # of newer clients; no resource has it yet
     "address.rtmpPush.streamId",  # one schema describes both kinds of push
     "address.srtPush.key",

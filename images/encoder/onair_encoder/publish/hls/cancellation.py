@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from onair_encoder.publish.session_error import SessionError
+from onair_crds.session_error import SessionError
 
 
 async def to_its_end(thread: Coroutine[Any, Any, None]) -> None:

@@ -16,11 +16,11 @@ from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.hls.address import BucketAddress
 from onair_encoder.publish.hls.request_body import RequestBody
 from onair_encoder.publish.hls.request_progress import Clock, RequestProgress, ResponseTimeout
 from onair_encoder.publish.hls.signing import Signer
-from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.tls import client_context
 
 CONNECT_TIMEOUT_S = 5.0

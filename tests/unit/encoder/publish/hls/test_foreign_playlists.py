@@ -7,10 +7,10 @@ import datetime as dt
 import pytest
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.presentation import Presentation, Writer
 from onair_encoder.publish.hls.recording import Recording
-from onair_encoder.publish.hls.segmenter import Cut
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 STORAGE = ProgramStorage(region="r", bucket="shows", access_key="AK", secret_key="s3cret")

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from tests.support.delivery.hls_in_memory import HlsInMemory
 
+from onair_crds.media.segmenter import Cut
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls import drain, leftovers
 from onair_encoder.publish.hls import spool as spool_module
 from onair_encoder.publish.hls.kept_segments import Budget
 from onair_encoder.publish.hls.leftovers import Leftovers
 from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.hls.segmenter import Cut
 from onair_encoder.publish.hls.spool import Spool
 from onair_encoder.publish.hls.upload import Upload
-from onair_encoder.publish.session_error import SessionError
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, 0, 123000, tzinfo=dt.UTC)
 

@@ -6,8 +6,8 @@ import pytest
 from tests.support.delivery.bucket import names
 from tests.support.delivery.hls_in_memory import HlsInMemory
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.storage_error import TooLarge
-from onair_encoder.publish.session_error import SessionError
 
 SECOND = "00000001."
 TOO_LARGE = TooLarge("the storage refuses a segment of this size")

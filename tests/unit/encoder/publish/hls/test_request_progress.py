@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.support.delivery.hand_clock import HandClock
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls import request_progress
 from onair_encoder.publish.hls.request_progress import LEAST_S, LOOK_S, RequestProgress, ResponseTimeout
-from onair_encoder.publish.session_error import SessionError
 
 FROZEN_S = 3600.0
 LOOKS = round(LEAST_S / LOOK_S)

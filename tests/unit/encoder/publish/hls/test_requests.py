@@ -10,9 +10,9 @@ from aiohttp import web
 from tests.support.delivery.hand_clock import HandClock
 
 from onair_crds.contract.program import ProgramStorage
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.request_progress import LEAST_S, LOOK_S
 from onair_encoder.publish.hls.requests import BucketRequests
-from onair_crds.session_error import SessionError
 
 PARTS = 8
 LOOKS = round(LEAST_S / LOOK_S)
