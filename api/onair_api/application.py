@@ -43,6 +43,7 @@ from onair_api.live.room.admission import RoomAdmission
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.live.room.service import Rooms
+from onair_api.live.source.assigned_ingest import AssignedIngest
 from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.record import SourceRecords
 from onair_api.live.source.service import Sources
@@ -100,7 +101,8 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
     guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url)
     stream_keys = StreamKeys(cluster, credentials)
-    source_records = SourceRecords(stream_keys, settings.ingest.addresses(settings.release_namespace))
+    ingest = AssignedIngest(cluster.view, settings.ingest, settings.release_namespace)
+    source_records = SourceRecords(stream_keys, ingest.now)
     records = ProjectRecords(cluster.view, credentials, guest_codes, source_records)
     limits = settings.limits
     room_values = KeptValues(settings.redis.url)

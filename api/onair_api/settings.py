@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from onair_crds.contract.ingest import Ingest, cluster_ingest
+from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
@@ -80,19 +80,21 @@ class GatewaySettings(Part):
 
 class IngestSettings(Part):
     rtmp_base_url: Annotated[str, Field(pattern=r"^(rtmps?://\S+)?$")] = ""
-    """Where RTMP sources are pushed to: server and application. Empty: the service within the cluster."""
+    """Where RTMP sources are pushed to: server and application. Empty: as found, else within the cluster."""
     srt_base_url: Annotated[str, Field(pattern=r"^(srt://\S+)?$")] = ""
-    """Where SRT sources are pushed to. Empty: the service within the cluster."""
+    """Where SRT sources are pushed to. Empty: likewise."""
+    found: bool = False
+    """Whether the operator looks for addresses that no value gives, outside of the cluster."""
 
     gateways: list[GatewaySettings] = []
     """Of all regions. None: nothing is previewed by HLS."""
     hook_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
     """Port that gateways of ingest ask at who may publish; 0 takes a free one. Absent: nobody may."""
 
-    def addresses(self, namespace: str) -> Ingest:
-        """The configured addresses, else those of the service in the release's namespace."""
-        default = cluster_ingest(namespace)
-        return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
+    def addresses(self, namespace: str, found: FoundAddresses | None = None) -> Ingest:
+        """The configured addresses, else those that were found, or that the service has in the cluster."""
+        default = found_ingest(found) if self.found else cluster_ingest(namespace)
+        return default.with_values(self.rtmp_base_url, self.srt_base_url)
 
 
 class RoomSecretSettings(Part):

@@ -227,6 +227,11 @@ class ReconcileLoop:
             if source:
                 self._queue.add(Key(SOURCE, source))
 
+    def ingest_moved(self) -> None:
+        """Asks for a look at every source, as other addresses of ingest were found."""
+        for entry in self._store.entries(SOURCE):
+            self._queue.add(Key(SOURCE, entry.name))
+
     async def run(self, world: World, applier: Applier, resync: Resync) -> None:
         """Looks at every key once and from then on at those that change; ends only when cancelled."""
         self._world = world
@@ -235,6 +240,7 @@ class ReconcileLoop:
                 tasks.create_task(self._look_at_all())
                 tasks.create_task(self._watch_nodes(world))
                 tasks.create_task(world.rooms.run())
+                tasks.create_task(world.ingest_addresses.run())
                 for _ in range(WORKERS):
                     tasks.create_task(self._work(world, applier, resync))
         finally:

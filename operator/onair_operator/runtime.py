@@ -21,6 +21,7 @@ from onair_crds.runtime.probes import ProbeServer
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.closing_namespace import release_projects
 from onair_operator.cluster.event_recorder import EventRecorder
+from onair_operator.cluster.ingest_addresses import IngestAddresses
 from onair_operator.cluster.ingest_secret import ingest_secret
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
@@ -118,9 +119,24 @@ class _Runtime:
         access = RoomAccess(server.url, server.credentials, self._has_room) if server else None
         gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access)
         rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
-        page_tokens = PageTokens(page_key, settings.token_issuer)
+        addresses = IngestAddresses(
+            client,
+            settings.release_namespace,
+            settings.ingest.services,
+            self._reconcile.ingest_moved,
+            leads,
+        )
         providers = RtcProviders(settings.rtc)
-        world = World(self._store, fleet, self._nodes, providers, gateways, rooms, page_tokens=page_tokens)
+        world = World(
+            self._store,
+            fleet,
+            self._nodes,
+            providers,
+            gateways,
+            rooms,
+            page_tokens=PageTokens(page_key, settings.token_issuer),
+            ingest_addresses=addresses,
+        )
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
-from onair_crds.contract.ingest import Ingest, cluster_ingest
+from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
@@ -111,18 +111,28 @@ class GatewaySettings(OperatorPart):
     """Of its gateway, without a path."""
 
 
+class IngestServiceSettings(OperatorPart):
+    """A Service of the release's namespace that publishers come by."""
+
+    name: Annotated[str, Field(min_length=1, max_length=253)]
+    region: str = ""
+    """Empty: it leads to ingest pods of all regions."""
+
+
 class IngestSettings(OperatorPart):
     rtmp_base_url: str = ""
-    """Server and application. Empty: the service `onair-ingest` of the release's namespace."""
+    """Server and application. Empty: as found of `services`, else the service `onair-ingest` itself."""
     srt_base_url: str = ""
-    """Listener. Empty: the same service."""
+    """Listener. Empty: likewise."""
+    services: list[IngestServiceSettings] = []
+    """Whose addresses are looked for, the default region's first. None: nothing is."""
     gateways: list[GatewaySettings] = []
     """Of all regions, those of the default one first."""
 
-    def addresses(self, namespace: str) -> Ingest:
-        """Where sources are pushed to."""
-        default = cluster_ingest(namespace)
-        return Ingest(self.rtmp_base_url or default.rtmp_base_url, self.srt_base_url or default.srt_base_url)
+    def addresses(self, namespace: str, found: FoundAddresses | None = None) -> Ingest:
+        """Where sources are pushed to, with what was found of the services."""
+        default = found_ingest(found) if self.services else cluster_ingest(namespace)
+        return default.with_values(self.rtmp_base_url, self.srt_base_url)
 
 
 class RoomSecretSettings(OperatorPart):

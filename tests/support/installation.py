@@ -9,6 +9,9 @@ import httpx
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster
 
+from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP
+from onair_crds.shapes import Document
+
 RIGHTS = {
     "shows": [
         (
@@ -19,9 +22,12 @@ RIGHTS = {
         ("", ["secrets"], "get list watch create delete"),
         ("", ["pods"], "get"),
     ],
-    "release": [("", ["secrets"], "get list watch create")],
+    "release": [
+        ("", ["secrets"], "get list watch create"),
+        ("", [f"configmaps/{ADDRESSES_CONFIG_MAP}"], "get list watch"),
+    ],
 }
-"""All that the facade may do, as in the chart."""
+"""All that the facade may do, as in the chart; a name after the plural is the only one it may name."""
 
 
 def new_cluster(admin: httpx.Client) -> Cluster:
@@ -37,10 +43,7 @@ def grant(control_plane: ControlPlane, cluster: Cluster) -> Path:
     user = f"system:serviceaccount:{cluster.release}:onair-api"
     for scope, namespace in (("shows", cluster.shows), ("release", cluster.release)):
         root = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
-        rules = [
-            {"apiGroups": [group], "resources": resources, "verbs": verbs.split()}
-            for group, resources, verbs in RIGHTS[scope]
-        ]
+        rules = [_rule(*right) for right in RIGHTS[scope]]
         metadata = {"name": "onair-api"}
         cluster.admin.post(f"{root}/roles", json={"metadata": metadata, "rules": rules}).raise_for_status()
         binding = {
@@ -50,3 +53,14 @@ def grant(control_plane: ControlPlane, cluster: Cluster) -> Path:
         }
         cluster.admin.post(f"{root}/rolebindings", json=binding).raise_for_status()
     return control_plane.kubeconfig_for(user)
+
+
+def _rule(group: str, resources: list[str], verbs: str) -> Document:
+    plurals = [each.partition("/")[0] for each in resources]
+    names = [name for each in resources if (name := each.partition("/")[2])]
+    return {
+        "apiGroups": [group],
+        "resources": plurals,
+        "verbs": verbs.split(),
+        **({"resourceNames": names} if names else {}),
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from onair_crds.contract.ingest import stream_of_secret
+from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP, stream_of_secret
 from onair_crds.contract.labels import (
     API_KEY_TYPE,
     CREDENTIALS_TYPE,
@@ -16,7 +16,7 @@ from onair_crds.contract.labels import (
     SIGNING_KEY_TYPE,
 )
 from onair_crds.contract.rooms import room_name
-from onair_crds.kube.apis import CUSTOM, SECRETS, Api
+from onair_crds.kube.apis import CONFIG_MAPS, CUSTOM, SECRETS, Api
 from onair_crds.kube.store import Index, IndexKey, Kinds
 from onair_crds.shapes import Document
 
@@ -31,6 +31,8 @@ RENDERER_KEY = "RendererKey"
 API_KEY = "ApiKey"
 REVOKED_TOKEN = "RevokedToken"  # noqa: S105 - the name of a kind
 GUEST_CODE = "GuestCode"
+INGEST_ADDRESSES = "IngestAddresses"
+"""The one ConfigMap in which the operator says where publishers reach ingest."""
 
 PARENT = "parent"
 """The index of every kind: what an object belongs to."""
@@ -95,6 +97,13 @@ WATCHED = (
     _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
     _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, in_release_namespace=False),
     _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, parent=_guest_code_label),
+    Watched(
+        INGEST_ADDRESSES,
+        CONFIG_MAPS,
+        _none,
+        in_release_namespace=True,
+        query={"fieldSelector": f"metadata.name={ADDRESSES_CONFIG_MAP}"},
+    ),
 )
 
 BY_KIND = {each.kind: each for each in WATCHED}

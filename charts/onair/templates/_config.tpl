@@ -52,6 +52,7 @@ rtc:
 ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
+  services: {{ (include "onair.ingestServicesToFind" . | fromJson).services | toJson }}
   gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
 {{ include "onair.roomsConfig" . }}
 leaderElection:
@@ -99,6 +100,7 @@ tokens:
 ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
+  found: {{ not (empty (include "onair.ingestServicesToFind" . | fromJson).services) }}
   gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{ include "onair.roomsConfig" . }}

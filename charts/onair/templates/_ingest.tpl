@@ -25,6 +25,40 @@
 {{- dict "gateways" $gateways | toJson }}
 {{- end }}
 
+{{/*
+Services that publishers come by, that of all regions first: {"services": [{name, region}]}.
+*/}}
+{{- define "onair.ingestServices" -}}
+{{- $services := list (dict "name" "onair-ingest" "region" "") }}
+{{- if .Values.ingest.service.perRegion }}
+{{- if not .Values.regions }}
+{{- fail "ingest.service.perRegion: needs regions" }}
+{{- end }}
+{{- range .Values.ingest.service.nodePorts }}
+{{- if int . }}
+{{- fail "ingest.service.nodePorts: must be 0 with perRegion, as each Service has ports of its own" }}
+{{- end }}
+{{- end }}
+{{- range (include "onair.ingestSets" . | fromJson).sets }}
+{{- $services = append $services . }}
+{{- end }}
+{{- end }}
+{{- dict "services" $services | toJson }}
+{{- end }}
+
+{{/*
+Services whose addresses the operator looks for, as no value gives them: {"services": [{name, region}]}. Within the
+cluster they are known by their names.
+*/}}
+{{- define "onair.ingestServicesToFind" -}}
+{{- $given := and .Values.ingest.rtmp.baseUrl .Values.ingest.srt.baseUrl }}
+{{- if or $given (not .Values.ingest.enabled) (eq .Values.ingest.service.type "ClusterIP") -}}
+{"services": []}
+{{- else -}}
+{{ include "onair.ingestServices" . }}
+{{- end -}}
+{{- end }}
+
 {{/* The gateway's settings, see onair_ingest/settings.py. */}}
 {{- define "onair.ingestConfig" -}}
 silentAfterS: {{ .Values.ingest.silentAfterSeconds }}

@@ -29,6 +29,8 @@ def api_of(kind: type[Resource]) -> Api:
 CUSTOM = {kind.kind: api_of(kind) for kind in KINDS}
 PODS = Api("/api/v1", "pods")
 SECRETS = Api("/api/v1", "secrets")
+CONFIG_MAPS = Api("/api/v1", "configmaps")
+SERVICES = Api("/api/v1", "services")
 EVENTS = Api("/api/v1", "events")
 NODES = Api("/api/v1", "nodes", namespaced=False)
 NAMESPACES = Api("/api/v1", "namespaces", namespaced=False)

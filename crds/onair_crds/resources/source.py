@@ -63,11 +63,24 @@ class SourceSpec(SpecModel):
     """How the source may be watched before it is on air."""
 
 
+class AssignedEndpoint(SpecModel):
+    """One of several addresses to push to."""
+
+    protocol: Annotated[str, Field(max_length=16)]
+    """rtmp, rtmps or srt."""
+    region: Annotated[str, Field(max_length=253)] | None = None
+    """Region of the ingest pods that it leads to; absent where it leads to those of all."""
+    base_url: Annotated[str, Field(max_length=MAX_URL)]
+    """Address without the stream key or stream id."""
+
+
 class AssignedAddress(SpecModel):
     """Where to push; the key stays in a Secret."""
 
-    base_url: Annotated[str, Field(max_length=MAX_URL)]
-    """Address without the stream key or stream id."""
+    base_url: Annotated[str, Field(max_length=MAX_URL)] | None = None
+    """Address without the stream key or stream id; absent while none is known."""
+    endpoints: Annotated[list[AssignedEndpoint], Field(max_length=100)] | None = None
+    """All addresses, where there are several: by RTMPS, in other regions."""
     secret_name: Annotated[str, Field(max_length=253)] | None = None
     """Secret that holds the stream key."""
 

@@ -8,6 +8,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.project import ProjectSpec
 from onair_operator.cluster.claimed_streams import ClaimedStreams
+from onair_operator.cluster.ingest_addresses import IngestAddresses
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
@@ -63,6 +64,7 @@ class World:
     rooms: Rooms = field(default_factory=Rooms)
     streams: ClaimedStreams = field(default_factory=ClaimedStreams)
     page_tokens: PageTokens | None = None
+    ingest_addresses: IngestAddresses = field(default_factory=IngestAddresses)
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
 

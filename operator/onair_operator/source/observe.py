@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from onair_crds.contract.ingest import secret_name
+from onair_crds.contract.ingest import FoundAddresses, secret_name
 from onair_crds.kube.store import Store
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
@@ -29,6 +29,8 @@ class ObservedSource:
     """Of all streams that may be its own."""
     regions: frozenset[str] = frozenset()
     """Of encoders that show it."""
+    found: FoundAddresses | None = None
+    """Where publishers reach ingest; None where that is not looked for, or not known yet."""
 
     def gateway(self, name: str | None) -> GatewayView | None:
         return next((each for each in self.gateways if each.name == name), None)
@@ -50,6 +52,7 @@ def observe(world: World, name: str) -> ObservedSource | None:
         key_stream=key_stream(store, name),
         gateways=streams.gateways,
         regions=frozenset(_regions(store, name)),
+        found=world.ingest_addresses.found,
         sightings=tuple(sorted(found, key=lambda each: (each.state.stream, each.gateway.name))),
     )
 

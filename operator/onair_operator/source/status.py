@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from onair_crds.contract.ingest import Ingest, assigned_push, secret_name
+from onair_crds.contract.ingest import AssignedPush, assigned_push, secret_name
 from onair_crds.contract.ingest_gateway import stream_of_pull
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.enums import ConnectState
-from onair_crds.resources.source import AssignedAddress, Source, SourceStatus
+from onair_crds.resources.source import AssignedAddress, AssignedEndpoint, Source, SourceStatus
 from onair_operator.ingest.assignment import puller_of
 from onair_operator.ingest.observed import Contact, Sighting
 from onair_operator.settings import OperatorSettings
@@ -22,6 +22,7 @@ SILENT = "it is connected, and sends no media"
 NEVER = "never connected"
 NO_INGEST = "this installation has no ingest server"
 NO_KEY = "Secret {} holds no streamKey, or is not of the type onair.dev/credentials"
+NO_ADDRESS = "no address to push to is known: "
 WAITING = {True: "no publisher is connected", False: "it is not pulled yet"}
 UNREACHABLE = "the ingest server {} is unreachable"
 ENDED = {True: "the publisher closed the connection", False: "the server closed the connection"}
@@ -34,10 +35,13 @@ CONNECTION = ("connect", "since", "last_error", "unknown", "media", "gateway", "
 
 def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.datetime) -> SourceStatus:
     """The next status; the present one as long as nothing is known, as after a restart of the operator."""
-    ingest = settings.ingest.addresses(settings.release_namespace)
     source, before = observed.source, observed.source.status
     present = present_sighting(observed)
-    connection = _connection(observed, present, now)
+    ingest = settings.ingest.addresses(settings.release_namespace, observed.found)
+    assigned = assigned_push(source.spec.address, None, ingest)
+    # Who has just become the leader has not looked yet.
+    awaited = bool(settings.ingest.services) and observed.found is None
+    connection = _connection(observed, present, now, _no_address(observed, assigned))
     if source.pushed is None:
         connection["gateway"] = puller_of(
             source.name, source.status.gateway, observed.gateways, observed.regions
@@ -46,7 +50,7 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
         observed_generation=source.generation,
         conditions=before.conditions,
         type=source.type,
-        address=_address(source, ingest),
+        address=_address(source, assigned, awaited=awaited),
         preview_participant_id=before.preview_participant_id,
         **connection,
     )
@@ -68,7 +72,16 @@ def present_sighting(observed: ObservedSource) -> Sighting | None:
     return min(found, key=rank, default=None)
 
 
-def _connection(observed: ObservedSource, present: Sighting | None, now: dt.datetime) -> dict[str, object]:
+def _no_address(observed: ObservedSource, assigned: AssignedPush | None) -> str | None:
+    """Why publishers outside of the cluster have no address to push to; None where they have one."""
+    if assigned is None or assigned.base_url or observed.found is None:
+        return None
+    return NO_ADDRESS + (observed.found.missing or "no Service of ingest has a port for it")
+
+
+def _connection(
+    observed: ObservedSource, present: Sighting | None, now: dt.datetime, no_address: str | None
+) -> dict[str, object]:
     """Fields of the status that say how the connection goes."""
     before = observed.source.status
     if present:
@@ -84,7 +97,7 @@ def _connection(observed: ObservedSource, present: Sighting | None, now: dt.date
     return {
         "connect": ConnectState.DISCONNECTED,
         "since": _since(before, ConnectState.DISCONNECTED, told, now, unknown=unknown),
-        "last_error": _why_not(observed, ended)[:MAX_TEXT],
+        "last_error": _why_not(observed, ended, no_address)[:MAX_TEXT],
         "unknown": unknown or None,
         "gateway": before.gateway if unknown else None,
         "stream": before.stream if unknown else None,
@@ -125,7 +138,7 @@ def _ended(observed: ObservedSource) -> Sighting | None:
     return min(ended, key=lambda each: each.gateway.name != before.gateway, default=None)
 
 
-def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
+def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str | None) -> str:
     source, before = observed.source, observed.source.status
     if not source.enabled:
         return DISABLED
@@ -134,6 +147,8 @@ def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
     no_key = NO_KEY.format(secret_name(source.name))
     if source.pushed and observed.has_secret and observed.key_stream is None:
         return no_key
+    if no_address:
+        return no_address
     gateway = observed.gateway(before.gateway)
     if before.gateway and (gateway is None or gateway.contact is Contact.UNREACHABLE):
         return UNREACHABLE.format(before.gateway)
@@ -144,12 +159,22 @@ def _why_not(observed: ObservedSource, ended: Sighting | None) -> str:
     if before.since is None:
         return NEVER
     passing = (None, DISABLED, NO_INGEST, no_key, UNREACHABLE.format(before.gateway))
-    return WAITING[source.pushed is not None] if before.last_error in passing else str(before.last_error)
+    error = before.last_error
+    passed = error is None or error in passing or error.startswith(NO_ADDRESS)
+    return WAITING[source.pushed is not None] if passed else str(error)
 
 
-def _address(source: Source, ingest: Ingest) -> AssignedAddress | None:
+def _address(source: Source, assigned: AssignedPush | None, *, awaited: bool) -> AssignedAddress | None:
     """Where it is pushed to; its Secret is made before this is written."""
-    assigned = assigned_push(source.spec.address, None, ingest)
     if assigned is None:
         return None
-    return AssignedAddress(base_url=assigned.base_url, secret_name=secret_name(source.name))
+    before = source.status.address
+    if awaited and before:
+        return before
+    endpoints = [
+        AssignedEndpoint(protocol=each.protocol, region=each.region or None, base_url=each.base_url)
+        for each in assigned.endpoints
+    ]
+    return AssignedAddress(
+        base_url=assigned.base_url, endpoints=endpoints or None, secret_name=secret_name(source.name)
+    )

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.helm import ROOT, named, render
+import yaml
+from tests.support.helm import NAMESPACE, ROOT, HelmError, named, render
 
 from onair_crds.shapes import Document
 from onair_ingest.process import SERVER_PROBE
@@ -31,6 +32,84 @@ def test_each_region_has_an_ingest_of_its_own_that_the_operator_follows() -> Non
     config = named(objects, "ConfigMap", "onair-operator")["data"]["config.yaml"]
     for name in ("us-east-1-0", "us-east-1-1", "eu-central-1-0", "eu-central-1-1"):
         assert f"http://onair-ingest-{name}.onair-ingest-gateways.onair-system.svc:8448" in config
+
+
+def configured(objects: list[Document], program: str) -> Document:
+    config = named(objects, "ConfigMap", f"onair-{program}")["data"]["config.yaml"]
+    ingest: Document = yaml.safe_load(config)["ingest"]
+    return ingest
+
+
+@pytest.mark.parametrize(
+    ("options", "services"),
+    [
+        ((), []),
+        (("ingest.service.type=LoadBalancer",), ["onair-ingest"]),
+        (("ingest.service.type=NodePort", "ingest.srt.baseUrl=srt://a:1"), ["onair-ingest"]),
+        (("ingest.service.type=NodePort", "ingest.enabled=false"), []),
+        (
+            (
+                "ingest.service.type=NodePort",
+                "ingest.srt.baseUrl=srt://a:1",
+                "ingest.rtmp.baseUrl=rtmp://a/live",
+            ),
+            [],
+        ),
+    ],
+    ids=["within the cluster", "balancer", "one of two is given", "no ingest", "both are given"],
+)
+def test_addresses_are_looked_for_where_no_value_gives_them(
+    options: tuple[str, ...], services: list[str]
+) -> None:
+    objects = render(*(word for option in options for word in ("--set", option)))
+    assert [each["name"] for each in configured(objects, "operator")["services"]] == services
+    assert configured(objects, "api")["found"] is bool(services)
+    roles = (each for each in objects if each["kind"] == "Role")
+    rights = [rule for each in roles if each["metadata"]["namespace"] == NAMESPACE for rule in each["rules"]]
+    readable = [rule["resourceNames"] for rule in rights if rule["resources"] == ["services"]]
+    assert readable == ([services] if services else [])
+
+
+def test_each_region_has_a_service_of_its_own_by_value(tmp_path: Path) -> None:
+    regions = [{"name": name, "latitude": 50, "longitude": 8} for name in ("eu", "us")]
+    values = tmp_path / "values.json"
+    service = {"type": "LoadBalancer", "perRegion": True}
+    values.write_text(json.dumps({"regions": regions, "ingest": {"service": service}}))
+    objects = render("-f", values)
+    assert configured(objects, "operator")["services"] == [
+        {"name": "onair-ingest", "region": ""},
+        {"name": "onair-ingest-eu", "region": "eu"},
+        {"name": "onair-ingest-us", "region": "us"},
+    ]
+    selector = named(objects, "Service", "onair-ingest-us")["spec"]["selector"]
+    pods = named(objects, "StatefulSet", "onair-ingest-us")["spec"]["template"]["metadata"]["labels"]
+    assert selector.items() <= pods.items()
+    assert (
+        not selector.items()
+        <= named(objects, "StatefulSet", "onair-ingest-eu")["spec"]["template"]["metadata"]["labels"].items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("ingest.service.perRegion=true",), "ingest.service.perRegion: needs regions"),
+        (
+            (
+                "ingest.service.perRegion=true",
+                "ingest.service.nodePorts.rtmp=30935",
+                "regions[0].name=eu",
+                "regions[0].latitude=1",
+                "regions[0].longitude=1",
+            ),
+            "ingest.service.nodePorts: must be 0 with perRegion",
+        ),
+    ],
+)
+def test_services_of_regions_that_cannot_work_are_refused(options: tuple[str, ...], message: str) -> None:
+    with pytest.raises(HelmError) as refused:
+        render(*(word for option in options for word in ("--set", option)))
+    assert message in str(refused.value)
 
 
 def test_rtmps_is_served_where_there_is_a_certificate() -> None:

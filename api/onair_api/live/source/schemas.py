@@ -54,6 +54,11 @@ def _add_assigned_fields(schemas: Schemas) -> None:
     secret = {**STRING, "readOnly": True, "description": "Assigned; shown to hosts and co-hosts alone."}
     assigned = {**STRING, "readOnly": True, "description": "Assigned."}
     schemas["PushedSource"]["properties"] |= {"key": secret, "streamId": secret, "url": secret}
-    schemas["PushedSource"]["properties"]["baseUrl"] = assigned
+    endpoint = record({"protocol": STRING, "region": STRING, "baseUrl": STRING}, ("protocol", "baseUrl"))
+    several = "Assigned: all addresses, where there are several."
+    schemas["PushedSource"]["properties"] |= {
+        "baseUrl": {**assigned, "description": "Assigned; absent while no address is known."},
+        "endpoints": {**array(endpoint), "readOnly": True, "description": several},
+    }
     schemas["WebRtcPreview"]["properties"]["participantId"] = assigned
     schemas["PulledSource"].pop("required", None)  # the url is a secret, so not every caller is shown it

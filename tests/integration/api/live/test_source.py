@@ -7,10 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, StartFacade, User, wait_for
 from tests.support.tokens import assert_error, claims_of, fields_of, forged, invite, private_key, seen_by
 
-from onair_crds.contract.ingest import assigned_push, cluster_ingest
+from onair_api.settings import IngestSettings
+from onair_crds.contract.ingest import (
+    ADDRESSES_CONFIG_MAP,
+    ADDRESSES_KEY,
+    Endpoint,
+    FoundAddresses,
+    assigned_push,
+    cluster_ingest,
+)
 from onair_crds.resources.source import SourceAddress
 from onair_crds.shapes import JsonObject
 
@@ -72,6 +80,41 @@ def test_the_address_is_a_function_of_source_secret_and_configuration(show: Show
         assert push["url"] == assigned.url
         assert push.get("key", push.get("streamId")) == assigned.stream
         assert push["baseUrl"] == assigned.base_url
+
+
+def test_addresses_that_were_found_reach_new_answers(
+    start_facade: StartFacade, sign_in: Callable[..., User], cluster: Cluster
+) -> None:
+    config_maps = f"/api/v1/namespaces/{cluster.release}/configmaps"
+    with start_facade(ingest=IngestSettings(found=True)) as facade:
+        user = sign_in(facade=facade)
+        collection = user.project().collection
+        source = create(user, collection)
+        push = source["address"]["rtmpPush"]
+        assert set(push) == {"enabled", "key"}, "no address is known yet"
+        for host in ("192.0.2.7", "192.0.2.8"):
+            found = FoundAddresses(
+                endpoints=[
+                    Endpoint(protocol="rtmp", base_url=f"rtmp://{host}:1935/live"),
+                    Endpoint(protocol="rtmps", region="eu", base_url=f"rtmps://{host}:1936/live"),
+                ]
+            )
+            data = {"metadata": {"name": ADDRESSES_CONFIG_MAP}, "data": {ADDRESSES_KEY: found.wire()}}
+            path = config_maps if host == "192.0.2.7" else f"{config_maps}/{ADDRESSES_CONFIG_MAP}"
+            method = "POST" if host == "192.0.2.7" else "PUT"
+            cluster.admin.request(method, path, json=data).raise_for_status()
+            wait_for(lambda host=host: host in str(user.ok("GET", path_of(source))), "the address is told")
+            now = user.ok("GET", path_of(source))["source"]["address"]["rtmpPush"]
+            assert now["url"] == f"rtmp://{host}:1935/live/{push['key']}"
+            assert now["endpoints"] == [
+                {"protocol": "rtmp", "baseUrl": f"rtmp://{host}:1935/live"},
+                {"protocol": "rtmps", "region": "eu", "baseUrl": f"rtmps://{host}:1936/live"},
+            ]
+        (listed,) = user.ok("GET", f"/collection/{collection}/source")["sources"]
+        assert listed["address"]["rtmpPush"] == now
+        written = user.call("PATCH", path_of(source), {"updateMask": "metadata", **listed})
+        assert written.is_success, written.text
+        assert "Warning" not in written.headers, "a record is written back as it was read"
 
 
 def test_an_srt_source_has_a_stream_id(show: Show) -> None:

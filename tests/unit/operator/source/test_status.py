@@ -10,9 +10,11 @@ from tests.support.gateway_server import stream_state
 from tests.support.sources import KEY_STREAM, observed_source, sighting, source
 from tests.support.worlds import NOW, SETTINGS
 
+from onair_crds.contract.ingest import Endpoint, FoundAddresses
 from onair_crds.resources.enums import ConnectState
-from onair_crds.resources.source import SourceStatus
+from onair_crds.resources.source import AssignedAddress, SourceStatus
 from onair_operator.ingest.observed import Contact
+from onair_operator.settings import IngestServiceSettings, IngestSettings
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.status import source_status
 
@@ -42,6 +44,43 @@ def test_a_source_that_nobody_ever_pushed_says_so() -> None:
     assert (now.connect, now.since, now.last_error) == (ConnectState.DISCONNECTED, None, "never connected")
     assert (now.type, now.address and now.address.secret_name) == ("RtmpPush", "source-camera")
     assert status(observed_source(gateways=())).last_error == "this installation has no ingest server"
+
+
+FINDING = SETTINGS.model_copy(
+    update={"ingest": IngestSettings(services=[IngestServiceSettings(name="onair-ingest")])}
+)
+
+
+def test_that_no_address_is_known_is_told_until_one_is() -> None:
+    nowhere = FoundAddresses(missing="there is no Service onair-ingest")
+    now = source_status(observed_source(found=nowhere), FINDING, NOW)
+    assert now.last_error == "no address to push to is known: there is no Service onair-ingest"
+    assert now.address == AssignedAddress(secret_name="source-camera")
+    rtmp = Endpoint(protocol="rtmp", base_url="rtmp://192.0.2.7:1935/live")
+    rtmps = Endpoint(protocol="rtmps", region="eu", base_url="rtmps://192.0.2.7:1936/live")
+    found = FoundAddresses(endpoints=[rtmp, rtmps])
+    known = source_status(observed_source(status=now.manifest(), found=found), FINDING, NOW)
+    assert known.last_error == "never connected"
+    assert known.address
+    assert known.address.base_url == rtmp.base_url
+    assert [each.region for each in known.address.endpoints or []] == [None, "eu"]
+    by_srt = observed_source(address={"srtPush": {}}, found=found)
+    missing = "no address to push to is known: no Service of ingest has a port for it"
+    assert source_status(by_srt, FINDING, NOW).last_error == missing
+
+
+def test_a_new_leader_keeps_the_address_until_it_has_looked() -> None:
+    before = {"address": {"baseUrl": "rtmp://192.0.2.7:1935/live", "secretName": "source-camera"}}
+    now = source_status(observed_source(status=before, found=None), FINDING, NOW)
+    assert now.address
+    assert (now.address.base_url, now.last_error) == ("rtmp://192.0.2.7:1935/live", "never connected")
+
+
+def test_a_source_that_is_connected_without_an_address_is_connected() -> None:
+    """Such as by the name of the Service, within the cluster."""
+    seen = observed_source(sightings=[sighting(stream_state(KEY_STREAM))], found=FoundAddresses())
+    now = source_status(seen, FINDING, NOW)
+    assert (now.connect, now.last_error) == (ConnectState.CONNECTED, None)
 
 
 def test_a_secret_without_a_key_is_told() -> None:

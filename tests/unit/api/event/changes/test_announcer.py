@@ -38,7 +38,7 @@ class Watch:
             self.view,
             nothing,
             nothing,
-            SourceRecords(nothing, Ingest("rtmp://i.example/live", "srt://i.example")),
+            SourceRecords(nothing, lambda: Ingest("rtmp://i.example/live", "srt://i.example")),
         )
         details = details or EventDetails(None, lambda: False)
         self.announcer = ChangeAnnouncer(records, "p", details, self.buffer, self._deliver)

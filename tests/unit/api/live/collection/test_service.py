@@ -48,7 +48,7 @@ async def test_a_long_list_gives_way_to_others(monkeypatch: pytest.MonkeyPatch) 
     cluster: Any = SimpleNamespace(view=filled_view())
     codes: Any = SimpleNamespace(of_project=lambda _: [])
     nothing: Any = None
-    sources = SourceRecords(nothing, Ingest("rtmp://i.example/live", "srt://i.example"))
+    sources = SourceRecords(nothing, lambda: Ingest("rtmp://i.example/live", "srt://i.example"))
     records = ProjectRecords(cluster.view, Credentials(cluster), codes, sources)
     collections = Collections(cluster, nothing, records, nothing, nothing, LimitSettings())
     identity = Identity("s", "u", "u", Role.HOST, ())

@@ -1,0 +1,123 @@
+"""Where publishers reach ingest, found of a Service of a real API server and told by sources and facades."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.gateway_server import GatewayServer
+from tests.support.ingest_operator import camera, status_with
+from tests.support.operated_namespace import OperatedNamespace, until
+
+from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP, FoundAddresses, addresses_in
+from onair_crds.kube.apis import CONFIG_MAPS, NODES, SERVICES
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
+from onair_operator.cluster import ingest_addresses
+from onair_operator.settings import IngestServiceSettings, IngestSettings
+
+PORTS = [
+    {"name": "rtmp", "port": 1935},
+    {"name": "rtmps", "port": 1936},
+    {"name": "srt", "port": 8890, "protocol": "UDP"},
+]
+
+
+@pytest.fixture(autouse=True)
+def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest_addresses, "INTERVAL_S", 0.1)
+
+
+async def make_service(cluster: OperatedNamespace, type_: str) -> Document:
+    return await cluster.client.create(
+        SERVICES,
+        cluster.namespace,
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "onair-ingest"},
+            "spec": {"type": type_, "ports": PORTS, "selector": {"app": "ingest"}},
+        },
+    )
+
+
+async def balance(cluster: OperatedNamespace, **ingress: str) -> None:
+    """Gives the Service an address, as a cloud does."""
+    status = {"status": {"loadBalancer": {"ingress": [ingress]}}}
+    await cluster.client.merge_patch(SERVICES, cluster.namespace, "onair-ingest", status, "status")
+
+
+def settings(server: GatewayServer, **values: str) -> IngestSettings:
+    services = [IngestServiceSettings(name="onair-ingest")]
+    return IngestSettings(gateways=[server.settings], services=services, **values)
+
+
+async def kept(cluster: OperatedNamespace, rtmp: str) -> FoundAddresses:
+    async def check() -> FoundAddresses | None:
+        try:
+            config = await cluster.client.get(CONFIG_MAPS, cluster.namespace, ADDRESSES_CONFIG_MAP)
+        except ApiError:
+            return None
+        found = addresses_in(config)
+        return found if found and rtmp in [each.base_url for each in found.endpoints] else None
+
+    return await until(f"{rtmp} is kept", check)
+
+
+async def test_the_address_of_a_load_balancer_reaches_sources_whenever_it_changes(
+    cluster: OperatedNamespace,
+) -> None:
+    await make_service(cluster, "LoadBalancer")
+    async with GatewayServer().running() as server, cluster.operator(ingest=settings(server)):
+        await cluster.collection()
+        await camera(cluster)
+        missing = "Service onair-ingest has not been given a load balancer's address"
+        waiting = await status_with(cluster, lastError=f"no address to push to is known: {missing}")
+        assert waiting["address"] == {"secretName": "source-camera"}
+        for host in ("192.0.2.7", "ingest.example"):
+            await balance(cluster, **{"ip" if host[0] == "1" else "hostname": host})
+            found = await kept(cluster, f"rtmp://{host}:1935/live")
+            assert [each.protocol for each in found.endpoints] == ["rtmp", "rtmps", "srt"]
+
+            async def told(host: str = host) -> Document | None:
+                status = ((await cluster.get("Source", "camera")) or {})["status"]
+                return status if host in str(status["address"]) else None
+
+            status = await until("the source has it", told)
+            assert status["address"]["baseUrl"] == f"rtmp://{host}:1935/live"
+            assert [each["protocol"] for each in status["address"]["endpoints"]] == ["rtmp", "rtmps"]
+            assert status["lastError"] == "never connected"
+
+
+async def test_publishers_by_node_port_are_sent_to_a_node_that_is_ready(cluster: OperatedNamespace) -> None:
+    ports = {p["name"]: p["nodePort"] for p in (await make_service(cluster, "NodePort"))["spec"]["ports"]}
+    # Nodes are of no namespace: those of this test have addresses of their own.
+    nodes = [await make_node(cluster, f"{cluster.namespace}-{n}", f"192.0.2.{n}") for n in (1, 2)]
+    values = {"srt_base_url": "srt://in.example:9"}
+    async with GatewayServer().running() as server, cluster.operator(ingest=settings(server, **values)):
+        await kept(cluster, f"rtmp://192.0.2.1:{ports['rtmp']}/live")
+        await say_ready(cluster, nodes[0], "192.0.2.1", "Unknown")
+        await kept(cluster, f"rtmp://192.0.2.2:{ports['rtmp']}/live")
+        await say_ready(cluster, nodes[0], "192.0.2.1", "True")
+        await cluster.collection()
+        await camera(cluster)
+        status = await status_with(cluster, lastError="never connected")
+        assert status["address"]["baseUrl"] == f"rtmp://192.0.2.2:{ports['rtmp']}/live", "it stays"
+
+
+async def make_node(cluster: OperatedNamespace, name: str, address: str) -> str:
+    document = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+    await cluster.client.create(NODES, None, document)
+    await say_ready(cluster, name, address, "True")
+    return name
+
+
+async def say_ready(cluster: OperatedNamespace, name: str, address: str, ready: str) -> None:
+    status: dict[str, Any] = {
+        "conditions": [{"type": "Ready", "status": ready, "reason": "Test", "message": ""}],
+        "addresses": [
+            {"type": "InternalIP", "address": "10.9.9.9"},
+            {"type": "ExternalIP", "address": address},
+        ],
+    }
+    await cluster.client.merge_patch(NODES, None, name, {"status": status}, "status")
