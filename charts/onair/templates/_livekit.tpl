@@ -32,13 +32,56 @@ rooms:
 {{- if and $several (ne $media.exposure "HostNetwork") -}}
 {{- fail "rooms.replicas: more than one needs rooms.media.exposure HostNetwork, as each has an address of its own" -}}
 {{- end -}}
-{{- if and $several (not (hasKey .Values.rooms.config "redis")) -}}
-{{- fail "rooms.config.redis: must name a Redis that nodes reach, as rooms.replicas is above 1" -}}
+{{- if and $several (not .Values.rooms.redis.address) (not (hasKey .Values.rooms.config "redis")) -}}
+{{- fail "rooms.redis.address: must name a Redis that nodes reach, as rooms.replicas is above 1" -}}
 {{- end -}}
 {{- $rtc := dict "udp_port" (int $media.udpPort) "tcp_port" (int $media.tcpPort) "use_external_ip" $media.useExternalIp -}}
 {{- $hook := printf "http://onair-api.%s.svc/internal/rooms/webhook" .Release.Namespace -}}
 {{- $settings := dict "port" 7880 "rtc" $rtc "room" (dict "auto_create" false "sync_streams" true) -}}
 {{- $settings = merge $settings (dict "webhook" (dict "api_key" "onair" "urls" (list $hook))) -}}
 {{- $settings = merge $settings (dict "logging" (dict "json" true "level" (lower .Values.rooms.logLevel))) -}}
+{{- with .Values.rooms.redis.address -}}
+{{- $settings = merge $settings (dict "redis" (dict "address" .)) -}}
+{{- end -}}
+{{- if .Values.rooms.turn.enabled -}}
+{{- $settings = merge $settings (dict "turn" (include "onair.turnConfig" . | fromYaml)) -}}
+{{- end -}}
 {{- merge (deepCopy .Values.rooms.config) $settings | toYaml -}}
+{{- end }}
+
+{{/* Ports of TURN: {"tls", "udp"}; 0 is none. Over UDP participants are given the server's own address. */}}
+{{- define "onair.turnPorts" -}}
+{{- $turn := .Values.rooms.turn -}}
+{{- $udp := eq .Values.rooms.media.exposure "Cluster" | ternary 0 (int $turn.udpPort) -}}
+{{- dict "tls" (int $turn.tlsPort) "udp" $udp | toJson -}}
+{{- end }}
+
+{{/* The TURN part of the built-in livekit-server's settings. */}}
+{{- define "onair.turnConfig" -}}
+{{- $turn := .Values.rooms.turn -}}
+{{- $ports := include "onair.turnPorts" . | fromJson -}}
+{{- if not $turn.domain -}}
+{{- fail "rooms.turn.domain: must be the name that participants reach the TURN server by" -}}
+{{- end -}}
+{{- if not (or $ports.tls $ports.udp) -}}
+{{- fail "rooms.turn.tlsPort: must be a port: without it, there is none" -}}
+{{- end -}}
+{{- if and $ports.tls (not $turn.tlsSecret) (not $turn.externalTls) -}}
+{{- fail "rooms.turn.tlsSecret: must name the Secret with the certificate of rooms.turn.domain, unless rooms.turn.externalTls is set" -}}
+{{- end -}}
+{{- if and $turn.tlsSecret $turn.externalTls -}}
+{{- fail "rooms.turn.tlsSecret: conflicts with rooms.turn.externalTls: leave one of them empty" -}}
+{{- end -}}
+{{- if and $turn.internalRanges (eq .Values.rooms.media.exposure "HostNetwork") -}}
+{{- fail "rooms.turn.internalRanges: network policies do not bind pods of the host's network: use a firewall" -}}
+{{- end -}}
+enabled: true
+domain: {{ $turn.domain | quote }}
+tls_port: {{ $ports.tls | int }}
+udp_port: {{ $ports.udp | int }}
+external_tls: {{ $turn.externalTls }}
+{{- if $turn.tlsSecret }}
+cert_file: /etc/onair-turn/tls.crt
+key_file: /etc/onair-turn/tls.key
+{{- end }}
 {{- end }}

@@ -78,6 +78,7 @@ DEFINITIONS: dict[str, Schema] = {
     "resources": strict({"requests": QUANTITIES, "limits": QUANTITIES}, required=[]),
     "map": {"type": "object"},
     "IP address or empty": matching(r"[0-9A-Fa-f.:]*"),
+    "host and port or empty": matching(r"(\S+:[0-9]+)?"),
     "map of strings": {"type": "object", "additionalProperties": {"type": "string"}},
     "list of strings": {"type": "array", "items": {"type": "string", "minLength": 1}},
     "list of names": {"type": "array", "items": matching(DNS_NAME)},

@@ -13,6 +13,12 @@ EXISTING = (
     *("--set", "rooms.secret.name=livekit", "--set", "rooms.secret.apiKey=key"),
 )
 
+TURN = ("rooms.turn.enabled=true", "rooms.turn.domain=turn.example.org", "rooms.turn.tlsSecret=turn-tls")
+
+
+def with_values(*options: str) -> list[Document]:
+    return render(*(word for option in options for word in ("--set", option)))
+
 
 def configured(objects: list[Document], program: str) -> Document:
     config = named(objects, "ConfigMap", f"onair-{program}")["data"]["config.yaml"]
@@ -50,6 +56,87 @@ def test_an_existing_server_takes_the_place_of_the_built_in_one() -> None:
     assert "'livekit'" in str(rights)
 
 
+def server_of(objects: list[Document]) -> tuple[Document, Document]:
+    """The pod of the room server, and the settings that it loads."""
+    pod = named(objects, "Deployment", "onair-livekit")["spec"]["template"]["spec"]
+    settings = named(objects, "ConfigMap", "onair-livekit")["data"]["livekit.yaml"]
+    return pod, yaml.safe_load(settings)
+
+
+def test_turn_over_tls_is_reached_by_a_load_balancer_with_the_certificate_of_its_name() -> None:
+    objects = with_values(*TURN, "rooms.turn.tlsPort=443", "rooms.turn.annotations.a=b")
+    pod, settings = server_of(objects)
+    assert settings["turn"] == {
+        "enabled": True,
+        "domain": "turn.example.org",
+        "tls_port": 443,
+        "udp_port": 0,
+        "external_tls": False,
+        "cert_file": "/etc/onair-turn/tls.crt",
+        "key_file": "/etc/onair-turn/tls.key",
+    }
+    assert {"name": "turn", "secret": {"secretName": "turn-tls", "defaultMode": 0o440}} in pod["volumes"]
+    (mount,) = (each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "turn")
+    assert mount["mountPath"] == "/etc/onair-turn"
+    service = named(objects, "Service", "onair-livekit-turn")
+    assert service["spec"]["type"] == "LoadBalancer"
+    assert service["metadata"]["annotations"] == {"a": "b"}
+    assert [each["port"] for each in service["spec"]["ports"]] == [443]
+    allowed = named(objects, "NetworkPolicy", "onair-livekit")["spec"]["ingress"]
+    assert {"ports": [{"port": 443, "protocol": "TCP"}]} in allowed
+
+
+def test_turn_is_at_ports_of_the_node_where_media_is() -> None:
+    ports = ("rooms.turn.tlsPort=30883", "rooms.turn.udpPort=30884")
+    objects = with_values(*TURN, *ports, "rooms.media.exposure=NodePort")
+    assert server_of(objects)[1]["turn"]["udp_port"] == 30884
+    served = named(objects, "Service", "onair-livekit-media")["spec"]["ports"]
+    assert [each["nodePort"] for each in served] == [30882, 30881, 30883, 30884]
+    assert not [o for o in objects if o["metadata"]["name"] == "onair-livekit-turn"]
+
+
+def test_a_certificate_may_be_at_the_load_balancer() -> None:
+    external = (
+        "rooms.turn.enabled=true",
+        "rooms.turn.domain=turn.example.org",
+        "rooms.turn.externalTls=true",
+    )
+    pod, settings = server_of(with_values(*external))
+    assert settings["turn"]["external_tls"] is True
+    assert "cert_file" not in settings["turn"]
+    assert [each["name"] for each in pod["volumes"]] == ["config"]
+
+
+def test_nothing_is_relayed_to_internal_ranges() -> None:
+    objects = with_values(*TURN, "rooms.turn.internalRanges={10.244.0.0/16,fd00::/8}")
+    policy = named(objects, "NetworkPolicy", "onair-livekit")["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    names, media = policy["egress"]
+    assert names == {"ports": [{"protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]}
+    assert media["ports"] == [{"protocol": "UDP"}]
+    assert [each["ipBlock"] for each in media["to"][1:]] == [
+        {"cidr": "0.0.0.0/0", "except": ["10.244.0.0/16"]},
+        {"cidr": "::/0", "except": ["fd00::/8"]},
+    ]
+
+
+def test_several_servers_are_on_nodes_of_their_own_and_share_a_redis() -> None:
+    objects = with_values(
+        "rooms.replicas=2",
+        "rooms.media.exposure=HostNetwork",
+        "rooms.redis.address=redis.example:6379",
+        "rooms.redis.passwordSecret.name=redis",
+    )
+    pod, settings = server_of(objects)
+    assert pod["hostNetwork"] is True
+    assert settings["redis"] == {"address": "redis.example:6379"}
+    secret = {"secretKeyRef": {"name": "redis", "key": "password"}}
+    assert {"name": "REDIS_PASSWORD", "valueFrom": secret} in pod["containers"][0]["env"]
+    strategy = named(objects, "Deployment", "onair-livekit")["spec"]["strategy"]
+    assert strategy["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+    assert named(objects, "PodDisruptionBudget", "onair-livekit")["spec"]["maxUnavailable"] == 1
+
+
 def test_without_a_server_there_are_no_rooms() -> None:
     objects = render("--set", "rooms.enabled=false")
     assert configured(objects, "api")["url"] == ""
@@ -59,12 +146,23 @@ def test_without_a_server_there_are_no_rooms() -> None:
     ("options", "message"),
     [
         (("rooms.replicas=2",), "rooms.replicas: more than one needs rooms.media.exposure HostNetwork"),
-        (("rooms.replicas=2", "rooms.media.exposure=HostNetwork"), "rooms.config.redis: must name a Redis"),
+        (("rooms.replicas=2", "rooms.media.exposure=HostNetwork"), "rooms.redis.address: must name a Redis"),
+        (("rooms.turn.enabled=true",), "rooms.turn.domain: must be the name"),
+        (("rooms.turn.enabled=true", "rooms.turn.domain=t.example"), "rooms.turn.tlsSecret: must name"),
+        (
+            ("rooms.turn.enabled=true", "rooms.turn.domain=t.example", "rooms.turn.tlsPort=0"),
+            "rooms.turn.tlsPort: must be a port",
+        ),
+        (
+            (*TURN, "rooms.media.exposure=HostNetwork", "rooms.turn.internalRanges={10.0.0.0/8}"),
+            "rooms.turn.internalRanges: network policies do not bind",
+        ),
+        ((*TURN, "rooms.turn.externalTls=true"), "rooms.turn.tlsSecret: conflicts with"),
         (("rooms.url=http://a",), "rooms.url: conflicts with the built-in livekit-server"),
         (("rooms.enabled=false", "rooms.url=http://a"), "rooms.secret.name: must name the Secret"),
     ],
 )
 def test_what_cannot_work_is_refused(options: tuple[str, ...], message: str) -> None:
     with pytest.raises(HelmError) as refused:
-        render(*(word for option in options for word in ("--set", option)))
+        with_values(*options)
     assert message in str(refused.value)

@@ -17,14 +17,15 @@ FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-s
 
 @contextlib.asynccontextmanager
 async def participant(
-    url: str, token: str, *, publish: bool = True, insist: bool = False
+    url: str, token: str, *, publish: bool = True, insist: bool = False, relay: bool = False
 ) -> AsyncIterator[Viewer]:
     """A browser that joins, for as long as the context lasts; its reports say what came of it.
 
     Args:
         insist: tries again until it is let in.
+        relay: media goes through a TURN server alone, as where a network lets nothing else out.
     """
-    settings = json.dumps({"url": url, "token": token, "publish": publish, "insist": insist})
+    settings = json.dumps({"url": url, "token": token, "publish": publish, "insist": insist, "relay": relay})
     client = f"{await asyncio.to_thread(client_script)}\nconst SETTINGS = {settings};"
     async with browser_page(PAGE.read_text(), {"/client.js": client}, *FAKE_DEVICES) as joined:
         await joined.until("loaded", lambda report: report["state"], 40)

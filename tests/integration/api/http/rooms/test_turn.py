@@ -1,0 +1,84 @@
+"""Media through the TURN server that the chart configures, where a network lets nothing else out."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from cryptography import x509
+from tests.support.certificate_authority import CertificateAuthority
+from tests.support.control_plane import free_port
+from tests.support.facade import Cluster, StartFacade, User
+from tests.support.helm import named, render
+from tests.support.rooms.hosted_rooms import (
+    HOSTED,
+    add_credentials,
+    guest,
+    join,
+    room_server,
+    settings_for,
+    signal_url,
+)
+from tests.support.rooms.participant import participant
+
+pytestmark = pytest.mark.media
+
+DOMAIN = "turn.example.org"
+
+
+async def test_participants_behind_a_firewall_meet_through_turn(
+    start_facade: StartFacade, cluster: Cluster, sign_in: Callable[..., User], tmp_path: Path
+) -> None:
+    add_credentials(cluster)
+    authority = CertificateAuthority(tmp_path)
+    certificate, key = authority.issue("turn", DOMAIN, names=[x509.DNSName(DOMAIN)])
+    tls_port, udp_port = free_port(), free_port()
+    values = [
+        *("rooms.turn.enabled=true", f"rooms.turn.domain={DOMAIN}", "rooms.turn.tlsSecret=turn-tls"),
+        *(f"rooms.turn.tlsPort={tls_port}", f"rooms.turn.udpPort={udp_port}"),
+        "rooms.media.exposure=HostNetwork",
+    ]
+    objects = render(*(word for value in values for word in ("--set", value)))
+    turn = yaml.safe_load(named(objects, "ConfigMap", "onair-livekit")["data"]["livekit.yaml"])["turn"]
+    mounted = {"/etc/onair-turn/tls.crt": certificate, "/etc/onair-turn/tls.key": key}
+    turn = {
+        name: str(mounted.get(value, value)) if name.endswith("_file") else value
+        for name, value in turn.items()
+    }
+    own = own_address()
+    rtc = {
+        "udp_port": free_port(),
+        "tcp_port": free_port(),
+        "node_ip": own,
+        "use_external_ip": False,
+        "ips": {"includes": [f"{own}/32"]},
+    }
+    with (
+        room_server(tmp_path, turn=turn, rtc=rtc) as server,
+        start_facade(rooms=settings_for(server)) as studio,
+    ):
+        trusted = ssl.create_default_context(cafile=str(authority.certificate))
+        with socket.create_connection(("127.0.0.1", tls_port), timeout=5) as plain:
+            trusted.wrap_socket(plain, server_hostname=DOMAIN).close()
+        show = sign_in("anna", facade=studio).project(**HOSTED)
+        anna_token, _ = join(show)
+        ben_token, _ = join(show, guest(show, name="ben"))
+        async with (
+            participant(signal_url(studio), anna_token, relay=True) as anna,
+            participant(signal_url(studio), ben_token) as ben,
+        ):
+            await anna.until("Ben is seen", lambda report: report["frames"]["ben camera"] > 5, 40)
+            await ben.until("Anna is seen", lambda report: report["frames"]["anna camera"] > 5, 40)
+            await anna.until("the way of media is known", lambda report: report["paths"])
+            assert {each["own"] for each in anna.report["paths"]} == {"relay"}
+
+
+def own_address() -> str:
+    """This machine's address on the way to others; a browser asks no TURN server on loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:
+        unsent.connect(("192.0.2.1", 9))
+        return str(unsent.getsockname()[0])
