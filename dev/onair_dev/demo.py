@@ -13,7 +13,7 @@ from tests.support.shows import FacadeClient, LiveShow
 from onair_dev.cluster.environment import variables
 from onair_dev.failures import Failed
 from onair_dev.progress import Progress
-from onair_dev.settings import BUILD, NODE_PORTS, ROOT, url
+from onair_dev.settings import BUILD, NODE_PORTS, ROOT, UDP_NODE_PORTS, url
 
 PAGES = "http://onair-demo.onair-system.svc"
 RECORD_S = 12.0
@@ -76,6 +76,8 @@ def demo(*, keep: bool) -> None:
             hello.delete()
             print("stopped  the show is off the air; make demo ARGS=--keep leaves it on")
     print("next     kubectl get onair -n shows      docs/guide/first-show.md")
+    rtmp, srt = NODE_PORTS[30936], UDP_NODE_PORTS[30890]
+    print(f"send     rtmp://localhost:{rtmp}/live or srt://localhost:{srt}      docs/guide/send.md")
 
 
 def report(show: LiveShow) -> None:
