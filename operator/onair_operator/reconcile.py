@@ -232,6 +232,13 @@ class ReconcileLoop:
         for entry in self._store.entries(SOURCE):
             self._queue.add(Key(SOURCE, entry.name))
 
+    def ingest_secret_replaced(self, secret: bytes) -> None:
+        """Makes tokens with another secret, and hands new ones to every encoder that reads a source."""
+        if self._world:
+            self._world.gateways.take_secret(secret)
+        for entry in self._store.entries(PROJECT):
+            self._queue.add(Key(PROJECT, entry.name))
+
     async def run(self, world: World, applier: Applier, resync: Resync) -> None:
         """Looks at every key once and from then on at those that change; ends only when cancelled."""
         self._world = world

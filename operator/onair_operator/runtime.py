@@ -22,7 +22,7 @@ from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.closing_namespace import release_projects
 from onair_operator.cluster.event_recorder import EventRecorder
 from onair_operator.cluster.ingest_addresses import IngestAddresses
-from onair_operator.cluster.ingest_secret import ingest_secret
+from onair_operator.cluster.ingest_secret import follow_ingest_secret, ingest_secret
 from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
@@ -141,9 +141,15 @@ class _Runtime:
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
         gateways.follow(secret, self._election.term)
+        rotation = asyncio.create_task(
+            follow_ingest_secret(
+                client, settings.release_namespace, secret, self._reconcile.ingest_secret_replaced
+            )
+        )
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:
+            rotation.cancel()
             queue.clear()
             await gateways.close()
             await rooms.close()

@@ -9,7 +9,12 @@ import time
 import structlog
 
 from onair_api.cache.cluster import Cluster
-from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY, usable_secret
+from onair_crds.contract.ingest_gateway import (
+    INGEST_SECRET,
+    INGEST_SECRET_KEY,
+    SECRET_SETTLE_S,
+    usable_secret,
+)
 from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.errors import ApiError
 
@@ -26,14 +31,26 @@ class IngestSecret:
         self._namespace = namespace
         self._known: bytes | None = None
         self._next_s = 0.0
+        self._settled_at_s: float | None = None
+        """When every gateway has the one that has replaced it; None where none has."""
 
     async def get(self) -> bytes | None:
-        """The secret; None while it cannot be read and never could."""
+        """The secret that gateways know; None while it cannot be read and never could."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + RETRY_S
             if value := await read_ingest_secret(self._cluster, self._namespace):
-                self._known, self._next_s = value, time.monotonic() + KEPT_S
+                self._next_s = time.monotonic() + KEPT_S
+                self._take(value)
         return self._known
+
+    def _take(self, value: bytes) -> None:
+        now_s = time.monotonic()
+        if self._known is None or value == self._known:
+            self._known, self._settled_at_s = value, None
+        elif self._settled_at_s is None:
+            self._settled_at_s = now_s + SECRET_SETTLE_S
+        elif now_s >= self._settled_at_s:
+            self._known, self._settled_at_s = value, None
 
 
 async def read_ingest_secret(cluster: Cluster, namespace: str) -> bytes | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 
+import structlog
+
 from onair_api.auth.ingest_secret import read_ingest_secret
 from onair_api.cache.cluster import Cluster
-from onair_crds.contract.ingest_gateway import gateway_token
-from onair_crds.runtime.bearer import shows_token
+from onair_crds.contract.ingest_gateway import INGEST_SECRET, gateway_token
+from onair_crds.runtime.rotated_secret import RotatedSecret
+
+log = structlog.get_logger()
 
 REREAD_S = 5.0
 """A token that is not the known one makes the Secret be read again: at most this often."""
@@ -17,7 +21,7 @@ class GatewayIdentity:
     def __init__(self, cluster: Cluster, namespace: str) -> None:
         self._cluster = cluster
         self._namespace = namespace
-        self._token: str | None = None
+        self._secret: RotatedSecret | None = None
         self._read_at_s: float | None = None
 
     async def shown_by(self, authorization: str) -> bool:
@@ -32,8 +36,16 @@ class GatewayIdentity:
         return self._is_token(authorization)
 
     def _is_token(self, authorization: str) -> bool:
-        return self._token is not None and shows_token(authorization, self._token)
+        secret = self._secret
+        return secret is not None and secret.shown_by(authorization, _token)
 
     async def _read(self) -> None:
-        if value := await read_ingest_secret(self._cluster, self._namespace):
-            self._token = gateway_token(value, "facade")
+        value = await read_ingest_secret(self._cluster, self._namespace)
+        if value and self._secret is None:
+            self._secret = RotatedSecret(value)
+        elif value and self._secret and self._secret.replace(value):
+            log.info("ingest_secret.replaced", secret=INGEST_SECRET)
+
+
+def _token(secret: bytes) -> str:
+    return gateway_token(secret, "facade")

@@ -38,6 +38,10 @@ INGEST_SECRET_KEY = "secret"  # noqa: S105 - the name of a key
 """Key within it; the bytes of its value, as a volume shows them, are the `secret` of the functions below."""
 
 LEAST_SECRET_BYTES = 16
+
+SECRET_SETTLE_S = 180.0
+"""From a new secret until tokens for gateways are made with it: Kubernetes brings it into their volumes
+within two minutes; they accept the former one for ten."""
 MAX_TERM_DIGITS = 20
 
 HOOK_PATH = "/internal/ingest/publish"

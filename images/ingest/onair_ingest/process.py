@@ -9,8 +9,8 @@ import aiohttp
 import structlog
 from prometheus_client import REGISTRY
 
-from onair_crds.contract.ingest_gateway import usable_secret
 from onair_crds.runtime.probes import ProbeServer
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.admission import Admission
 from onair_ingest.admission.facade import Facade
 from onair_ingest.admission.hook import Hook
@@ -28,6 +28,7 @@ from onair_ingest.pulls.pulls import Pulls
 from onair_ingest.readers.metrics import ReaderMetrics
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.routes import ReaderRoutes
+from onair_ingest.secret_file import follow_secret, read_secret
 from onair_ingest.settings import Settings
 from onair_ingest.streams.identity import Identities
 from onair_ingest.streams.streams import Streams
@@ -44,13 +45,13 @@ async def run(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    secret = usable_secret(await asyncio.to_thread(settings.secret_file.read_bytes))
+    secret = RotatedSecret(await read_secret(settings.secret_file))
     async with aiohttp.ClientSession() as session:
         await _serve(settings, secret, session, stop)
 
 
 async def _serve(
-    settings: Settings, secret: bytes, session: aiohttp.ClientSession, stop: asyncio.Event
+    settings: Settings, secret: RotatedSecret, session: aiohttp.ClientSession, stop: asyncio.Event
 ) -> None:
     mediamtx = MediaMtx(session, settings.mediamtx.api_url, settings.mediamtx.timeout_s)
     identities = Identities(mediamtx)
@@ -83,7 +84,8 @@ async def _serve(
     servers = [await hook.start(settings.hook.host, settings.hook.port), await api.start(settings.port)]
     log.info("ingest.started", gateway=settings.name, port=settings.port)
     framerates = Framerates(streams, media_server)
-    parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run())]
+    rotation = follow_secret(settings.secret_file, secret, settings.secret_interval_s)
+    parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run(), rotation)]
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({*parts, stopping}, return_when=asyncio.FIRST_COMPLETED)
     for task in (*parts, stopping, forgetting):

@@ -66,6 +66,8 @@ class Settings(ProgramSettings):
     """Probes and metrics."""
     secret_file: Path = Path("/run/onair/secret/secret")
     """The installation's secret, which all tokens of ingest follow from."""
+    secret_interval_s: Annotated[float, Field(gt=0)] = 5.0
+    """How often it is read, as it may be replaced."""
     silent_after_s: Annotated[float, Field(gt=0)] = 1.0
     """A stream without media for this long does not flow."""
     reader_linger_s: Annotated[float, Field(ge=0)] = 5.0

@@ -16,8 +16,8 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
-from onair_crds.runtime.bearer import shows_token
 from onair_crds.runtime.http_listener import listen
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.hls.routes import HlsRoutes
 from onair_ingest.leader_terms import LeaderTerms
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
@@ -38,7 +38,7 @@ class StreamsApi:
         streams: Streams,
         pulls: Pulls,
         previews: Previews,
-        secret: bytes,
+        secret: RotatedSecret,
         *routes: ReaderRoutes | HlsRoutes,
     ) -> None:
         """
@@ -50,7 +50,7 @@ class StreamsApi:
         self._previews = previews
         self._routes = routes
         self._terms = LeaderTerms()
-        self._token = gateway_token(secret, "operator")
+        self._secret = secret
 
     async def start(self, port: int) -> web.AppRunner:
         """Listens on all addresses of the pod."""
@@ -66,7 +66,8 @@ class StreamsApi:
 
     def _for_operator(self, handler: Handler) -> Handler:
         async def guarded(request: web.Request) -> web.StreamResponse:
-            if not shows_token(request.headers.get("Authorization", ""), self._token):
+            shown = request.headers.get("Authorization", "")
+            if not self._secret.shown_by(shown, lambda secret: gateway_token(secret, "operator")):
                 return web.json_response({"message": "a token of the operator is required"}, status=401)
             return await handler(request)
 

@@ -100,6 +100,10 @@ class GatewayClient:
         await self._session.close()
         REACHABLE.remove(self._name)
 
+    def show(self, authorization: str) -> None:
+        """Shows another token from the next request on."""
+        self._session.headers["Authorization"] = authorization
+
     def want_pulls(self, pulls: Pulls) -> None:
         """Hands over in the background what it is to pull, until it has acknowledged it."""
         if pulls != self.wanted_pulls:

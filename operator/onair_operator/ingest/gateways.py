@@ -41,16 +41,18 @@ class Gateways:
 
     def follow(self, secret: bytes, term: int) -> None:
         """Follows all gateways from now on; `secret` is the installation's, `term` the leader's."""
-        self.take_secret(secret)
-        headers = {"Authorization": f"Bearer {gateway_token(secret, 'operator')}", TERM_HEADER: str(term)}
+        self._secret = secret
+        headers = {"Authorization": _bearer(secret), TERM_HEADER: str(term)}
         self._clients = {
             each.name: GatewayClient(each, headers, self.streams, self._leads, self._access)
             for each in self._settings
         }
 
     def take_secret(self, secret: bytes) -> None:
-        """Makes tokens of readers with the installation's secret from now on."""
+        """Makes all tokens with this secret of the installation from now on."""
         self._secret = secret
+        for client in self._clients.values():
+            client.show(_bearer(secret))
 
     def program_source(self, source: str, gateway: str, stream: str) -> ProgramSource | None:
         """What an encoder needs to read a stream of a source; None where the gateway is none of ours."""
@@ -93,3 +95,7 @@ class Gateways:
 
     async def close(self) -> None:
         await asyncio.gather(*(client.close() for client in self._clients.values()))
+
+
+def _bearer(secret: bytes) -> str:
+    return f"Bearer {gateway_token(secret, 'operator')}"

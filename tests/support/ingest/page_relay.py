@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import reader_token
 from onair_crds.contract.program import ProgramSource
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_encoder.loopback import serve as serve_to_pages
 from onair_encoder.sources.relay import SourceRelay
 from onair_ingest.mediamtx.rtmp_player import MediaServer
@@ -65,7 +66,7 @@ class Relay:
 async def serve(media_server: str, pages: str) -> None:
     relay = Relay(media_server)
     app = web.Application(client_max_size=64 * 2**20)
-    ReaderRoutes(relay.readers, SECRET).add_to(app)
+    ReaderRoutes(relay.readers, RotatedSecret(SECRET)).add_to(app)
     app.router.add_get("/mse/{source}", relay.movie)
     app.router.add_post("/report", relay.report)
     app.router.add_get("/report", relay.reported_json)

@@ -19,6 +19,7 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.previews import PREVIEWS_PATH
 from onair_crds.resources.base import MAX_URL
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest import streams_api
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams_api import StreamsApi
@@ -49,8 +50,8 @@ def pulls() -> Taken:
 
 @pytest.fixture
 async def port(pulls: Taken) -> AsyncIterator[int]:
-    nothing, taken = cast(Any, None), cast(Any, pulls)
-    runner = await StreamsApi(taken, taken, nothing, SECRET, ReaderRoutes(nothing, SECRET)).start(0)
+    nothing, taken, secret = cast(Any, None), cast(Any, pulls), RotatedSecret(SECRET)
+    runner = await StreamsApi(taken, taken, nothing, secret, ReaderRoutes(nothing, secret)).start(0)
     yield next(address[1] for address in runner.addresses if len(address) == 2)  # of IPv4
     await runner.cleanup()
 

@@ -23,6 +23,7 @@ from onair_crds.contract.ingest_gateway import (
     stream_of_key,
 )
 from onair_crds.runtime.bounded_body import bounded_body
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.settings import HookSettings
 
 MAX_UNKNOWN_KEYS = 4096
@@ -44,10 +45,10 @@ class _Unknown:
 
 class Facade:
     def __init__(
-        self, session: aiohttp.ClientSession, secret: bytes, gateway: str, settings: HookSettings
+        self, session: aiohttp.ClientSession, secret: RotatedSecret, gateway: str, settings: HookSettings
     ) -> None:
         self._session = session
-        self._headers = {"Authorization": f"Bearer {gateway_token(secret, 'facade')}"}
+        self._secret = secret
         self._gateway = gateway
         self._settings = settings
         self._left_alone_until_s = 0.0
@@ -81,7 +82,8 @@ class Facade:
     async def _request(self, key: str, protocol: PublishProtocol) -> Refusal | None:
         request = PublishRequest(stream_key=SecretStr(key), protocol=protocol, gateway=self._gateway)
         url = self._settings.facade_url.rstrip("/") + HOOK_PATH
-        headers = {**self._headers, "Content-Type": "application/json"}
+        token = gateway_token(self._secret.present, "facade")
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         try:
             async with self._session.post(
                 url, data=request.wire(), headers=headers, allow_redirects=False

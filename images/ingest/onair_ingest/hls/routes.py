@@ -6,7 +6,7 @@ from aiohttp import web
 
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
 from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX, PLAYLIST_TYPE, SEGMENT_TYPE
-from onair_crds.runtime.bearer import shows_token
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.hls.windows import TooManyWindows, Windows
 from onair_ingest.readers.readers import NoStream
 
@@ -17,7 +17,7 @@ PART_BYTES = 64 * 1024
 
 
 class HlsRoutes:
-    def __init__(self, windows: Windows, secret: bytes) -> None:
+    def __init__(self, windows: Windows, secret: RotatedSecret) -> None:
         self._windows, self._secret = windows, secret
 
     def add_to(self, app: web.Application) -> None:
@@ -32,7 +32,8 @@ class HlsRoutes:
             web.HTTPUnauthorized: it shows no token, or that of another stream.
         """
         stream = request.match_info["stream"]
-        if not shows_token(request.headers.get("Authorization", ""), reader_token(self._secret, stream)):
+        shown = request.headers.get("Authorization", "")
+        if not self._secret.shown_by(shown, lambda secret: reader_token(secret, stream)):
             raise web.HTTPUnauthorized(text="the token of this stream is required")
         return stream
 

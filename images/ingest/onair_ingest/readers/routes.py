@@ -9,7 +9,7 @@ from aiohttp import web
 
 from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, STILL_SUFFIX
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
-from onair_crds.runtime.bearer import shows_token
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers
@@ -23,7 +23,7 @@ SEND_BUFFER_BYTES = 512 * 1024
 
 
 class ReaderRoutes:
-    def __init__(self, readers: Readers, secret: bytes) -> None:
+    def __init__(self, readers: Readers, secret: RotatedSecret) -> None:
         self._readers, self._secret = readers, secret
         self._stills = Stills(readers)
 
@@ -38,7 +38,8 @@ class ReaderRoutes:
             web.HTTPUnauthorized: it shows no token, or that of another stream.
         """
         stream = request.match_info["stream"]
-        if not shows_token(request.headers.get("Authorization", ""), reader_token(self._secret, stream)):
+        shown = request.headers.get("Authorization", "")
+        if not self._secret.shown_by(shown, lambda secret: reader_token(secret, stream)):
             raise web.HTTPUnauthorized(text="the token of this stream is required")
         return stream
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -11,7 +12,10 @@ from tests.support.gateway_server import GatewayServer, stream_state
 from tests.support.ingest_operator import camera, cut_off, key_stream, operated, status_with
 from tests.support.operated_namespace import OperatedNamespace, until
 
+from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
+from onair_crds.kube.errors import ApiError
+from onair_operator.cluster import ingest_secret
 
 
 @pytest.fixture
@@ -193,3 +197,32 @@ async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_so
     await pulled(first, set())
     await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
     await pulled(second, set())
+
+
+async def test_the_secret_of_ingest_is_replaced_without_a_restart(
+    cluster: OperatedNamespace, server: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest_secret, "INTERVAL_S", 0.1)
+    monkeypatch.setattr(ingest_secret, "SECRET_SETTLE_S", 0.5)
+    async with operated(cluster, server.settings):
+        await cluster.collection()
+        stream = await camera(cluster)
+        server.tell(stream_state(stream))
+        await status_with(cluster, connect="Connected")
+        await cluster.client.delete(SECRETS, cluster.namespace, INGEST_SECRET)
+
+        async def made() -> bytes | None:
+            try:
+                secret = await cluster.client.get(SECRETS, cluster.namespace, INGEST_SECRET)
+            except ApiError:
+                return None
+            return base64.b64decode(secret["data"][INGEST_SECRET_KEY])
+
+        new = await until("a new secret", made)
+        assert new != server.secret
+        server.secret = new
+        server.tell(stream_state(stream, online=False, flowing=False))
+        await status_with(cluster, connect="Disconnected")
+        await cluster.client.delete(CUSTOM["Source"], cluster.namespace, "camera")
+        server.tell(stream_state(stream))
+        await cut_off(server, stream)

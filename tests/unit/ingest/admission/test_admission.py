@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 
 from onair_crds.contract.ingest_gateway import Refusal
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.admission import Admission, Publisher, Refused
 from onair_ingest.admission.facade import Facade, PublishProtocol
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
@@ -160,7 +161,7 @@ async def test_a_facade_that_does_not_respond_in_time_is_left_alone_for_a_while(
     server = await asyncio.start_server(hang, "127.0.0.1", 0)
     settings.facade_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, aiohttp.ClientSession() as session:
-        facade = Facade(session, b"secret", "gateway", settings)
+        facade = Facade(session, RotatedSecret(b"secret"), "gateway", settings)
         reasons = []
         for _ in range(2):
             with pytest.raises(Exception, match="the facade") as failed:

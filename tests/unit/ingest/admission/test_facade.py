@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from onair_crds.contract.ingest_gateway import HOOK_PATH, Refusal
+from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.facade import MAX_RESPONSE, Facade, FacadeUnavailable
 from onair_ingest.settings import HookSettings
 
@@ -49,7 +50,7 @@ class Answers:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         settings = HookSettings(facade_url=f"http://127.0.0.1:{runner.addresses[0][1]}")
         async with aiohttp.ClientSession() as session:
-            yield Facade(session, b"a secret of this installation", "onair-ingest-0", settings)
+            yield Facade(session, RotatedSecret(b"a secret of this installation"), "onair-ingest-0", settings)
         await runner.cleanup()
 
 
