@@ -1,7 +1,7 @@
 {{/* Names of the ingest StatefulSets and their regions, the default region first: {"sets": [{name, region}]}. */}}
 {{- define "onair.ingestSets" -}}
 {{- $sets := list }}
-{{- range .Values.regions }}
+{{- range empty .Values.ingest.existing.apiUrl | ternary .Values.regions list }}
 {{- $sets = append $sets (dict "name" (printf "onair-ingest-%s" .name) "region" .name) }}
 {{- end }}
 {{- dict "sets" ($sets | default (list (dict "name" "onair-ingest" "region" ""))) | toJson }}
@@ -29,8 +29,8 @@
 Services that publishers come by, that of all regions first: {"services": [{name, region}]}.
 */}}
 {{- define "onair.ingestServices" -}}
-{{- $services := list (dict "name" "onair-ingest" "region" "") }}
-{{- if .Values.ingest.service.perRegion }}
+{{- $services := empty .Values.ingest.existing.apiUrl | ternary (list (dict "name" "onair-ingest" "region" "")) list }}
+{{- if and $services .Values.ingest.service.perRegion }}
 {{- if not .Values.regions }}
 {{- fail "ingest.service.perRegion: needs regions" }}
 {{- end }}
@@ -61,10 +61,37 @@ cluster they are known by their names.
 
 {{/* The gateway's settings, see onair_ingest/settings.py. */}}
 {{- define "onair.ingestConfig" -}}
+{{- $existing := .Values.ingest.existing -}}
+{{- if $existing.apiUrl -}}
+{{- range $name, $value := dict "rtmpUrl" $existing.rtmpUrl "secret.name" $existing.secret.name -}}
+{{- if not $value -}}
+{{- fail (printf "ingest.existing.%s: must be given with ingest.existing.apiUrl" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (and .Values.ingest.rtmp.baseUrl .Values.ingest.srt.baseUrl) -}}
+{{- fail "ingest.rtmp.baseUrl: must say where publishers reach ingest.existing, as must ingest.srt.baseUrl" -}}
+{{- end -}}
+{{- if or .Values.ingest.rtmp.tlsSecret .Values.ingest.srt.passphraseSecret.name -}}
+{{- fail "ingest.rtmp.tlsSecret: certificate and passphrase are configured at ingest.existing itself" -}}
+{{- end -}}
+{{- if ne (int .Values.ingest.replicas) 1 -}}
+{{- fail "ingest.replicas: must be 1 with ingest.existing, which has one gateway" -}}
+{{- end -}}
+{{- end -}}
 silentAfterS: {{ .Values.ingest.silentAfterSeconds }}
+{{- if $existing.apiUrl }}
+mediamtx:
+  apiUrl: {{ $existing.apiUrl | quote }}
+  rtmpUrl: {{ $existing.rtmpUrl | quote }}
+  passwordFile: /run/onair/server/password
+{{- end }}
 hook:
+  {{- if $existing.apiUrl }}
+  host: 0.0.0.0
+  {{- end }}
   facadeUrl: http://onair-api-ingest.{{ .Release.Namespace }}.svc:8449
 pulls:
+  enabled: {{ not $existing.apiUrl }}
   allowedRanges: {{ .Values.ingest.pulls.allowedRanges | toJson }}
   refusedRanges: {{ .Values.ingest.pulls.refusedRanges | toJson }}
 previews:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from pathlib import Path
 
 import aiohttp
 import structlog
 from prometheus_client import REGISTRY
 
+from onair_crds.contract.ingest_gateway import usable_secret
 from onair_crds.runtime.probes import ProbeServer
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.admission import Admission
@@ -53,7 +55,8 @@ async def run(settings: Settings) -> None:
 async def _serve(
     settings: Settings, secret: RotatedSecret, session: aiohttp.ClientSession, stop: asyncio.Event
 ) -> None:
-    mediamtx = MediaMtx(session, settings.mediamtx.api_url, settings.mediamtx.timeout_s)
+    password = await _server_password(settings.mediamtx.password_file)
+    mediamtx = MediaMtx(session, settings.mediamtx.api_url, settings.mediamtx.timeout_s, password)
     identities = Identities(mediamtx)
     streams = Streams(
         mediamtx,
@@ -62,7 +65,7 @@ async def _serve(
         silent_after_s=settings.silent_after_s,
     )
     facade = Facade(session, secret, settings.name, settings.hook)
-    hook = Hook(Admission(facade, streams, identities, mediamtx))
+    hook = Hook(Admission(facade, streams, identities, mediamtx), password)
     probes = ProbeServer(
         lambda: streams.settled and streams.server_responds,
         others={SERVER_PROBE: lambda: not streams.server_hangs},
@@ -70,7 +73,7 @@ async def _serve(
     await probes.start(settings.metrics_port)
     guard = AddressGuard(settings.pulls.allowed_ranges, settings.pulls.refused_ranges)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
-    pulls = Pulls(mediamtx, streams, guard, pauses)
+    pulls = Pulls(mediamtx, streams, guard, pauses, enabled=settings.pulls.enabled)
     forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
@@ -101,3 +104,13 @@ async def _serve(
     for result in ended:
         if isinstance(result, Exception):
             raise result
+
+
+async def _server_password(path: Path | None) -> str:
+    """
+    Raises:
+        ValueError: it could be guessed.
+    """
+    if path is None:
+        return ""
+    return usable_secret(await asyncio.to_thread(path.read_bytes)).decode().strip()

@@ -19,6 +19,8 @@ class MediaMtxSettings(Part):
     """Its API, which nobody else reaches."""
     rtmp_url: str = "rtmp://127.0.0.1:1935"
     """Where this process reads streams: RTSP lacks their decoding times."""
+    password_file: Path | None = None
+    """Password that its API and its hook have in common, where it is not on this pod's loopback."""
     poll_interval_s: Annotated[float, Field(gt=0, le=1)] = 0.25
     """How often its streams are looked at."""
     timeout_s: Annotated[float, Field(gt=0)] = 2.0
@@ -40,6 +42,8 @@ class HookSettings(Part):
 
 
 class PullSettings(Part):
+    enabled: bool = True
+    """Without, nothing is pulled: the server has to be on this pod's loopback, where pulls come from."""
     allowed_ranges: list[IPv4Network | IPv6Network] = []
     """Addresses that are not of the public internet and may be pulled from all the same."""
     refused_ranges: list[IPv4Network | IPv6Network] = []

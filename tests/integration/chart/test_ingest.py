@@ -112,6 +112,65 @@ def test_services_of_regions_that_cannot_work_are_refused(options: tuple[str, ..
     assert message in str(refused.value)
 
 
+EXISTING = {
+    "existing": {
+        "apiUrl": "http://media.example:9997",
+        "rtmpUrl": "rtmp://media.example",
+        "secret": {"name": "mediamtx"},
+    },
+    "rtmp": {"baseUrl": "rtmp://media.example/live"},
+    "srt": {"baseUrl": "srt://media.example:8890"},
+}
+
+
+def test_an_existing_server_has_a_gateway_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = tmp_path / "values.json"
+    values.write_text(json.dumps({"ingest": EXISTING}))
+    objects = render("-f", ROOT / "dev/values.yaml", "-f", values)
+    (sets,) = (each for each in objects if each["kind"] == "StatefulSet")
+    pod = sets["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod["containers"]] == ["gateway"]
+    assert port_names({"ports": pod["containers"][0]["ports"]}) == ["gateway", "http", "hook"]
+    (mounted,) = (each["secret"] for each in pod["volumes"] if each["name"] == "server")
+    assert (mounted["secretName"], mounted["items"]) == (
+        "mediamtx",
+        [{"key": "password", "path": "password"}],
+    )
+    services = [o["metadata"]["name"] for o in objects if o["kind"] == "Service" and "ingest" in str(o)]
+    assert "onair-ingest" not in services
+    assert "onair-ingest-hook" in services
+    assert [each["name"] for each in configured(objects, "operator")["gateways"]] == ["onair-ingest-0"]
+    config = tmp_path / "gateway.yaml"
+    config.write_text(named(objects, "ConfigMap", "onair-ingest")["data"]["gateway.yaml"])
+    monkeypatch.setenv("ONAIR_CONFIG", str(config))
+    settings = Settings()
+    assert settings.mediamtx.api_url == "http://media.example:9997"
+    assert settings.mediamtx.password_file == Path("/run/onair/server/password")
+    assert (settings.hook.host, settings.pulls.enabled) == ("0.0.0.0", False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"existing": {"apiUrl": "http://a:1"}}, "ingest.existing.rtmpUrl: must be given"),
+        ({**EXISTING, "srt": {}}, "ingest.rtmp.baseUrl: must say where publishers reach"),
+        ({**EXISTING, "replicas": 2}, "ingest.replicas: must be 1"),
+        (
+            {**EXISTING, "rtmp": {"baseUrl": "rtmp://a/live", "tlsSecret": "tls"}},
+            "ingest.rtmp.tlsSecret: certificate and passphrase",
+        ),
+    ],
+)
+def test_an_existing_server_that_cannot_work_is_refused(
+    change: Document, message: str, tmp_path: Path
+) -> None:
+    values = tmp_path / "values.json"
+    values.write_text(json.dumps({"ingest": change}))
+    with pytest.raises(HelmError) as refused:
+        render("-f", values)
+    assert message in str(refused.value)
+
+
 def test_rtmps_is_served_where_there_is_a_certificate() -> None:
     without = named(render(), "StatefulSet", "onair-ingest")["spec"]["template"]
     assert port_names(container(without, "mediamtx")) == ["rtmp", "srt"]

@@ -1,4 +1,4 @@
-"""MediaMTX' HTTP hook, on the pod's loopback: may this connection publish or read?"""
+"""MediaMTX' HTTP hook: may this connection publish or read? On the pod's loopback, else with a password."""
 
 from __future__ import annotations
 
@@ -37,8 +37,14 @@ class Question(Record):
 
 
 class Hook:
-    def __init__(self, admission: Admission) -> None:
+    def __init__(self, admission: Admission, server_password: str = "") -> None:
+        """
+        Args:
+            server_password: must be in each question's address as `token`, and admits to MediaMTX' API; empty
+                where both are on this pod's loopback.
+        """
         self._admission = admission
+        self._server_password = server_password
         self.reader_password = secrets.token_urlsafe(24)
         """Admits readers: this process reads with it, and nobody else knows it."""
 
@@ -51,14 +57,17 @@ class Hook:
         return runner
 
     async def _asked(self, request: web.Request) -> web.Response:
+        if self._server_password and not _same(request.query.get("token", ""), self._server_password):
+            return web.Response(status=401)
         try:
             question = Question.model_validate_json(await request.read())
         except ValidationError:
             return web.Response(status=400)
         if question.action == "read":
             shown = question.password or question.token
-            admitted = hmac.compare_digest(shown.encode(), self.reader_password.encode())
-            return web.Response(status=204 if admitted else 403)
+            return web.Response(status=204 if _same(shown, self.reader_password) else 403)
+        if question.action == "api" and self._server_password:
+            return web.Response(status=204 if _same(question.password, self._server_password) else 403)
         if question.action != "publish":
             return web.Response(status=403)
         key = key_of(
@@ -91,3 +100,7 @@ class Hook:
             raise Refused("NoKey", "the publisher shows no stream key")
         protocol: PublishProtocol = "srt" if question.protocol == "srt" else "rtmp"
         await self._admission.admit(Publisher(question.id, protocol, question.path, key))
+
+
+def _same(shown: str, password: str) -> bool:
+    return hmac.compare_digest(shown.encode(errors="surrogateescape"), password.encode())

@@ -26,10 +26,13 @@ class MediaMtxUnavailable(Exception):
 
 
 class MediaMtx:
-    def __init__(self, session: aiohttp.ClientSession, api_url: str, timeout_s: float) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, api_url: str, timeout_s: float, password: str = ""
+    ) -> None:
         self._session = session
         self._url = api_url.rstrip("/")
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+        self._auth = aiohttp.BasicAuth("onair", password) if password else None
 
     async def paths(self) -> list[Path]:
         """All paths of the server.
@@ -107,7 +110,9 @@ class MediaMtx:
         """The text of a response; empty where there is no such thing."""
         url = self._url + path
         try:
-            async with self._session.request(method, url, json=body, timeout=self._timeout) as response:
+            async with self._session.request(
+                method, url, json=body, timeout=self._timeout, auth=self._auth, allow_redirects=False
+            ) as response:
                 text = await response.text()
         except aiohttp.ClientConnectorError as error:
             raise MediaMtxUnavailable("nothing listens at its API", ended=True) from error

@@ -19,15 +19,25 @@ from onair_ingest.streams.streams import Streams
 log = structlog.get_logger()
 
 FORGET_RETRY_S = 1.0
+NOT_HERE = "an existing ingest server pulls nothing for this installation"
 STREAM = re.compile(r"pull-[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
 class Pulls:
-    def __init__(self, mediamtx: MediaMtx, streams: Streams, guard: AddressGuard, pauses: Pauses) -> None:
+    def __init__(
+        self,
+        mediamtx: MediaMtx,
+        streams: Streams,
+        guard: AddressGuard,
+        pauses: Pauses,
+        *,
+        enabled: bool = True,
+    ) -> None:
         self._mediamtx = mediamtx
         self._streams = streams
         self._guard = guard
         self._pauses = pauses
+        self._enabled = enabled
         self._tls = ssl.create_default_context()
         self._setting = asyncio.Lock()
         self._running: dict[str, tuple[Pull, asyncio.Task[None]]] = {}
@@ -56,6 +66,10 @@ class Pulls:
         """
         if strange := [name for name in wanted.pulls if not STREAM.fullmatch(name)]:
             raise ValueError(f"not names of pulls: {strange}")
+        if not self._enabled:
+            for name in wanted.pulls:
+                self._streams.pull_failed(name, NOT_HERE)
+            return
         urls = {name: pull.url.get_secret_value() for name, pull in wanted.pulls.items()}
         async with self._setting:
             await self._change(urls)
