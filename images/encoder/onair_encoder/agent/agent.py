@@ -8,12 +8,7 @@ import datetime as dt
 import time
 from pathlib import Path
 
-from onair_crds.contract.program import (
-    EncoderPhase,
-    EncoderStatus,
-    Program,
-    ProgramDestination,
-)
+from onair_crds.contract.program import EncoderPhase, EncoderStatus, Program, ProgramDestination
 from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import BroadcastError
 from onair_crds.runtime.stderr_log import log
@@ -42,8 +37,6 @@ END_S = 9.0
 """For ending streams properly while the pod is being deleted."""
 YIELD_S = 2.0
 """For closing what is open, before another encoder publishes."""
-
-
 OVER = ("stopping", "finished", "yielded")
 ON_THE_WAY: tuple[EncoderPhase, ...] = ("starting", "running")
 
@@ -78,6 +71,8 @@ class Agent:
         self._ending: asyncio.Task[None] | None = None
         self._yielding: asyncio.Task[None] | None = None
         self._bitrate = BitrateMeter()
+        self._command: list[str] | None = None
+        self._wanting = asyncio.Lock()
 
     # -- the wanted programme ---------------------------------------------------------------------
 
@@ -93,7 +88,11 @@ class Agent:
             _refuse_stale(program, self._program)
         program = with_kept(program, self._program)
         self._program = program
-        program_file.store(self._path, program)
+        try:
+            program_file.store(self._path, program)
+        except OSError as error:
+            # It goes on air all the same, and after a restart with the operator's next word
+            log("program.not-kept", error=error.strerror)
         log(
             "program.taken",
             broadcast=program.broadcast,
@@ -130,8 +129,11 @@ class Agent:
         await self._want_pipeline(ffmpeg_command(program))
 
     async def _want_pipeline(self, command: list[str] | None) -> None:
+        """Has the one run that was wanted last, in whatever order requests get through."""
+        self._command = command
         try:
-            await want_pipeline(command)
+            async with self._wanting:
+                await want_pipeline(self._command)
         except OSError as error:
             log("supervisor.unreachable", error=str(error))
 

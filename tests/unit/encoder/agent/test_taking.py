@@ -1,0 +1,83 @@
+"""Programmes that come while the one before is being applied, or that cannot be kept."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.support.small_program import small_program
+
+from onair_crds.contract.program import Program
+from onair_encoder.agent import agent as agent_module
+from onair_encoder.agent import program_file
+from onair_encoder.agent.agent import Agent
+from onair_encoder.encode.command import ffmpeg_command
+
+Command = list[str] | None
+
+
+class Supervisor:
+    """PID 1, whose first connection is made later than those that follow."""
+
+    def __init__(self) -> None:
+        self.runs: Command = None
+        self.first_may_come = asyncio.Event()
+        self.connections = 0
+
+    async def want(self, command: Command) -> None:
+        self.connections += 1
+        if self.connections == 1:
+            await self.first_may_come.wait()
+        self.runs = command
+
+
+@pytest.fixture
+def supervisor(monkeypatch: pytest.MonkeyPatch) -> Supervisor:
+    supervisor = Supervisor()
+    monkeypatch.setattr(agent_module, "want_pipeline", supervisor.want)
+    return supervisor
+
+
+@pytest.fixture
+async def agent(tmp_path: Path, supervisor: Supervisor) -> AsyncIterator[Agent]:
+    agent = Agent(tmp_path / "program.json")
+    yield agent
+    await agent.close()
+
+
+async def test_the_programme_that_came_last_is_encoded_whatever_request_gets_through_first(
+    agent: Agent, supervisor: Supervisor
+) -> None:
+    before, later = small_program(revision=1), with_framerate(small_program(revision=2), 25.0)
+    assert ffmpeg_command(before) != ffmpeg_command(later)
+    first = asyncio.create_task(agent.take(before))
+    while not supervisor.connections:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    second = asyncio.create_task(agent.take(later))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    supervisor.first_may_come.set()
+    await asyncio.gather(first, second)
+    assert supervisor.runs == ffmpeg_command(later)
+    assert agent.status().revision == 2
+
+
+def with_framerate(program: Program, framerate: float) -> Program:
+    video = program.video.model_copy(update={"framerate": framerate})
+    return program.model_copy(update={"video": video})
+
+
+async def test_a_programme_that_cannot_be_kept_is_on_air_all_the_same(
+    agent: Agent, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(program_file, "store", full)
+    supervisor.first_may_come.set()
+    await agent.take(small_program(revision=1))
+    assert supervisor.runs == ffmpeg_command(small_program(revision=1))
+    assert (agent.status().phase, agent.status().revision) == ("starting", 1)
