@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,6 +61,8 @@ class Spool:
         self._memory_bytes = MEMORY_BYTES if memory_bytes is None else memory_bytes
         self._in_memory = 0
         self._waiting: deque[Waiting] = deque()
+        self._under_way: Waiting | None = None
+        """Which is being stored, and is not dropped meanwhile."""
         self._putting: Waiting | None = None
         """Which is being written to disk."""
         self._number = 0
@@ -93,11 +96,24 @@ class Spool:
             self.bytes += each.size
             self._budget.used_bytes += each.size
             self._broken = True
-        while self._budget.is_exceeded and (oldest := self._oldest_on_disk(list(self._waiting))):
+        while self._budget.is_exceeded and (oldest := self._oldest_on_disk):
             self.drop(oldest)
 
-    def _oldest_on_disk(self, among: list[Waiting]) -> Waiting | None:
-        return next((each for each in among if each.path and each.size), None)
+    def _droppable(self) -> Iterator[Waiting]:
+        return (each for each in self._waiting if each is not self._under_way and not each.name)
+
+    @property
+    def _oldest_on_disk(self) -> Waiting | None:
+        return next((each for each in self._droppable() if each.path and each.size), None)
+
+    @contextmanager
+    def storing(self, waiting: Waiting) -> Iterator[None]:
+        """While it is being stored."""
+        self._under_way = waiting
+        try:
+            yield
+        finally:
+            self._under_way = None
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -135,7 +151,7 @@ class Spool:
         self._putting = None
         self.bytes += size
         while self.most_s and len(self._waiting) > 2 and self.waits_s > self.most_s:
-            self.drop(self._waiting[1])  # the first may be under way just now
+            self.drop(next(self._droppable()))
 
     @property
     def waits_s(self) -> float:
@@ -147,9 +163,7 @@ class Spool:
             OSError: there is no room, nor any to be made.
         """
         while self._budget.used_bytes + waiting.size > self._budget.most_bytes:
-            # Never the first: it may be under way just now
-            oldest = self._oldest_on_disk(list(self._waiting)[1:])
-            if oldest is None:
+            if (oldest := self._oldest_on_disk) is None:
                 raise OSError("the spool is full")
             self.drop(oldest)
         path = self._path(waiting)

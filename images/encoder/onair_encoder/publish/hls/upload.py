@@ -150,8 +150,9 @@ class Upload:
         self._spool_writer.ready.clear()
         while (waiting := spool.first) and not presentation.complete and not self._closing.is_set():
             self._count()
-            if not waiting.name and not await self._store_segment(waiting):
-                continue
+            with spool.storing(waiting):
+                if not waiting.name and not await self._store_segment(waiting):
+                    continue
             presentation.add(waiting.cut, waiting.name)
             spool.done(waiting)
             await self._store_playlist(last=len(spool) == 0)

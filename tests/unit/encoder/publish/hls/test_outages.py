@@ -1,0 +1,30 @@
+"""What comes after a storage was away for longer than a window may be behind."""
+
+from __future__ import annotations
+
+from tests.support.delivery.hls_in_memory import HlsInMemory
+
+from onair_encoder.publish.hls.live_window import LEAST_SPOOL_S
+from onair_encoder.publish.hls.output import HlsOutput
+from onair_encoder.publish.session_error import SessionError
+
+
+async def test_no_viewer_is_shown_what_was_on_air_when_the_storage_went_away(hls: HlsInMemory) -> None:
+    bucket = hls.bucket
+    away = SessionError("not available", permanent=True)
+    bucket.refuses = lambda method, key: away if key.endswith(".ts") else None
+    publisher = await hls.publisher(hls.wanted(vod=False, file_count=200))
+    hls.programme.segments(1)
+    await bucket.until(lambda: publisher.destination.state.last_error, "an error")
+    output = publisher._output
+    assert isinstance(output, HlsOutput)
+    assert output._storing
+    hls.programme.segments(round(LEAST_SPOOL_S))
+    await output._storing._spool_writer._cuts.join()
+    bucket.refuses = lambda method, key: None
+    publisher.retry_now()
+    await bucket.until(lambda: publisher.destination.is_connected, "connected")
+    await publisher.finish()
+    stored = b"".join(bucket.objects.values())
+    assert b"second 0" not in stored
+    assert b"second 118" in stored
