@@ -1,0 +1,209 @@
+"""Measures how late previews are: from a picture's arrival at ingest into a room, and into an HLS player."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import statistics
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import aiohttp
+import numpy as np
+import pytest
+from aiohttp import web
+from livekit import rtc
+from tests.support.control_plane import free_port
+from tests.support.delivery.hls_player import playing
+from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.ingest.arrivals import Arrivals
+from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.previews import until, want
+from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.media.painted import read_frame
+from tests.support.rooms.member import member
+from tests.support.rooms.participant import participant
+
+from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
+from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
+
+CLIP_S = 40.0
+WATCHED_S = 15.0
+SKIPPED = 30
+JOINS = 5
+Report = Callable[..., float]
+Clips = Callable[[int], Path]
+Stage = tuple[IngestPod, LiveKitServer, ScriptedFacade]
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+@pytest.fixture(scope="module")
+def stage(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[IngestPod, LiveKitServer, ScriptedFacade]]:
+    secret = secrets.token_bytes(32)
+    with (
+        ScriptedFacade(secret) as facade,
+        IngestPod(tmp_path_factory.mktemp("ingest"), facade.url, secret) as pod,
+        LiveKitServer(tmp_path_factory.mktemp("rooms")) as server,
+    ):
+        yield pod, server, facade
+
+
+@contextlib.asynccontextmanager
+async def relayed(pod: IngestPod, key: str) -> AsyncIterator[str]:
+    """The gateway's playlist without a token, as the facade passes it on."""
+    stream = stream_of_key(key)
+    gateway = f"http://127.0.0.1:{pod.port}{STREAMS_PATH}/{stream}{HLS_SUFFIX}"
+    headers = {"Authorization": f"Bearer {reader_token(pod.secret, stream)}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+
+        async def pass_on(request: web.Request) -> web.Response:
+            async with session.get(f"{gateway}/{request.match_info['name']}") as response:
+                body, kind = await response.read(), response.content_type
+                allowed = {"Access-Control-Allow-Origin": "*"}
+                return web.Response(body=body, status=response.status, content_type=kind, headers=allowed)
+
+        app = web.Application()
+        app.router.add_get("/{name}", pass_on)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        port = free_port()
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        try:
+            yield f"http://127.0.0.1:{port}/{HLS_PLAYLIST}"
+        finally:
+            await runner.cleanup()
+
+
+@contextlib.contextmanager
+def pushed(pod: IngestPod, facade: ScriptedFacade, clip: Path) -> Iterator[tuple[str, Arrivals]]:
+    """A clip that is pushed in real time; gives its key and when each of its pictures arrived."""
+    key = secrets.token_hex(16)
+    facade.keys.add(key)
+    with Arrivals("127.0.0.1", pod.rtmp_port) as arrivals, pod.follow() as follower:
+        url = f"rtmp://{arrivals.host}:{arrivals.port}/live/{key}"
+        command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-stream_loop", "-1"]
+        with subprocess.Popen([*command, "-i", str(clip), "-c", "copy", "-f", "flv", url]) as process:
+            follower.flowing(key)
+            yield key, arrivals
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def clip_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """A clip with so many B-frames; made once."""
+
+    @cache
+    def made(b_frames: int) -> Path:
+        return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, Encoding(b_frames=b_frames))
+
+    return made
+
+
+def cpu_s(pid: int) -> float:
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / TICKS_PER_S
+
+
+def pss_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Pss:")).split()[1]) / 1024
+
+
+def room_process(pod: IngestPod) -> int:
+    pid = pod.gateway.process.pid
+    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(child)
+
+
+@pytest.mark.parametrize(("form", "b_frames"), [("passed through", 0), ("encoded anew", 2)])
+async def test_push_to_room(
+    report: Callable[..., float],
+    clip_of: Callable[[int], Path],
+    stage: Stage,
+    form: str,
+    b_frames: int,
+) -> None:
+    pod, server, facade = stage
+    clip = await asyncio.to_thread(clip_of, b_frames)
+    seen: list[tuple[int, float]] = []
+
+    def note(frame: rtc.VideoFrame) -> None:
+        at_ms = time.time() * 1000
+        luma = np.frombuffer(frame.data, np.uint8)[: frame.width * frame.height]
+        if painted := read_frame(luma.reshape(frame.height, frame.width)):
+            seen.append((painted.wall_ms, at_ms))
+
+    room = f"room-{b_frames}"
+    with pushed(pod, facade, clip) as (key, arrivals):
+        async with member(server.url, server.token(room, "viewer", canSubscribe=True)) as watching:
+            watching.watching = note
+            want(pod, server, room, {key: "source-camera"})
+            await until(lambda: len(seen) > SKIPPED, "it is seen", 20)
+            process = room_process(pod)
+            before_s, began_s = cpu_s(process), time.monotonic()
+            await asyncio.sleep(WATCHED_S)
+            cpu = (cpu_s(process) - before_s) / (time.monotonic() - began_s)
+            memory = pss_mib(process)
+        want(pod, server, room, {})
+        latencies = matched(seen[SKIPPED:], arrivals.at_ms)
+    p95 = statistics.quantiles(latencies, n=20)[-1] / 1000
+    report(f"push → room, {form}, p50", [statistics.median(latencies) / 1000], "s")
+    assert report(f"push → room, {form}, p95", [p95], "s", 0.5) < 1
+    assert report(f"CPU of a preview, 720p30 {form}", [cpu], "cores", 0.35) < 0.7
+    report(f"memory of a preview, 720p30 {form}", [memory], "MiB")
+
+
+def matched(seen: list[tuple[int, float]], arrived_at_ms: dict[int, float]) -> list[float]:
+    """Latencies of those pictures whose arrival is known: times are rounded on the way."""
+    nearest = {round(at / 10): ms for at, ms in arrived_at_ms.items()}
+    found = []
+    for clock, at_ms in seen:
+        key = round(clock / 10)
+        arrived = [nearest[each] for each in (key, key - 1, key + 1) if each in nearest]
+        found += [at_ms - arrived[0]] if arrived else []
+    return found
+
+
+async def test_wanted_to_first_picture(report: Report, clip_of: Clips, stage: Stage) -> None:
+    """A browser is in the room; the operator's word is the beginning. Key frames are 2 s apart."""
+    pod, server, facade = stage
+    clip = await asyncio.to_thread(clip_of, 2)
+    times_s = []
+    with pushed(pod, facade, clip) as (key, _):
+        token = server.token("first", "viewer", canSubscribe=True, canPublish=False)
+        async with participant(server.url, token, publish=False) as browser:
+            await browser.until("in the room", lambda r: r["state"] == "connected", 40)
+            for number in range(JOINS):
+                source = f"source-{number}"
+                began_s = time.monotonic()
+                want(pod, server, "first", {key: source})
+                await browser.until(
+                    "a picture", lambda r, of=source: r["frames"].get(f"{of} screen_share"), 20
+                )
+                times_s.append(time.monotonic() - began_s)
+                want(pod, server, "first", {})
+                await browser.until("nothing", lambda r, of=source: of not in r["participants"], 10)
+    assert report("a preview is wanted → first picture in a browser", times_s, "s", 4) < 8
+
+
+async def test_push_to_hls(report: Report, clip_of: Clips, stage: Stage) -> None:
+    """hls.js with its live edge two segments behind; key frames are 2 s apart."""
+    pod, _, facade = stage
+    clip = await asyncio.to_thread(clip_of, 2)
+    with pushed(pod, facade, clip) as (key, _):
+        async with relayed(pod, key) as url, playing(url) as watching:
+            await watching.until("playing", lambda r: r["decoded"] > 30 and r["behindMs"], 40)
+            behind = []
+            for _ in range(int(WATCHED_S)):
+                await asyncio.sleep(1)
+                behind.append(watching.report["behindMs"] / 1000)
+    report("push → HLS player, p50", [statistics.median(behind)], "s")
+    assert report("push → HLS player, p95", [statistics.quantiles(behind, n=20)[-1]], "s", 10) < 20
