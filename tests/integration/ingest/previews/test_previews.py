@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Iterator
@@ -177,6 +178,27 @@ async def test_a_gateway_that_was_killed_leaves_no_process_and_shows_it_anew(
             own_pod.start_gateway()
             want(own_pod, server, "restarted", {key: SOURCE})
             await seen(watching, more=5)
+
+
+async def test_ten_sources_are_shown_side_by_side(
+    pod: IngestPod, follower: Follower, scripted_facade: ScriptedFacade, server: LiveKitServer, key: str
+) -> None:
+    keys = {f"{key}-{number}": f"source-{number}" for number in range(10)}
+    scripted_facade.keys |= keys.keys()
+    small = (*NO_B_FRAMES, "-g", "10")
+    async with member(*viewer(server, "ten")) as watching, contextlib.AsyncExitStack() as encoders:
+        for each in keys:
+            encoders.enter_context(
+                Encoder(f"{pod.rtmp}/{each}", video=picture("160x90", 10), audio=[], options=small)
+            )
+        for each in keys:
+            follower.flowing(each)
+        want(pod, server, "ten", keys)
+        for source in keys.values():
+            await seen(watching, source, more=10)
+        assert pod.metric("onair_ingest_previews_joined") == 10
+    want(pod, server, "ten", {})
+    await until(lambda: not processes(pod), "their processes are gone")
 
 
 async def test_more_sources_than_may_be_previewed_take_turns(
