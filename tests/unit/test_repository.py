@@ -66,3 +66,9 @@ def test_every_metric_of_operator_and_facade_is_documented() -> None:
     names = {f"{each.name}_total" if each.type == "counter" else each.name for each in ours}
     assert {"onair_operator_reconciles_total", "onair_api_requests_total"} <= names
     assert {name for name in names if f"`{name}`" not in documented} == set()
+
+
+@pytest.mark.parametrize("dockerfile", sorted((ROOT / "images").glob("*/Dockerfile")), ids=str)
+def test_images_spare_the_libraries_within_wheels_which_stripping_damages(dockerfile: Path) -> None:
+    stripped = [line for line in dockerfile.read_text().splitlines() if "-exec strip" in line]
+    assert all("-not -path '*.libs/*'" in line for line in stripped)
