@@ -7,9 +7,12 @@ import base64
 import contextlib
 import itertools
 import json
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -25,8 +28,11 @@ START_S = 40.0
 def browser() -> Iterator[str]:
     """A browser without a page; yields the address of its DevTools."""
     port = free_port()
-    flags = (f"--remote-debugging-port={port}", "--remote-allow-origins=*", "--force-color-profile=srgb")
-    command, container = browser_command("about:blank", *flags, "--force-device-scale-factor=1")
+    # Of two browsers with one profile the second is a window of the first
+    profile = Path(tempfile.gettempdir(), f"onair-test-pages-{port}")
+    flags = (f"--remote-debugging-port={port}", "--remote-allow-origins=*", f"--user-data-dir={profile}")
+    looks = ("--force-color-profile=srgb", "--force-device-scale-factor=1")
+    command, container = browser_command("about:blank", *flags, *looks)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -43,6 +49,7 @@ def browser() -> Iterator[str]:
             subprocess.run(["docker", "rm", "-f", container], check=False, stdout=subprocess.DEVNULL)
         process.kill()
         process.wait()
+        shutil.rmtree(profile, ignore_errors=True)
 
 
 class Tab:

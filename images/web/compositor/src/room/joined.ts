@@ -18,6 +18,8 @@ const CHANGES = [
   RoomEvent.TrackSubscribed, RoomEvent.TrackUnsubscribed, RoomEvent.TrackMuted, RoomEvent.TrackUnmuted, RoomEvent.Reconnected,
 ] as const;
 
+const RESUME_MS = 4000;
+
 /**
  * @param lost - called once the connection has ended, whoever ended it.
  * @throws ConnectionError
@@ -70,7 +72,17 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
     if (pump) pump.srcObject = null;
     pumps.delete(id);
   };
+  // The client tries for up to a minute; a room that was begun anew is joined sooner than that
+  let resuming: ReturnType<typeof setTimeout> | undefined;
+  const resume = (): void => {
+    resuming ??= setTimeout(lost, RESUME_MS);
+  };
+  const resumed = (): void => {
+    clearTimeout(resuming);
+    resuming = undefined;
+  };
   for (const change of CHANGES) room.on(change, refresh);
+  room.on(RoomEvent.Reconnecting, resume).on(RoomEvent.SignalReconnecting, resume).on(RoomEvent.Reconnected, resumed);
   room.on(RoomEvent.Disconnected, lost);
   try {
     await room.connect(url, token, {autoSubscribe: false});
@@ -82,7 +94,8 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
   return {
     refresh,
     leave() {
-      room.off(RoomEvent.Disconnected, lost);
+      resumed();
+      room.removeAllListeners();
       for (const id of [...streams.keys()]) forget(id);
       void room.disconnect();
     },

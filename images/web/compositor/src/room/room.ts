@@ -91,6 +91,6 @@ export class Room {
   }
 
   private tell(problem: string | null): void {
-    for (const {show} of this.watches) show({video: null, audio: null, present: null, problem});
+    for (const {show} of this.watches) show({video: null, audio: null, present: this.access ? null : false, problem});
   }
 }

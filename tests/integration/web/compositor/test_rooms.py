@@ -1,0 +1,86 @@
+"""Participants of the room on layers: a real room server, a guest with a fake camera in another browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.rooms.participant import participant
+from tests.support.scene.compositor import Compositor, compositor
+from tests.support.scene.fake_agent import layer, scene, square, state
+from tests.support.scene.picture import BLUE
+from tests.support.scene.sound import forget, listen
+
+
+def published(report: dict[str, Any]) -> bool:
+    return "published" in [event["name"] for event in report["events"]]
+
+
+pytestmark = pytest.mark.media
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[LiveKitServer]:
+    with LiveKitServer(tmp_path) as running:
+        yield running
+
+
+def guest(**given: Any) -> dict[str, Any]:
+    data = {"webrtc": {"id": "guest", "type": "webcam", "volume": 1}, "onDisconnect": "hide"}
+    return layer("a", "webrtc", **{"width": 160, "height": 120, "data": data, **given})
+
+
+def room(server: LiveKitServer) -> dict[str, str]:
+    rights = {"hidden": True, "canPublish": False, "canSubscribe": True}
+    return {"url": server.url, "token": server.token("show", "renderer-1", **rights)}
+
+
+async def seen(page: Compositor, there: bool) -> None:
+    """Waits until the layer shows something else than what is below it, or that again."""
+    for _ in range(400):
+        if (await page.picture()).has(80, 60, BLUE) != there:
+            return
+    raise AssertionError(f"the guest is {'not ' if there else ''}seen: {page.agent.said[-3:]}")
+
+
+async def test_a_guest_is_seen_and_heard_until_they_leave(chromium: str, server: LiveKitServer) -> None:
+    token = server.token("show", "guest", canPublish=True)
+    first = state(scene(square("below", "blue"), guest()), room=room(server))
+    async with compositor(chromium, first) as page:
+        told = await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
+        assert told["layers"][0]["layerId"] == "a"
+        async with participant(server.url, token) as joined:
+            await joined.until("published", published)
+            await seen(page, True)
+            await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
+            assert "renderer-1" not in joined.report["participants"], "the renderer is hidden"
+            await forget(page.tab)
+            # The fake microphone beeps once a second
+            sound = await listen(page.tab, 2)
+            assert max(each.level_db() for each in sound.windows(0.05)) > -40
+            await asyncio.to_thread(server.call, "RemoveParticipant", room="show", identity="guest")
+            await seen(page, False)
+
+
+async def test_a_room_server_that_was_restarted_is_joined_again(chromium: str, server: LiveKitServer) -> None:
+    token = server.token("show", "guest", canPublish=True)
+    first = state(scene(square("below", "blue"), guest()), room=room(server))
+    async with compositor(chromium, first) as page:
+        async with participant(server.url, token) as joined:
+            await joined.until("published", published)
+            await seen(page, True)
+            server.stop()
+            await seen(page, False)
+        server.start()
+        async with participant(server.url, token, insist=True):
+            await seen(page, True)
+
+
+async def test_a_project_without_a_room_is_told(chromium: str) -> None:
+    async with compositor(chromium, state(scene(guest()))) as page:
+        told = await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
+        assert told["layers"][0]["reason"] == "the project has no room"
