@@ -13,7 +13,7 @@ from typing import NamedTuple
 import av
 import numpy as np
 from aiohttp import web
-from tests.support.scene.media import Handler
+from tests.support.scene.media import Handler, serves
 from tests.support.scene.picture import Colour
 
 from onair_crds.contract.access_units import (
@@ -128,10 +128,6 @@ def scripts() -> dict[str, Handler]:
     """What the agent serves for pages."""
     folder = resources.files("onair_encoder.sources")
 
-    def served(name: str) -> Handler:
-        async def serve(_: web.Request) -> web.StreamResponse:
-            return web.Response(text=folder.joinpath(name).read_text(), content_type="text/javascript")
-
-        return serve
-
-    return {f"/sources/{name}": served(name) for name in ("source.js", "audio-playout.js")}
+    texts = {name: folder.joinpath(name).read_text() for name in ("source.js", "audio-playout.js")}
+    texts["settings.js"] = "export const delayMs = 500;"
+    return {f"/sources/{name}": serves(text.encode(), "text/javascript") for name, text in texts.items()}

@@ -11,6 +11,8 @@ from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLUE, GREEN, RED, WHITE, YELLOW, same_box
 
+pytestmark = pytest.mark.media
+
 Box = tuple[int, int, int, int]
 MEDIA = {
     "/red.png": media.serves(media.png(80, 40, RED), "image/png"),
@@ -165,7 +167,7 @@ async def test_text_shrinks_until_it_fits_its_box(chromium: str) -> None:
         box = (await page.picture()).box(WHITE)
         assert box is None or box[1] + box[3] <= 60
         await page.change(2, text("word", style, width=200, height=100))
-        assert await page.tab.evaluate(size) == 60 > small
+        assert small < await page.tab.until(f"{size} === 60 && 60")
 
 
 def webpage(page: Compositor, path: str, **given: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from tests.support.scene.compositor import compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLACK, BLUE, GREEN, RED, same_box
 
+pytestmark = pytest.mark.media
+
 Box = tuple[int, int, int, int]
 SIZE: dict[str, Any] = {"width": 40, "height": 20}
 

@@ -9,6 +9,8 @@ from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import scene, square, state
 from tests.support.scene.picture import RED, same_box
 
+pytestmark = pytest.mark.media
+
 SIZE: dict[str, Any] = {"width": 40, "height": 20}
 TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 SECOND: dict[str, Any] = {"properties": ["*"], "durationMs": 1000, "delayMs": 0, "easingMode": "linear"}

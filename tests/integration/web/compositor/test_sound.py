@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, state
 from tests.support.scene.sound import forget, listen
+
+pytestmark = pytest.mark.media
 
 LOW_HZ, HIGH_HZ = 440, 1320
 HALF_DB = -6.0

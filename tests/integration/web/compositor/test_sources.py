@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.live_source import LiveSource, scripts
 from tests.support.scene.picture import GREEN, Colour, Picture
 from tests.support.scene.sound import forget, listen
+
+pytestmark = pytest.mark.media
 
 RED, BLUE, SLATE = (255, 0, 0), (0, 0, 255), (0, 128, 0)
 CODEC = 24

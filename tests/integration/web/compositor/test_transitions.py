@@ -9,6 +9,8 @@ from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import scene, square, state
 from tests.support.scene.picture import BLUE, GREEN, RED, Colour, same_box
 
+pytestmark = pytest.mark.media
+
 
 def states(transition: dict[str, Any], **given: object) -> tuple[dict[str, Any], dict[str, Any]]:
     """Red is on air; then blue is selected, which comes by this transition."""

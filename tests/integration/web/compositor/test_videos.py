@@ -10,6 +10,8 @@ from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLACK, Colour, Picture
 
+pytestmark = pytest.mark.media
+
 # What a codec makes of a colour is further from it than what a page does
 RED, BLUE, YELLOW = (255, 0, 0), (0, 0, 255), (255, 255, 0)
 CODEC = 24

@@ -12,15 +12,13 @@ interface Script {
   readonly Source: new (id: string, options: {audioContext: AudioContext; delayMs: number}) => Source;
 }
 
-/** What capture, encoder and delivery take of the target latency, about. */
-const AFTER_PAGE_MS = 300;
-/** Less brings irregular arrivals on air; for more there are not enough decoded frames. */
-const LEAST_MS = 100, MOST_MS = 1500;
+/** For more there are not enough decoded frames. */
+const MOST_MS = 1000;
 /** A source that is shown again within this time goes on. */
 const LINGER_MS = 2000;
 
 export function jitterBufferMs(targetLatencyMs: number): number {
-  return Math.min(MOST_MS, Math.max(LEAST_MS, targetLatencyMs - AFTER_PAGE_MS));
+  return Math.min(MOST_MS, targetLatencyMs);
 }
 
 /** A source as one layer has it. */

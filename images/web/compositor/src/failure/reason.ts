@@ -5,11 +5,11 @@ const TIMEOUT_MS = 5000;
 /** @param bad - what to say where the server gave it, but it could not be shown. */
 export async function reasonOf(url: string, bad: string): Promise<string> {
   if (!isWebUrl(url)) return 'the URL is not http or https';
+  const ending = new AbortController(), late = setTimeout(() => ending.abort(), TIMEOUT_MS);
   const request = (mode: RequestMode): Promise<Response> =>
-    fetch(url, {mode, credentials: 'omit', signal: AbortSignal.timeout(TIMEOUT_MS), headers: {Range: 'bytes=0-0'}});
+    fetch(url, {mode, credentials: 'omit', signal: ending.signal, headers: {Range: 'bytes=0-0'}});
   try {
     const response = await request('cors');
-    void response.body?.cancel();
     return response.ok ? bad : `HTTP ${response.status}`;
   } catch {
     try {
@@ -18,6 +18,10 @@ export async function reasonOf(url: string, bad: string): Promise<string> {
     } catch {
       return 'its server is unreachable';
     }
+  } finally {
+    // Whatever is still on its way
+    clearTimeout(late);
+    ending.abort();
   }
 }
 

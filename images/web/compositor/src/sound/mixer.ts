@@ -32,11 +32,10 @@ export class Mixer {
     return this.master;
   }
 
-  /** Levels of the last second in dBFS, by layer; of its voices in several layouts the loudest. */
+  /** Levels of the last second in dBFS, by layer, of layouts on air. */
   levels(): Record<string, number> {
-    const levels: Record<string, number> = {};
-    for (const voice of this.voices) if (voice.layerId) levels[voice.layerId] = Math.max(voice.levelDb(), levels[voice.layerId] ?? -Infinity);
-    return levels;
+    const heard = [...this.voices].filter(({layerId, bus}) => layerId !== '' && bus.isHeard);
+    return Object.fromEntries(heard.map(voice => [voice.layerId, voice.levelDb()]));
   }
 
   rest(): void {
@@ -53,12 +52,17 @@ export class Bus {
 
   constructor(private readonly mixer: Mixer) {}
 
+  /** Whether its layout is on air, or on its way there. */
+  get isHeard(): boolean {
+    return this.loudness > 0;
+  }
+
   voice(layerId: string): Voice {
     if (!this.gain) {
       this.gain = new GainNode(this.mixer.audioContext, {gain: this.loudness});
       this.gain.connect(this.mixer.output);
     }
-    const voice = new Voice(layerId, this.mixer, this.gain);
+    const voice = new Voice(layerId, this.mixer, this, this.gain);
     this.mixer.rest();
     return voice;
   }
@@ -91,10 +95,10 @@ export class Voice {
   private volume = 1;
   private muted = true;
 
-  constructor(readonly layerId: string, private readonly mixer: Mixer, bus: AudioNode) {
+  constructor(readonly layerId: string, private readonly mixer: Mixer, readonly bus: Bus, output: AudioNode) {
     this.input = new GainNode(mixer.audioContext, {gain: 0});
     this.meter = new AnalyserNode(mixer.audioContext, {fftSize: METER_SAMPLES});
-    this.input.connect(this.meter).connect(bus);
+    this.input.connect(this.meter).connect(output);
     mixer.voices.add(this);
   }
 

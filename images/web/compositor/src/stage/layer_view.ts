@@ -6,7 +6,7 @@ import type {Animation} from '../motion/batch';
 import {Player} from '../motion/player';
 import type {Voice} from '../sound/mixer';
 import type {Drawn} from '../state/drawn';
-import {sameLooks} from '../state/layer';
+import {sameLooks, type Layer} from '../state/layer';
 
 const NO_ANIMATIONS: readonly Animation[] = [];
 
@@ -28,8 +28,7 @@ export class LayerView {
     this.element.dataset['layer'] = drawn.layer.id;
     this.player.place(drawn.layer);
     const {layer} = drawn;
-    const kind = KINDS.get(layer.type);
-    this.content = kind ? kind(layer, this.surroundings()) : null;
+    this.content = this.made(layer);
     if (this.content?.element) {
       this.content.element.classList.add('content');
       this.box.append(this.content.element);
@@ -46,7 +45,7 @@ export class LayerView {
     const {layer} = this.drawn;
     if (layer !== after.layer) {
       this.player.move(layer, after.layer, animations, () => {
-        if (!sameLooks(layer, after.layer)) this.content?.update(after.layer);
+        if (!sameLooks(layer, after.layer)) this.guarded(() => this.content?.update(after.layer));
       });
     }
     this.arrange(after);
@@ -70,6 +69,21 @@ export class LayerView {
     this.content?.close();
     this.voice?.close();
     this.element.remove();
+  }
+
+  private made(layer: Layer): Content | null {
+    const kind = KINDS.get(layer.type);
+    return (kind && this.guarded(() => kind(layer, this.surroundings()))) ?? null;
+  }
+
+  /** A layer that fails in a way that nobody foresaw takes no other with it. */
+  private guarded<Made>(draw: () => Made): Made | null {
+    try {
+      return draw();
+    } catch (error) {
+      this.given.fail(this.drawn.layer.id, `it could not be drawn: ${String(error)}`);
+      return null;
+    }
   }
 
   private arrange(after: Drawn): void {
