@@ -17,7 +17,7 @@ import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import address_of, docker, newest_image, remove
 
-from onair_crds.contract.pod import CONTROL_PORT, METRICS_PORT, SNAPSHOT_KEY
+from onair_crds.contract.pod import COMPOSITOR_FOLDER, CONTROL_PORT, METRICS_PORT, SNAPSHOT_KEY
 from onair_crds.contract.program import (
     DestinationState,
     EncoderStatus,
@@ -47,10 +47,19 @@ class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
     def __init__(
-        self, folder: Path, size: tuple[int, int] = (3840, 2160), browser_memory_mib: int | None = None
+        self,
+        folder: Path,
+        size: tuple[int, int] = (3840, 2160),
+        browser_memory_mib: int | None = None,
+        compositor: Path | None = None,
     ) -> None:
+        """
+        Args:
+            compositor: a folder in the place of the built-in page's.
+        """
         self.image, self.folder, self.size = newest_image("encoder"), folder, size
         self._browser_limit = [f"--memory={browser_memory_mib}m"] if browser_memory_mib else []
+        self._compositor = ["-v", f"{compositor}:{COMPOSITOR_FOLDER}:ro"] if compositor else []
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
         self._revision = 0
@@ -82,7 +91,7 @@ class PodPair:
             *("--ipc", f"container:{self.name}-browser", "--network", f"container:{self.name}-browser"),
             *("-v", f"{volumes['encoder-tmp']}:/tmp", "-v", f"{volumes['program']}:/run/onair/program"),
             *("-v", f"{volumes['identity']}:/run/onair/identity:ro"),
-            *("-e", f"ONAIR_POD_NAME={POD}"),
+            *("-e", f"ONAIR_POD_NAME={POD}", *self._compositor),
             *(*shared, self.image, "encoder"),
         )
         self.started = time.monotonic()

@@ -53,4 +53,6 @@ class Page:
         """Why the page cannot be shown, in words; None while it is."""
         if self._browser.loaded and not self.scene.ready and on_slate:
             return "the compositor has not loaded its first layout"
+        if self._browser.loading and on_slate:
+            return "the page has not said that it is ready"
         return self._browser.error

@@ -18,6 +18,7 @@ from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.frame_trace import FrameTrace
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.page_error import PageError, page_error_text
+from onair_encoder.browser.page_word import BINDING, SCRIPT, PageWord
 
 FIT_S = 0.5
 """A page takes the size of its window within some 30 ms, or not at all."""
@@ -46,6 +47,7 @@ class Chromium:
         """The browser or its page has crashed."""
         self.navigated = asyncio.Event()
         """A document was loaded, at the page's own wish or at ours: `check` says whether it is one."""
+        self.word = PageWord()
         self._size: tuple[int, int] | None = None
         self._emulates = False
         self._cdp: CdpPipe | None = None
@@ -90,6 +92,8 @@ class Chromium:
             await self._page(f"{domain}.enable")
         await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
+        await self._page("Runtime.addBinding", {"name": BINDING})
+        await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": SCRIPT})
         await self._page("Runtime.evaluate", {"expression": DARK})
         await self._call("Target.setDiscoverTargets", {"discover": True})
 
@@ -153,10 +157,13 @@ class Chromium:
             case "Page.frameNavigated" if frame := params.get("frame"):
                 if "parentId" not in frame:
                     self._unreachable = bool(frame.get("unreachableUrl"))
+                    self.word.forget()
                     self.navigated.set()
             case "Page.lifecycleEvent" if params.get("name") == "firstPaint":
                 self._painted_loaders.add(params["loaderId"])
                 self._react(self._notify_painted())
+            case "Runtime.bindingCalled" if params.get("name") == BINDING:
+                self.word.hears(str(params.get("payload")))
             case "Network.responseReceived":
                 # A page's main frame has the id of its target.
                 if params.get("type") == "Document" and params.get("frameId") == self._target:

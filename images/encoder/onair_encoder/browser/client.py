@@ -19,6 +19,8 @@ class BrowserClient:
         self.error: str | None = None
         self.paint_delays_ms: list[float] = []
         """How long what the page paints takes to the screen, of some frames; empty while unknown."""
+        self.loading = False
+        """The page has painted, and said that it is not ready yet."""
         self._changed = changed
         self._wanted: dict[str, object] | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -46,6 +48,7 @@ class BrowserClient:
             except (OSError, ValueError) as error:
                 log("browser.unreachable", error=str(error))
             self._writer = None
+            self.loading = False
             if self.loaded:
                 self.loaded, self.error = False, "the browser is being restarted"
                 self._changed()
@@ -56,7 +59,8 @@ class BrowserClient:
             return
         self.paint_delays_ms = state["paintDelaysMs"]
         error = state["error"]
-        before = (self.loaded, self.error)
+        before = (self.loaded, self.error, self.loading)
+        self.loading = bool(state.get("loading"))
         self.loaded, self.error = bool(state["loaded"]), str(error) if error else None
-        if (self.loaded, self.error) != before:
+        if (self.loaded, self.error, self.loading) != before:
             self._changed()

@@ -48,6 +48,8 @@ class PageKeeper:
     def __init__(self) -> None:
         self.wanted: dict[str, Any] = {"url": "about:blank", "width": 1280, "height": 720}
         self.loaded: str | None = None
+        self.loading = False
+        """The page has painted, and said that it is not ready yet."""
         self.error: str | None = None
         self.paint_delays_ms: list[float] = []
         """How long what the page paints takes to the screen, of some frames; empty while unknown."""
@@ -66,13 +68,14 @@ class PageKeeper:
         return {
             "url": self.wanted["url"],
             "loaded": self.loaded == self.wanted["url"],
+            "loading": self.loading,
             "error": self.error,
             "paintDelaysMs": self.paint_delays_ms,
         }
 
-    def _report(self, loaded: str | None, error: str | None) -> None:
-        if (loaded, error) != (self.loaded, self.error):
-            self.loaded, self.error = loaded, error
+    def _report(self, loaded: str | None, error: str | None, *, loading: bool = False) -> None:
+        if (loaded, error, loading) != (self.loaded, self.error, self.loading):
+            self.loaded, self.error, self.loading = loaded, error, loading
             self._notify()
 
     def _notify(self) -> None:
@@ -132,8 +135,7 @@ class PageKeeper:
                         continue
                     log("page.loaded")
                 retry_s = RETRY_MIN_S
-                self._report(url, None)
-                await self._watch(chromium)
+                await self._watch(chromium, url)
             except PageError as error:
                 log("page.failed", error=str(error))
                 self._report(None, str(error))
@@ -189,15 +191,18 @@ class PageKeeper:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
 
-    async def _watch(self, chromium: Chromium) -> None:
-        """Returns when another page or size is wanted.
+    async def _watch(self, chromium: Chromium, url: str) -> None:
+        """Reports the page, once it is ready by its own word; returns when another page or size is wanted.
 
         Raises:
             CdpClosed: the browser is lost, or takes too much.
             PageError: the page has navigated to an error.
         """
+        word = chromium.word
         while not self._changed.is_set():
-            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.navigated, chromium.lost)
+            word.spoken.clear()
+            self._report(None if word.loading else url, None, loading=word.loading)
+            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.navigated, chromium.lost, word.spoken)
             await chromium.check()
             if reason := await asyncio.to_thread(chromium.excess):
                 self._report(None, reason)

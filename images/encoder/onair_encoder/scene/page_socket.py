@@ -26,6 +26,7 @@ HEARTBEAT_S = 5.0
 MAX_WAITING = 256
 """Changes that a page may be behind; beyond that it is sent the state."""
 MAX_MESSAGE = 4 * 2**20
+FAILURES_INTERVAL_S = 1.0
 WRONG_LOGGED = 3
 """Messages of one page that are none, each of which is worth a line."""
 
@@ -59,6 +60,8 @@ class PageSockets:
         self._state = state
         self._changed = changed
         self._pages: list[_Page] = []
+        self._said: list[PageFailure] = []
+        self._pause: asyncio.TimerHandle | None = None
 
     @property
     def connected(self) -> int:
@@ -79,6 +82,8 @@ class PageSockets:
             page.send(text)
 
     async def _close(self, _: web.Application) -> None:
+        if self._pause:
+            self._pause.cancel()
         for page in list(self._pages):
             await page.socket.close(code=1012)
 
@@ -129,10 +134,19 @@ class PageSockets:
 
     def _failed(self, page: _Page, failures: list[PageFailure]) -> None:
         page.told_failures = True
-        if page is self._pages[-1] and failures != self.failures:
-            self.failures = failures
-            log("scene.layers-failed", layers=len(failures))
+        if page is self._pages[-1]:
+            self._said = failures
+            if self._pause is None:
+                self._tell_failures()
+
+    def _tell_failures(self) -> None:
+        """Tells what the page has said last, at most once a second: each change is written into a status."""
+        self._pause = None
+        if self._said != self.failures:
+            self.failures = self._said
+            log("scene.layers-failed", layers=len(self.failures))
             self._changed()
+            self._pause = asyncio.get_running_loop().call_later(FAILURES_INTERVAL_S, self._tell_failures)
 
 
 class _Page:

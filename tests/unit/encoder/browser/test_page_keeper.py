@@ -11,6 +11,7 @@ import pytest
 from onair_encoder.browser import page_keeper
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_keeper import PageKeeper
+from onair_encoder.browser.page_word import LOADING, READY, PageWord
 
 TOO_LARGE = "the page takes more than 1 GB"
 
@@ -26,6 +27,7 @@ class Greedy:
 
     def __init__(self) -> None:
         self.lost, self.navigated = asyncio.Event(), asyncio.Event()
+        self.word = PageWord()
 
     async def start(self) -> None:
         return
@@ -119,3 +121,54 @@ async def test_paints_are_measured_again_and_again_while_a_page_is_shown(
         await keeper._measure(cast(Chromium, Calm()))
     assert pauses == [0.5, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0]
     assert seen == [[], [], [20.0], [20.0], [22.0], [23.0], [24.0], [25.0], [26.0]]
+
+
+class Patient(Calm):
+    """A browser whose page says when it is ready, and takes what it may."""
+
+    shown: Patient
+
+    def __init__(self) -> None:
+        super().__init__()
+        Patient.shown = self
+
+    def excess(self) -> str:
+        return ""
+
+
+async def test_a_page_that_says_that_it_is_loading_is_shown_once_it_is_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def there(_: Path) -> bool:
+        return True
+
+    monkeypatch.setattr(page_keeper, "Chromium", Patient)
+    monkeypatch.setattr(page_keeper, "wait_for_path", there)
+    keeper = PageKeeper()
+
+    async def until(**state: object) -> None:
+        async with asyncio.timeout(5):
+            while not state.items() <= keeper.state().items():  # noqa: ASYNC110 - a state cannot wake anybody
+                await asyncio.sleep(0.005)
+
+    running = asyncio.create_task(keeper.run())
+    await until(loaded=True, loading=False)
+    word = Patient.shown.word
+    word.hears(LOADING)
+    await until(loaded=False, loading=True, error=None)
+    word.hears("anything")
+    word.hears(READY)
+    await until(loaded=True, loading=False)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+def test_another_document_says_its_own_word() -> None:
+    word = PageWord()
+    word.hears(LOADING)
+    assert word.loading
+    word.forget()
+    assert not word.loading
+    word.spoken.clear()
+    word.hears(READY)
+    assert not word.spoken.is_set(), "it was taken for ready"

@@ -16,6 +16,7 @@ from onair_crds.contract.program import Program
 from onair_crds.contract.scene import ProgramScene
 from onair_encoder.loopback import serve
 from onair_encoder.scene import feed as feed_module
+from onair_encoder.scene import page_socket
 from onair_encoder.scene.feed import SceneFeed
 from onair_encoder.scene.page_socket import MAX_WAITING, origin_of
 from onair_encoder.scene.scene import LayersEvent
@@ -162,6 +163,21 @@ async def test_failures_are_kept_until_the_next_page_speaks(fed: Fed) -> None:
     async with Page.connected(fed.address) as page:
         await page.say("ready")
         await fed.until(lambda: not fed.feed.failed_layers)
+
+
+async def test_failures_that_come_and_go_are_told_once_an_interval(
+    fed: Fed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_socket, "FAILURES_INTERVAL_S", 0.2)
+    fed.feed.want(program(scene(layout(10))))
+    failed = [{"layoutId": "stage", "layerId": "left", "reason": "HTTP 404"}]
+    async with Page.connected(fed.address) as page:
+        for _ in range(50):
+            await page.say("failed", layers=failed)
+            await page.say("failed", layers=[])
+        await page.say("failed", layers=failed * 2)
+        await fed.until(lambda: len(fed.feed.failed_layers) == 2)
+    assert fed.changes <= 3
 
 
 async def test_what_is_no_message_changes_nothing(fed: Fed) -> None:
