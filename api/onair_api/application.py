@@ -103,7 +103,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     stream_keys = StreamKeys(cluster, credentials)
     ingest = AssignedIngest(cluster.view, settings.ingest, settings.release_namespace)
     source_records = SourceRecords(stream_keys, ingest.now)
-    records = ProjectRecords(cluster.view, credentials, guest_codes, source_records)
+    records = ProjectRecords(
+        cluster.view, credentials, guest_codes, source_records, settings.renderer_base_url
+    )
     limits = settings.limits
     room_values = KeptValues(settings.redis.url)
     room_server, joins = _room_server(settings, client), JoinIdentities(room_values)

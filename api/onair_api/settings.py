@@ -175,6 +175,8 @@ class Settings(ProgramSettings):
     listen: ListenSettings = ListenSettings()
     public_url: str = "http://localhost:8080"
     """Address that clients reach the interface at; used in links and in the OpenAPI document."""
+    renderer_base_url: str = ""
+    """Where versions of the studio's page are, as the operator has it; answers name the page in force."""
     show_namespace: str = "shows"
     """Namespace of shows and their Secrets."""
     release_namespace: str = ""

@@ -165,6 +165,8 @@ class OperatorSettings(ProgramSettings):
     """Namespace of the operator's own Lease and signing key."""
     renderer_url: str = COMPOSITOR_URL
     """Page of compositions without one of their own: the compositor, which encoders bring along."""
+    renderer_base_url: str = ""
+    """Where versions of the studio's page are. Empty: projects of the studio get the page of scenes."""
     facade_url: str = "http://onair-api.onair-system.svc"
     """Where encoders follow changes of layers."""
     token_issuer: str = DEFAULT_ISSUER

@@ -10,6 +10,7 @@ releaseNamespace: {{ .Release.Namespace | quote }}
 {{- with .Values.rendererUrl }}
 rendererUrl: {{ . | quote }}
 {{- end }}
+rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
 tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
 regions: {{ .Values.regions | toJson }}
@@ -65,6 +66,7 @@ logLevel: {{ .Values.operator.logLevel }}
 {{/* The facade's settings, see onair_api/settings.py. */}}
 {{- define "onair.apiConfig" -}}
 publicUrl: {{ .Values.api.publicUrl | quote }}
+rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
 cors:

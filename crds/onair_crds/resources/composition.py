@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from pydantic import Field
 
 from onair_crds.resources.base import MAX_ID, Rule, SpecModel
 from onair_crds.resources.values import HttpUrl
+
+LATEST = "latest"
 
 
 class StudioSdkComposition(SpecModel):
@@ -49,9 +52,21 @@ class Composition(SpecModel):
     external: ExternalComposition | None = None
     """Rendered by a page of the caller's."""
 
-    def url(self, default_renderer_url: str) -> str:
-        """The page to load: the caller's own, or the built-in compositor."""
+    def url(self, renderer_url: str, studio_base_url: str) -> str:
+        """The page to load.
+
+        Args:
+            renderer_url: of scenes that name none.
+            studio_base_url: where versions of the studio's page are; empty: that of scenes is in its place.
+        """
         if self.external:
             return self.external.url
+        if self.studio_sdk and not self.studio_sdk.renderer_url and studio_base_url:
+            return studio_renderer_url(studio_base_url, self.studio_sdk.version)
         member = self.studio_sdk or self.scene
-        return (member.renderer_url if member else None) or default_renderer_url
+        return (member.renderer_url if member else None) or renderer_url
+
+
+def studio_renderer_url(base_url: str, version: str | None) -> str:
+    """The studio's page of a version."""
+    return f"{base_url.rstrip('/')}/{quote(version or LATEST, safe='')}/"

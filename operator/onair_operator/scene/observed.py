@@ -26,7 +26,9 @@ def is_scene(composition: Composition | None) -> bool:
 
 def page_url(composition: Composition | None, settings: OperatorSettings) -> str:
     """The page that produces the video."""
-    return composition.url(settings.renderer_url) if composition else settings.renderer_url
+    if composition is None:
+        return settings.renderer_url
+    return composition.url(settings.renderer_url, settings.renderer_base_url)
 
 
 def selected(composition: Composition | None, default: str | None) -> str | None:

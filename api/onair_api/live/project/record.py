@@ -8,6 +8,7 @@ from onair_api.auth.guest_codes import GuestCodes
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import DESTINATION, SOURCE
 from onair_api.live.destination.record import destination_record, public_destination
+from onair_api.live.project.studio_renderer import with_renderer_url
 from onair_api.live.source.record import SourceRecords
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of
@@ -27,9 +28,16 @@ TRIGGER_MESSAGE = message_of(SourceTrigger)
 
 class ProjectRecords:
     def __init__(
-        self, view: View, credentials: Credentials, guest_codes: GuestCodes, sources: SourceRecords
+        self,
+        view: View,
+        credentials: Credentials,
+        guest_codes: GuestCodes,
+        sources: SourceRecords,
+        renderer_base_url: str = "",
     ) -> None:
+        """`renderer_base_url` is where versions of the studio's page are."""
         self.view = view
+        self.renderer_base_url = renderer_base_url
         self.sources = sources
         self._credentials = credentials
         self._guest_codes = guest_codes
@@ -38,7 +46,7 @@ class ProjectRecords:
         """The record without secrets, which is what events carry."""
         view, collection_id = self.view, str(entry.spec.get("collectionId"))
         return {
-            **_own_record(entry),
+            **self._own_record(entry),
             "sources": [self.sources.public(each) for each in sources_of(view, entry)],
             "destinations": [
                 public_destination(each, collection_id) for each in view.children(DESTINATION, entry.name)
@@ -54,18 +62,18 @@ class ProjectRecords:
             async for each in in_steps(view.children(DESTINATION, entry.name))
         ]
         return {
-            **_own_record(entry),
+            **self._own_record(entry),
             "sources": [await self.sources.record(each, secrets=secrets) for each in sources_of(view, entry)],
             "destinations": destinations,
             "guestCodes": self._guest_codes.of_project(entry) if secrets else [],
         }
 
-
-def _own_record(entry: Entry) -> JsonObject:
-    record: JsonObject | None = entry.records.get("wire")
-    if record is None:
-        record = entry.records["wire"] = _own_fields(entry, str(entry.spec.get("collectionId")))
-    return record
+    def _own_record(self, entry: Entry) -> JsonObject:
+        record: JsonObject | None = entry.records.get("wire")
+        if record is None:
+            fields = _own_fields(entry, str(entry.spec.get("collectionId")))
+            record = entry.records["wire"] = with_renderer_url(fields, self.renderer_base_url)
+        return record
 
 
 def _own_fields(entry: Entry, collection_id: str) -> JsonObject:

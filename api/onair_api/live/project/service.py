@@ -11,6 +11,7 @@ from onair_api.errors import FailedPrecondition
 from onair_api.live.broadcast.service import on_air, status_of
 from onair_api.live.project.programme import same_programme
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
+from onair_api.live.project.studio_renderer import as_studio_sdk, without_derived_url
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.spec import created_spec, updated_spec
@@ -37,10 +38,11 @@ class Projects:
         spec = created_spec(
             ProjectSpec,
             PROJECT_MESSAGE,
-            message,
+            as_studio_sdk(message),
             self._limits.metadata_bytes,
             collectionId=collection.name,
         )
+        spec = without_derived_url(spec, {}, self._records.renderer_base_url)
         entry = await self._writer.create(PROJECT, spec, note, owner=collection)
         return {"project": await self._record(caller, entry)}
 
@@ -57,7 +59,8 @@ class Projects:
 
         async def change(entry: Entry) -> JsonObject:
             limit = self._limits.metadata_bytes
-            return updated_spec(ProjectSpec, PROJECT_MESSAGE, entry.spec, message, limit)
+            spec = updated_spec(ProjectSpec, PROJECT_MESSAGE, entry.spec, as_studio_sdk(message), limit)
+            return without_derived_url(spec, entry.spec, self._records.renderer_base_url)
 
         before, after = await self._writer.update(project, change, note)
         updated = on_air(after) and not same_programme(before.spec, after.spec)
