@@ -120,6 +120,8 @@ class Program(WireModel):
     """All that an encoder pod is to do, complete in every request."""
 
     project: str
+    collection: str | None = None
+    """Of the project."""
     broadcast: str
     epoch: int
     """An agent that has seen a higher epoch refuses this programme with 409."""

@@ -80,6 +80,7 @@ def wanted_program(
     ]
     return Program(
         project=observed.project.name,
+        collection=spec.collection_id,
         broadcast=broadcast.id,
         epoch=broadcast.epoch,
         composition_url=page_url(spec.composition, settings),

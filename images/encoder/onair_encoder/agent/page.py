@@ -12,6 +12,7 @@ from onair_encoder.browser.client import BrowserClient
 from onair_encoder.paths import COMPOSITOR
 from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed
+from onair_encoder.scene.room_access import RoomAccess
 
 
 class Page:
@@ -24,6 +25,7 @@ class Page:
         self.scene = SceneFeed(scene_file, COMPOSITOR, changed)
         self._browser = BrowserClient(changed)
         self._events = EventFollower(self.scene.apply)
+        self._room = RoomAccess(self.scene.set_room)
         self.scene.events_flow = lambda: self._events.follows
         self._address = PageAddress()
 
@@ -32,11 +34,13 @@ class Page:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._browser.run())
             tasks.create_task(self._events.run())
+            tasks.create_task(self._room.run())
 
     def want(self, program: Program) -> None:
         """Makes a programme's page and scene the wanted ones; the same ones again change nothing."""
         self.scene.want(program)
         self._events.want(program)
+        self._room.want(program)
         self._browser.want(self._address.of(program), program.video.width, program.video.height)
 
     @property

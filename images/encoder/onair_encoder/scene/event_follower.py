@@ -11,7 +11,6 @@ import json
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import aiohttp
@@ -20,31 +19,22 @@ from aiohttp import WSMsgType
 from onair_crds.contract.program import Program
 from onair_crds.runtime.stderr_log import log
 from onair_crds.shapes import JsonObject
+from onair_encoder.scene.facade_session import (
+    FacadeAccess,
+    FacadeUnavailable,
+    client_session,
+    facade_access,
+    session_token,
+)
 from onair_encoder.scene.layer_events import PATTERN, layers_event
 from onair_encoder.scene.scene import LayersEvent
 
-TOKEN_PATH = "/live/v2/authentication/token"  # noqa: S105 - a path
 STREAM_PATH = "/event/v2/stream"
-CONNECT_TIMEOUT_S = 5.0
 HEARTBEAT_S = 5.0
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 15.0
 STOOD_S = 10.0
 """A stream that stood for so long is opened again at once."""
 MAX_MESSAGE = 4 * 2**20
-
-
-class FacadeUnavailable(Exception):
-    """The facade cannot be followed now; the text says why, in words without secrets."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a programme's changes are told, and by what they may be followed."""
-
-    facade: str
-    token: str
-    project: str
-    session: str
 
 
 class EventFollower:
@@ -56,12 +46,12 @@ class EventFollower:
         self.follows = False
         """Changes are being told."""
         self._apply = apply
-        self._wanted: _Place | None = None
+        self._wanted: FacadeAccess | None = None
         self._changed = asyncio.Event()
 
     def want(self, program: Program) -> None:
         """Follows a programme's project; the same one again changes nothing."""
-        wanted = _place(program)
+        wanted = facade_access(program) if program.scene else None
         if wanted != self._wanted:
             self._wanted = wanted
             self._changed.set()
@@ -69,9 +59,7 @@ class EventFollower:
     async def run(self) -> None:
         """Ends only when cancelled."""
         failures = 0
-        async with aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S)
-        ) as session:
+        async with client_session() as session:
             while True:
                 self._changed.clear()
                 began = time.monotonic()
@@ -91,8 +79,8 @@ class EventFollower:
         except TimeoutError:
             pass
 
-    async def _follow_until_changed(self, session: aiohttp.ClientSession, place: _Place) -> None:
-        following = asyncio.create_task(self._follow(session, place))
+    async def _follow_until_changed(self, session: aiohttp.ClientSession, access: FacadeAccess) -> None:
+        following = asyncio.create_task(self._follow(session, access))
         changing = asyncio.create_task(self._changed.wait())
         try:
             await asyncio.wait({following, changing}, return_when=asyncio.FIRST_COMPLETED)
@@ -101,27 +89,26 @@ class EventFollower:
             for task in (following, changing):
                 task.cancel()
             ended, _ = await asyncio.gather(following, changing, return_exceptions=True)
-        if isinstance(ended, (FacadeUnavailable, aiohttp.ClientError, TimeoutError, OSError)):
+        if isinstance(ended, Exception):
+            # Whatever it is: the programme goes on without events, and they are tried again
             why = str(ended) if isinstance(ended, FacadeUnavailable) else type(ended).__name__
             log("scene.events-not-followed", why=why)
-        elif isinstance(ended, Exception):
-            raise ended
 
-    async def _follow(self, session: aiohttp.ClientSession, place: _Place) -> None:
+    async def _follow(self, session: aiohttp.ClientSession, access: FacadeAccess) -> None:
         """Follows until the stream ends, or asks for a new one.
 
         Raises:
-            FacadeUnavailable, ClientError, TimeoutError, OSError: it cannot be followed.
+            FacadeUnavailable, ClientError, TimeoutError: it cannot be followed.
         """
-        token = await _session_token(session, place)
+        token = await session_token(session, access)
         async with session.ws_connect(
-            f"{place.facade}{STREAM_PATH}?{urlencode({'sessionid': place.session})}",
+            f"{access.facade}{STREAM_PATH}?{urlencode({'sessionid': access.session})}",
             headers={"Authorization": f"Bearer {token}"},
             heartbeat=HEARTBEAT_S,
             max_msg_size=MAX_MESSAGE,
             timeout=aiohttp.ClientWSTimeout(ws_close=1.0),
         ) as stream:
-            subscription = {"name": PATTERN, "target": {"projectId": place.project}}
+            subscription = {"name": PATTERN, "target": {"projectId": access.project}}
             await stream.send_str(json.dumps({"correlationId": "layers", "subscribe": subscription}))
             async for message in stream:
                 if message.type is WSMsgType.TEXT and self._take(message.data):
@@ -162,31 +149,6 @@ class EventFollower:
             self._apply(told)
 
 
-def _place(program: Program) -> _Place | None:
-    if not (program.scene and program.page_token and program.facade_url) or program.stop:
-        return None
-    session = f"renderer-{program.project}-{program.broadcast}-{program.epoch}"
-    return _Place(program.facade_url, program.page_token.get_secret_value(), program.project, session)
-
-
 def _code(message: object) -> str:
     error = message.get("error") if isinstance(message, dict) else None
     return str(error.get("code")) if isinstance(error, dict) else "unknown"
-
-
-async def _session_token(session: aiohttp.ClientSession, place: _Place) -> str:
-    """A session token for the page's.
-
-    Raises:
-        FacadeUnavailable: the facade gives none.
-    """
-    headers = {"Authorization": f"Bearer {place.token}"}
-    async with (
-        asyncio.timeout(CONNECT_TIMEOUT_S),
-        session.put(
-            f"{place.facade}{TOKEN_PATH}", json={}, headers=headers, allow_redirects=False
-        ) as response,
-    ):
-        if response.status != 200:
-            raise FacadeUnavailable(f"HTTP {response.status} to the page's token")
-        return response.headers.get("Authorization", "").removeprefix("Bearer ")

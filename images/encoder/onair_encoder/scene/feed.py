@@ -10,7 +10,7 @@ from aiohttp import web
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import FailedLayer, Program
-from onair_crds.contract.scene import Canvas
+from onair_crds.contract.scene import Canvas, Room
 from onair_encoder.scene import scene_file
 from onair_encoder.scene.failures import failed_layers
 from onair_encoder.scene.page_files import PageFiles
@@ -76,6 +76,11 @@ class SceneFeed:
         if change := self._scene.apply(event):
             self._pages.send(change)
             self._store_soon()
+
+    def set_room(self, room: Room | None) -> None:
+        """Tells the page what it may join the project's room with."""
+        if state := self._scene.set_room(room):
+            self._pages.send(state)
 
     def _store_soon(self) -> None:
         if self._storing is None:

@@ -76,6 +76,13 @@ class Scene:
             layouts=[_for_page(held) for held in self._held.values()],
         )
 
+    def set_room(self, room: Room | None) -> SceneState | None:
+        """Takes what the page may join the room with; None where that is as before."""
+        if room == self._room:
+            return None
+        self._room = room
+        return self.state()
+
     def has_newer(self, scene: ProgramScene) -> bool:
         """Whether layers here are older than a programme's."""
         held = self._held

@@ -67,6 +67,7 @@ def program(cluster: Cluster, show: Show, canvas: Canvas, token: str) -> Program
     carried = program_layout(canvas.id, version, layout["spec"], 1280, 720)
     return small_program(
         project=show.id,
+        collection=show.collection,
         composition_url=COMPOSITOR_URL,
         scene=ProgramScene(selected_layout_id=canvas.id, layouts=[carried]),
         page_token=SecretStr(token),

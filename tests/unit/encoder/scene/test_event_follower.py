@@ -16,7 +16,8 @@ from tests.support.small_program import small_program
 from onair_crds.contract.program import Program
 from onair_crds.shapes import JsonObject
 from onair_encoder.scene import event_follower
-from onair_encoder.scene.event_follower import STREAM_PATH, TOKEN_PATH, EventFollower
+from onair_encoder.scene.event_follower import STREAM_PATH, EventFollower
+from onair_encoder.scene.facade_session import TOKEN_PATH
 from onair_encoder.scene.scene import LayersEvent
 
 
@@ -98,6 +99,7 @@ async def follower(told: list[LayersEvent]) -> AsyncIterator[EventFollower]:
 
 def program(facade: ScriptedFacade, token: str = "page-token", **fields: Any) -> Program:  # noqa: S107
     where = {"facade_url": facade.address, "page_token": SecretStr(token), "scene": scene(layout(10))}
+    where["collection"] = "sunday"
     return small_program(**{**where, **fields})
 
 

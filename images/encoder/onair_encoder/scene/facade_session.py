@@ -1,0 +1,65 @@
+"""Sessions at the facade, by the page's token."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import aiohttp
+
+from onair_crds.contract.program import Program
+
+TOKEN_PATH = "/live/v2/authentication/token"  # noqa: S105 - a path
+CONNECT_TIMEOUT_S = 5.0
+
+
+class FacadeUnavailable(Exception):
+    """The facade cannot be asked now; the text says why, in words without secrets."""
+
+
+@dataclass(frozen=True)
+class FacadeAccess:
+    """Where the facade is, and what opens sessions there for one encoder of a run."""
+
+    facade: str
+    token: str
+    collection: str
+    project: str
+    session: str
+    """Names the sessions, so that one that follows another goes on where that ended."""
+
+
+def facade_access(program: Program) -> FacadeAccess | None:
+    """None where a programme says nothing of it, or is over."""
+    if not (program.page_token and program.facade_url and program.collection) or program.stop:
+        return None
+    return FacadeAccess(
+        program.facade_url,
+        program.page_token.get_secret_value(),
+        program.collection,
+        program.project,
+        f"renderer-{program.project}-{program.broadcast}-{program.epoch}",
+    )
+
+
+def client_session() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S))
+
+
+async def session_token(session: aiohttp.ClientSession, access: FacadeAccess) -> str:
+    """A session token for the page's.
+
+    Raises:
+        FacadeUnavailable: the facade gives none.
+        ClientError, TimeoutError: it does not respond.
+    """
+    headers = {"Authorization": f"Bearer {access.token}"}
+    async with (
+        asyncio.timeout(CONNECT_TIMEOUT_S),
+        session.put(
+            f"{access.facade}{TOKEN_PATH}", json={}, headers=headers, allow_redirects=False
+        ) as response,
+    ):
+        if response.status != 200:
+            raise FacadeUnavailable(f"HTTP {response.status} to the page's token")
+        return response.headers.get("Authorization", "").removeprefix("Bearer ")

@@ -1,0 +1,123 @@
+"""Keeps what the page joins its project's room with, where its layouts show who is there.
+
+A token admits for some minutes to join, so there is a new one before that; a page that has joined stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import aiohttp
+
+from onair_crds.contract.program import Program
+from onair_crds.contract.scene import Room
+from onair_crds.contract.wire_model import Secret, WireModel
+from onair_crds.runtime.stderr_log import log
+from onair_encoder.scene.facade_session import (
+    CONNECT_TIMEOUT_S,
+    FacadeAccess,
+    FacadeUnavailable,
+    client_session,
+    facade_access,
+    session_token,
+)
+
+RENEW_S = 200.0
+"""A token admits for 300 s."""
+RETRY_S = 2.0
+RETRY_LATE_S = 30.0
+"""Where the facade says no, as for a project without a room."""
+SIGNALLING_PATH = "/webrtc/v2"
+LAYER = "webrtc"
+DISPLAY_NAME = "Renderer"
+MAX_RESPONSE = 64 * 1024
+
+
+class _Access(WireModel):
+    access_token: Secret
+
+
+class _Response(WireModel):
+    webrtc_access: _Access
+
+
+class RoomAccess:
+    def __init__(self, changed: Callable[[Room | None], None]) -> None:
+        """
+        Args:
+            changed: called with what the page may join the room with, None where it is to join none.
+        """
+        self._told = changed
+        self._wanted: FacadeAccess | None = None
+        self._changed = asyncio.Event()
+
+    def want(self, program: Program) -> None:
+        """Keeps access to the room of a programme, if its layouts show anybody who is in it."""
+        wanted = facade_access(program) if shows_room(program) else None
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Ends only when cancelled."""
+        async with client_session() as session:
+            while True:
+                self._changed.clear()
+                delay_s = None
+                if self._wanted:
+                    delay_s = await self._renew(session, self._wanted)
+                else:
+                    self._told(None)
+                try:
+                    async with asyncio.timeout(delay_s):
+                        await self._changed.wait()
+                except TimeoutError:
+                    pass
+
+    async def _renew(self, session: aiohttp.ClientSession, access: FacadeAccess) -> float:
+        """Tells of a new token; gives the delay until the next one."""
+        try:
+            async with asyncio.timeout(2 * CONNECT_TIMEOUT_S):
+                token = await _room_token(session, access)
+        except FacadeUnavailable as error:
+            log("scene.room-not-opened", why=str(error))
+            return RETRY_LATE_S
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            log("scene.room-not-opened", why=type(error).__name__)
+            return RETRY_S
+        if access == self._wanted:
+            self._told(
+                Room.model_validate({"url": f"ws{access.facade[4:]}{SIGNALLING_PATH}", "token": token})
+            )
+        return RENEW_S
+
+
+def shows_room(program: Program) -> bool:
+    """Whether a layout of the programme has a layer that shows somebody in the room."""
+    layouts = program.scene.layouts if program.scene else []
+    return any(layer.type == LAYER for layout in layouts for layer in layout.layers)
+
+
+async def _room_token(session: aiohttp.ClientSession, access: FacadeAccess) -> str:
+    token = await session_token(session, access)
+    path = f"/live/v2/collection/{access.collection}/project/{access.project}/webrtc/token"
+    async with session.post(
+        f"{access.facade}{path}",
+        json={"displayName": DISPLAY_NAME},
+        headers={"Authorization": f"Bearer {token}"},
+        allow_redirects=False,
+    ) as response:
+        if response.status != 200:
+            raise FacadeUnavailable(f"HTTP {response.status}")
+        body = await response.content.read(MAX_RESPONSE)
+    return room_token(body)
+
+
+def room_token(body: bytes) -> str:
+    """The token of a response of CreateWebRtcAccessToken.
+
+    Raises:
+        ValueError: it has none.
+    """
+    return _Response.model_validate_json(body).webrtc_access.access_token.get_secret_value()

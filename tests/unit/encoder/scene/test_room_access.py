@@ -1,0 +1,135 @@
+"""The page may join its room while a layout shows who is there, with a token that is always fresh."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+from tests.support.scenes import ROOT, layout, scene
+from tests.support.small_program import small_program
+
+from onair_crds.contract.program import Program
+from onair_crds.contract.scene import Canvas, Room, SceneLayer, SceneState
+from onair_encoder.scene import room_access
+from onair_encoder.scene.facade_session import TOKEN_PATH
+from onair_encoder.scene.room_access import RoomAccess
+from onair_encoder.scene.scene import Scene
+
+GUEST = SceneLayer(id="left", type="webrtc", data={"webrtc": {"id": "anna", "type": "webcam"}})
+
+
+class ScriptedFacade:
+    def __init__(self) -> None:
+        self.status = 200
+        self.asked = 0
+        self.address = ""
+
+    async def exchange(self, request: web.Request) -> web.Response:
+        assert request.headers["Authorization"] == "Bearer page-token"
+        return web.json_response({}, headers={"Authorization": "Bearer session"})
+
+    async def join(self, request: web.Request) -> web.Response:
+        assert request.headers["Authorization"] == "Bearer session"
+        self.asked += 1
+        if self.status != 200:
+            return web.json_response({"code": 9}, status=self.status)
+        access = {"accessToken": f"room-{self.asked}", "participantId": "renderer-1"}
+        return web.json_response({"webrtcAccess": access})
+
+
+@pytest.fixture
+async def facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
+    monkeypatch.setattr(room_access, "RENEW_S", 0.05)
+    monkeypatch.setattr(room_access, "RETRY_S", 0.01)
+    monkeypatch.setattr(room_access, "RETRY_LATE_S", 0.01)
+    facade, app = ScriptedFacade(), web.Application()
+    app.router.add_put(TOKEN_PATH, facade.exchange)
+    app.router.add_post("/live/v2/collection/sunday/project/show/webrtc/token", facade.join)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    facade.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield facade
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def told() -> list[Room | None]:
+    return []
+
+
+@pytest.fixture
+async def access(told: list[Room | None]) -> AsyncIterator[RoomAccess]:
+    access = RoomAccess(told.append)
+    running = asyncio.create_task(access.run())
+    yield access
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+def program(facade: ScriptedFacade, *layers: SceneLayer, **fields: Any) -> Program:
+    wanted = {
+        "collection": "sunday",
+        "facade_url": facade.address,
+        "page_token": SecretStr("page-token"),
+        "scene": scene(layout(10, ROOT, *layers)),
+    }
+    return small_program(**{**wanted, **fields})
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - a list cannot wake anybody
+            await asyncio.sleep(0.005)
+
+
+async def test_a_token_is_renewed_before_it_is_over(
+    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+) -> None:
+    access.want(program(facade, GUEST))
+    await until(lambda: len([each for each in told if each]) >= 2)
+    rooms = [each for each in told if each]
+    assert rooms[0].url == f"ws{facade.address[4:]}/webrtc/v2"
+    assert [each.token.get_secret_value() for each in rooms[:2]] == ["room-1", "room-2"]
+
+
+async def test_a_scene_without_guests_opens_no_room(
+    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+) -> None:
+    access.want(program(facade))
+    access.want(program(facade, GUEST, page_token=None))
+    await asyncio.sleep(0.02)
+    assert facade.asked == 0
+    access.want(program(facade, GUEST))
+    await until(lambda: told and told[-1])
+    access.want(program(facade))
+    await until(lambda: told[-1] is None)
+
+
+@pytest.mark.parametrize("status", [400, 403, 503])
+async def test_what_is_refused_is_asked_again(
+    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int
+) -> None:
+    facade.status = status
+    access.want(program(facade, GUEST))
+    await until(lambda: facade.asked > 1)
+    assert not any(told)
+    facade.status = 200
+    await until(lambda: any(told))
+
+
+def test_a_new_token_is_told_whole_and_the_same_one_not_at_all() -> None:
+    shown = Scene()
+    shown.take(scene(layout(10)), Canvas(width=1, height=1))
+    room = Room(url="ws://a.example", token=SecretStr("of-the-room"))
+    told = shown.set_room(room)
+    assert isinstance(told, SceneState)
+    assert told.room == room
+    assert '"token":"of-the-room"' in told.wire()
+    assert "of-the-room" not in repr(told)
+    assert shown.set_room(room) is None
+    assert shown.take(scene(layout(10)), Canvas(width=1, height=1)) == []
