@@ -137,6 +137,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         ),
         http_streams=events.http,
         websocket_streams=events.websocket,
+        message_streams=events.messages,
     )
 
 

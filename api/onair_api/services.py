@@ -11,6 +11,7 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.cache.cluster import Cluster
 from onair_api.event.service import Events
 from onair_api.event.stream.http_stream import HttpStreams
+from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
@@ -55,6 +56,7 @@ class Services:
     ingest_hook: IngestHook
     http_streams: HttpStreams
     websocket_streams: WebSocketStreams
+    message_streams: MessageStreams
 
     def of(self, kind: type[T]) -> T:
         """The part of a class; for the operations, whose rows name the class that serves them."""

@@ -33,12 +33,14 @@ class Format(Enum):
     WEBSOCKET = "websocket"
     NDJSON = "ndjson"
     SSE = "sse"
+    MESSAGES = "messages"
+    """One a line, for a door that frames them anew."""
 
     def frame(self, message: bytes) -> bytes:
         match self:
             case Format.WEBSOCKET:
                 return _text_frame(message)
-            case Format.NDJSON:
+            case Format.NDJSON | Format.MESSAGES:
                 return _single_line(message) + b"\n"
             case Format.SSE:
                 return b"data: " + _single_line(message) + b"\n\n"

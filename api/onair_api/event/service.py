@@ -22,6 +22,8 @@ from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.stream.delivery import Delivery
 from onair_api.event.stream.handshake import Admission
 from onair_api.event.stream.http_stream import HttpStreams
+from onair_api.event.stream.incoming import Incoming
+from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.websocket import WebSocketStreams
@@ -64,6 +66,8 @@ class Events:
         admission = Admission(callers)
         self.http = HttpStreams(events, admission, self.streams, requests)
         self.websocket = WebSocketStreams(settings, admission, self.streams, requests)
+        incoming = Incoming(admission, requests)
+        self.messages = MessageStreams(settings, admission, self.streams, incoming)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def publish(self, caller: Caller, ids: Ids, message: JsonObject) -> bytes:

@@ -11,7 +11,7 @@ LEAST_BYTES = 4096
 """Below it compression saves a network packet or two and costs a tenth of a millisecond of CPU."""
 LEVEL = 4
 """JSON of resources shrinks to a sixth or less; higher levels save little more and take twice as long."""
-AS_THEY_ARE = ("/event/", f"{PATH}/")
+AS_THEY_ARE = ("/event/", "/grpcweb/event/", f"{PATH}/")
 
 
 class Compression:

@@ -29,7 +29,7 @@ REQUEST_ID = b"x-request-id"
 _PROCESS, _NUMBERS = secrets.token_hex(5), itertools.count(1)
 _HARMLESS = re.compile(rb"[A-Za-z0-9_.:-]{1,64}")
 
-STREAM_ROUTE = "/event/v2/stream"
+STREAM_ROUTES = frozenset({"/event/v2/stream", "/grpcweb/event/v2/apis.event.v2.EventService/Stream"})
 QUIET = frozenset({"GET", "HEAD", "OPTIONS"})
 SECRET_PARAMETERS = frozenset({"code", "token"})
 """Path parameters that admit anyone who knows them: in no log line."""
@@ -85,7 +85,7 @@ class RequestLog:
         if counter is None:
             counter = self._counters[key] = REQUESTS.labels(method, route, str(status))
         counter.inc()
-        if route != STREAM_ROUTE:  # whose life is no latency
+        if route not in STREAM_ROUTES:  # whose life is no latency
             timer = self._timers.get(route)
             if timer is None:
                 timer = self._timers[route] = LATENCY.labels(route)

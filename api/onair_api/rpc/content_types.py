@@ -9,8 +9,11 @@ from onair_api.errors import Code
 from onair_api.http.responses import Json
 
 WEB = "application/grpc-web"
+TEXT = f"{WEB}-text+proto"
+TEXTS = (f"{WEB}-text", TEXT)
 CONNECT = ("application/proto", "application/json")
-SERVED = (WEB, f"{WEB}+proto", f"{WEB}+json", *CONNECT)
+CONNECT_STREAMS = ("application/connect+proto", "application/connect+json")
+SERVED = (WEB, f"{WEB}+proto", f"{WEB}+json", *TEXTS, *CONNECT, *CONNECT_STREAMS)
 
 
 def content_type_of(scope: Scope) -> str:

@@ -8,7 +8,7 @@ made because a page was closed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -22,11 +22,14 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.callers import CallHeaders
 from onair_api.errors import Code
+from onair_api.event.stream.http_connection import transport_of
 from onair_api.http.endpoint import call_headers
 from onair_api.rpc.codecs import Binary, Json, Unparsed
-from onair_api.rpc.content_types import content_type_of, refusal_of
+from onair_api.rpc.content_types import TEXTS, WEB, content_type_of, refusal_of
 from onair_api.rpc.errors import meaning_of, wire_error
 from onair_api.rpc.method import Method
+from onair_api.rpc.stream import StreamMethod
+from onair_api.rpc.web_text import decoded, encoding
 from onair_api.settings import LimitSettings
 
 NO_METHOD = "/none"
@@ -41,11 +44,14 @@ class Call:
     """What the layers around the library tell each other of one request."""
 
     headers: CallHeaders
+    transport: asyncio.Transport | None
     outcome: Code | None = None
     """The error that the operation ended with."""
 
 
 Serving = Callable[[Unparsed, RequestContext[Unparsed, Message]], Awaitable[Message]]
+
+Streaming = Callable[[AsyncIterator[Unparsed], RequestContext[Unparsed, Message]], AsyncIterator[Message]]
 
 _CALL: ContextVar[Call] = ContextVar("rpc_call")
 
@@ -57,17 +63,26 @@ class _Application(ConnectASGIApplication[None]):
 
 
 class Door:
-    def __init__(self, methods: Iterable[Method], limits: LimitSettings) -> None:
+    def __init__(self, methods: Iterable[Method | StreamMethod], limits: LimitSettings) -> None:
         self._methods = {each.path: each for each in methods}
         self._running: set[asyncio.Task[Message]] = set()
-        endpoints = {
-            path: Endpoint.unary(_info(method.service, method.name), self._serving(method))
-            for path, method in self._methods.items()
+        unary = {
+            each.path: Endpoint.unary(_info(each.service, each.name), self._serving(each))
+            for each in self._methods.values()
+            if isinstance(each, Method)
         }
-        endpoints[NO_METHOD] = Endpoint.unary(_info("none", "none"), _refuse)
+        unary[NO_METHOD] = Endpoint.unary(_info("none", "none"), _refuse)
+        streams = {
+            each.path: Endpoint.bidi_stream(
+                _info(each.service, each.name, StreamType.BIDI_STREAM), self._streaming(each)
+            )
+            for each in self._methods.values()
+            if isinstance(each, StreamMethod)
+        }
+        self._body_bytes = limits.body_bytes
         self._application = _Application(
             service=None,
-            endpoints=lambda _: endpoints,
+            endpoints=lambda _: {**unary, **streams},
             read_max_bytes=limits.body_bytes,
             compressions=(),
             codecs=(Binary(), Json()),
@@ -77,24 +92,45 @@ class Door:
         if response := refusal_of(scope):
             await response(scope, receive, send)
             return
-        path = "/" + "/".join(scope["path"].rsplit("/", 2)[-2:])
-        call = Call(call_headers(scope))
+        call = Call(call_headers(scope), transport_of(scope))
         token = _CALL.set(call)
         try:
-            inner = {
-                **scope,
-                "path": path if path in self._methods else NO_METHOD,
-                "root_path": "",
-                "headers": [
-                    (b"content-type", content_type_of(scope).encode()),
-                    *(each for each in scope["headers"] if _is_passed_on(*each)),
-                ],
-            }
-            await self._application(inner, receive, send)
+            await self._serve(scope, receive, send)
         finally:
             _CALL.reset(token)
             if call.outcome:
                 scope.setdefault("state", {})["rpc_error"] = call.outcome
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = "/" + "/".join(scope["path"].rsplit("/", 2)[-2:])
+        content_type = content_type_of(scope)
+        if content_type in TEXTS:
+            content_type, receive, send = WEB, await decoded(receive, self._body_bytes), encoding(send)
+        inner = {
+            **scope,
+            "path": path if path in self._methods else NO_METHOD,
+            "root_path": "",
+            "headers": [
+                (b"content-type", content_type.encode()),
+                *(each for each in scope["headers"] if _is_passed_on(*each)),
+            ],
+        }
+        await self._application(inner, receive, send)
+
+    def _streaming(self, method: StreamMethod) -> Streaming:
+        async def serve(
+            requests: AsyncIterator[Unparsed], context: RequestContext[Unparsed, Message]
+        ) -> AsyncIterator[Message]:
+            call = _CALL.get()
+            try:
+                async for message in method.messages(call.headers, call.transport, requests):
+                    yield message
+            except ConnectError:  # frames that are none: the library says so
+                raise
+            except Exception as error:  # noqa: BLE001 - the one place that must respond whatever happened
+                raise self._wire_error(error, call, method.operation, context) from None
+
+        return serve
 
     def _serving(self, method: Method) -> Serving:
         async def serve(request: Unparsed, context: RequestContext[Unparsed, Message]) -> Message:
@@ -105,13 +141,19 @@ class Door:
             try:
                 return await asyncio.shield(task)
             except Exception as error:  # noqa: BLE001 - the one place that must respond whatever happened
-                meaning = meaning_of(error, method.operation)
-                call.outcome = meaning.code
-                for name, value in meaning.headers.items():
-                    context.response_headers[name.lower()] = value
-                raise wire_error(meaning) from None
+                raise self._wire_error(error, call, method.operation, context) from None
 
         return serve
+
+    @staticmethod
+    def _wire_error(
+        error: Exception, call: Call, operation: str, context: RequestContext[Unparsed, Message]
+    ) -> ConnectError:
+        meaning = meaning_of(error, operation)
+        call.outcome = meaning.code
+        for name, value in meaning.headers.items():
+            context.response_headers[name.lower()] = value
+        return wire_error(meaning)
 
     def _ended(self, task: asyncio.Task[Message]) -> None:
         self._running.discard(task)
@@ -119,14 +161,14 @@ class Door:
             task.exception()  # told to the client, if it was still there
 
 
-def _info(service: str, name: str) -> MethodInfo[Unparsed, Message]:
+def _info(service: str, name: str, kind: StreamType = StreamType.UNARY) -> MethodInfo[Unparsed, Message]:
     return MethodInfo(
         name=name,
         service_name=service,
         input=Unparsed,
         output=Message,
         idempotency_level=IdempotencyLevel.UNKNOWN,
-        stream_type=StreamType.UNARY,
+        stream_type=kind,
     )
 
 

@@ -8,10 +8,12 @@ from typing import Any
 from fastapi import FastAPI
 
 from onair_api.auth.callers import Callers
+from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.http.routes import NamedRoute
 from onair_api.operation import AnyOperation, StreamOperation
 from onair_api.rpc.door import Door
 from onair_api.rpc.method import Method
+from onair_api.rpc.stream import StreamMethod
 from onair_api.settings import LimitSettings
 
 PREFIXES = {"live.v21": "live", "apis.layout.v2": "layout", "apis.event.v2": "event"}
@@ -31,10 +33,11 @@ def install(
     Args:
         service: gives the running service of a class.
     """
-    methods = [
-        Method(each, service(each.service.owner), callers, limits)
+    methods: list[Method | StreamMethod] = [
+        StreamMethod(each, service(MessageStreams), limits)
+        if isinstance(each, StreamOperation)
+        else Method(each, service(each.service.owner), callers, limits)
         for each in operations
-        if not isinstance(each, StreamOperation)
     ]
     door = Door(methods, limits)
     paths = [f"{root_of(each.service)}{each.path}" for each in methods]

@@ -49,6 +49,15 @@ def decode_request(text: str | bytes, limits: LimitSettings) -> StreamRequest:
         raise BadRequest(None, Violation("", "the message is not valid JSON")) from None
     if not isinstance(value, dict):
         raise BadRequest(None, Violation("", "the message must be a JSON object"))
+    return request_of(value, limits)
+
+
+def request_of(value: JsonObject, limits: LimitSettings) -> StreamRequest:
+    """The same of a message that is decoded already.
+
+    Raises:
+        BadRequest: it is not exactly one kind of request, or nested too deeply.
+    """
     if is_deeper_than(value, limits.json_depth):
         raise BadRequest(None, Violation("", f"the message is nested deeper than {limits.json_depth} levels"))
     correlation_id = value.get("correlationId", value.get("correlation_id"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from starlette.datastructures import Headers, QueryParams
 from starlette.types import Message, Receive, Scope, Send
 
-from onair_api.errors import Internal, ResourceExhausted, RpcError
+from onair_api.errors import RpcError
 from onair_api.event.event import Format
 from onair_api.event.stream.handshake import SUBPROTOCOL, Admission, refusal_of, session_id_of, token_of
+from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.request_handler import RequestHandler
-from onair_api.event.stream.requests import BadRequest, StreamRequest, decode_request, requests_of_query
+from onair_api.event.stream.requests import decode_request, requests_of_query
 from onair_api.event.stream.session import Session, final_message
 from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.token_expiry import CLOSE_CODE
@@ -31,6 +32,7 @@ class WebSocketStreams:
         self._admission = admission
         self._streams = streams
         self._requests = requests
+        self._incoming = Incoming(admission, requests)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One WebSocket, from upgrade to close. No error reaches uvicorn, which would log its text."""
@@ -79,19 +81,4 @@ class WebSocketStreams:
     async def _handle_message(self, session: Session, message: Message) -> None:
         text = message.get("text")
         body = text if text is not None else message.get("bytes") or b""
-        try:
-            request: StreamRequest | BadRequest = decode_request(body, self._settings.limits)
-        except BadRequest as error:
-            request = error
-        try:
-            self._admission.count(session.token, session.identity.service_id)
-            if isinstance(request, BadRequest):
-                session.reply_error(request.correlation_id, request)
-            else:
-                await self._requests.handle(session, request)
-        except ResourceExhausted as error:
-            session.reply_error(request.correlation_id, error)
-        except Exception as error:  # noqa: BLE001 - one request never ends the stream; no text, it may quote it
-            kind = "" if isinstance(request, BadRequest) else request.kind
-            log_unexpected("stream.request_failed", error, kind=kind)
-            session.reply_error(request.correlation_id, Internal("an error of this service; it was logged"))
+        await self._incoming.take(session, lambda: decode_request(body, self._settings.limits))

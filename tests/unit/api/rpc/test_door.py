@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +15,7 @@ from fastapi import FastAPI
 from google.protobuf import any_pb2, json_format
 from google.protobuf.message import Message
 from tests.support.asgi import client
-from tests.support.rpc import WEB, Reply, frame, reply_of, url_of
+from tests.support.rpc import WEB, Reply, frame, frames_of, reply_of, url_of
 
 from onair_api.auth.callers import Access, ByAnybody, Callers, CallHeaders
 from onair_api.errors import InvalidArgument, PermissionDenied, ResourceExhausted, Violation
@@ -104,6 +106,29 @@ async def test_grpc_web_gets_the_message_and_its_status_in_the_body(door: Door, 
 @pytest.mark.parametrize("content_type", ["application/grpc-web", f"{WEB}; charset=utf-8", WEB.upper()])
 async def test_content_types_may_be_written_in_several_ways(door: Door, content_type: str) -> None:
     assert (await asked(door, frame(request(**IDS)), content_type=content_type)).status == 0
+
+
+@pytest.mark.parametrize("content_type", ["application/grpc-web-text", "application/grpc-web-text+proto"])
+async def test_grpc_web_as_text_is_the_same_in_base64(
+    door: Door, projects: Projects, content_type: str
+) -> None:
+    body = frame(request(**IDS))
+    for sent in (base64.b64encode(body), base64.b64encode(body[:5]) + base64.b64encode(body[5:])):
+        response = await send(door, sent, content_type=content_type)
+        assert response.headers["content-type"] == "application/grpc-web-text+proto"
+        parts = re.findall("[^=]+={0,2}", response.text)
+        frames = frames_of(b"".join(map(base64.b64decode, parts)))
+        assert [flags for flags, _ in frames] == [0, 0x80]
+        assert b"grpc-status: 0" in frames[1][1]
+    assert projects.served == [(IDS, {"status": True})] * 2
+
+
+@pytest.mark.parametrize("body", [b"!!!!", b"AAA", b"AAAA", b"A" * 9000])
+async def test_text_that_is_no_base64_of_frames_is_told_as_such(door: Door, body: bytes) -> None:
+    response = await send(door, body, content_type="application/grpc-web-text")
+    ((flags, trailers),) = frames_of(base64.b64decode(response.content))
+    assert (flags, response.status_code) == (0x80, 200)
+    assert re.search(rb"grpc-status: (3|12)\r", trailers)
 
 
 async def test_connect_speaks_json_and_binary(door: Door, projects: Projects) -> None:

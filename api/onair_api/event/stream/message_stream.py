@@ -1,0 +1,93 @@
+"""The event stream as messages, for a door that frames them itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import orjson
+
+from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
+from onair_api.errors import Code, RpcError
+from onair_api.event.event import Format
+from onair_api.event.stream.handshake import Admission
+from onair_api.event.stream.http_connection import HttpSender
+from onair_api.event.stream.incoming import Incoming
+from onair_api.event.stream.requests import request_of
+from onair_api.event.stream.session import Session
+from onair_api.event.stream.streams import Streams
+from onair_api.settings import Settings
+from onair_crds.shapes import JsonObject
+
+
+class MessageStream:
+    """One open stream."""
+
+    def __init__(self, session: Session, sender: HttpSender, incoming: Incoming, settings: Settings) -> None:
+        self._session = session
+        self._sender = sender
+        self._incoming = incoming
+        self._settings = settings
+
+    async def take(self, message: JsonObject) -> None:
+        """Replies to one message of the client, on the stream."""
+        await self._incoming.take(self._session, lambda: request_of(message, self._settings.limits))
+
+    def end(self) -> None:
+        """Ends `results` after what was sent."""
+        self._sender.end(0, "")
+
+    async def results(self) -> AsyncIterator[JsonObject]:
+        """What the client is sent, until the stream ends; heartbeats among it.
+
+        Raises:
+            RpcError: the stream ended for a fault.
+        """
+        while (chunk := await self._sender.chunk(self._settings.events.heartbeat_s)) != b"":
+            for line in (self._session.heartbeat() if chunk is None else chunk).splitlines():
+                message: JsonObject = orjson.loads(line)
+                if "result" not in message:
+                    raise _Ended(message)
+                yield message["result"]
+
+
+class MessageStreams:
+    def __init__(
+        self, settings: Settings, admission: Admission, streams: Streams, incoming: Incoming
+    ) -> None:
+        self._settings = settings
+        self._admission = admission
+        self._streams = streams
+        self._incoming = incoming
+
+    @asynccontextmanager
+    async def open(
+        self, headers: CallHeaders, transport: asyncio.Transport | None
+    ) -> AsyncIterator[MessageStream]:
+        """A stream for as long as the context lasts.
+
+        Args:
+            transport: of the connection, which is cut if nobody reads.
+
+        Raises:
+            RpcError: it cannot open.
+            ApiError: the API server had to be asked and did not respond.
+        """
+        scheme, _, token = (headers.authorization or "").partition(" ")
+        verified = await self._admission.admit(token.strip() if scheme.lower() == "bearer" else None)
+        sender = HttpSender(Format.MESSAGES, transport, self._settings.events)
+        named = headers.session_id[:MAX_SESSION_ID] if headers.session_id else None
+        session = await self._streams.open(verified, named, sender)
+        try:
+            yield MessageStream(session, sender, self._incoming, self._settings)
+        finally:
+            await self._streams.close(session)
+
+
+class _Ended(RpcError):
+    """The error of a stream's last message."""
+
+    def __init__(self, message: JsonObject) -> None:
+        super().__init__(str(message["message"]))
+        self.code = Code(message["code"])

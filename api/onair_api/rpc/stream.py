@@ -1,0 +1,63 @@
+"""The event stream over RPC: the client's messages, then what the session is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from google.protobuf.message import Message
+
+from onair_api.auth.callers import CallHeaders
+from onair_api.event.stream.message_stream import MessageStream, MessageStreams
+from onair_api.operation import StreamOperation
+from onair_api.rpc.codecs import Unparsed
+from onair_api.rpc.descriptors import messages_of
+from onair_api.rpc.json_form import fill
+from onair_api.settings import LimitSettings
+
+
+class StreamMethod:
+    """Serves the one operation whose response does not end."""
+
+    def __init__(self, operation: StreamOperation, streams: MessageStreams, limits: LimitSettings) -> None:
+        rpc = operation.rpc
+        self.service, self.name = rpc.service, rpc.method or operation.name
+        self.operation = operation.name
+        self._streams = streams
+        self._request, self._response = messages_of(self.service, self.name)
+        self._json_depth = limits.json_depth
+
+    @property
+    def path(self) -> str:
+        return f"/{self.service}/{self.name}"
+
+    async def messages(
+        self, headers: CallHeaders, transport: asyncio.Transport | None, requests: AsyncIterator[Unparsed]
+    ) -> AsyncIterator[Message]:
+        """
+        Raises:
+            Exception: whatever ends the stream.
+        """
+        async with self._streams.open(headers, transport) as stream:
+            reading = asyncio.create_task(self._read(stream, requests))
+            try:
+                async for result in stream.results():
+                    message = self._response()
+                    fill(message, result)
+                    yield message
+                if reading.done():
+                    reading.result()
+            finally:
+                reading.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await reading
+
+    async def _read(self, stream: MessageStream, requests: AsyncIterator[Unparsed]) -> None:
+        """Ends the stream at what is no message: its client and this service disagree on the form."""
+        try:
+            async for request in requests:
+                await stream.take(request.json(self._request, self._json_depth))
+        except Exception:
+            stream.end()
+            raise
