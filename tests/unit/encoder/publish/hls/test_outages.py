@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.support.delivery.hls_in_memory import HlsInMemory
 
+from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.live_window import LEAST_SPOOL_S
 from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.session_error import SessionError
 
 
 async def test_no_viewer_is_shown_what_was_on_air_when_the_storage_went_away(hls: HlsInMemory) -> None:
