@@ -6,6 +6,7 @@ import time
 from typing import Protocol
 
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
+from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.timeline import Timeline
 
 MAX_GOP_PACKETS = 4000
@@ -27,6 +28,7 @@ class FanOut:
         """The wanted bitrate of the programme."""
         self._timeline = Timeline()
         self._subscribers: list[Subscriber] = []
+        self._failing: set[int] = set()
         self._headers: dict[int, Packet] = {}
         """Script data and codec configurations, by packet type."""
         self._gop: list[Packet] = []
@@ -59,8 +61,17 @@ class FanOut:
                 return  # where one stream follows another, the audio of both may overlap
             self._last_ms[packet.type] = packet.timestamp_ms
             self._remember(packet)
-        for subscriber in self._subscribers:
-            subscriber.packet(packet)
+        for subscriber in [*self._subscribers]:
+            try:
+                subscriber.packet(packet)
+            except Exception as error:  # noqa: BLE001  one destination must not affect the others
+                self._note(subscriber, error)
+
+    def _note(self, subscriber: Subscriber, error: Exception) -> None:
+        """Logs the first failure of a subscriber, without its text, which may hold a key."""
+        if id(subscriber) not in self._failing:
+            self._failing.add(id(subscriber))
+            log("subscriber.failed", kind=type(subscriber).__name__, error=type(error).__name__)
 
     def _remember(self, packet: Packet) -> None:
         self.bytes += len(packet.body)
@@ -83,6 +94,7 @@ class FanOut:
         return first + self._gop
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
+        self._failing.discard(id(subscriber))
         if subscriber in self._subscribers:
             self._subscribers.remove(subscriber)
 

@@ -42,6 +42,8 @@ class Feed:
         self._size: FrameSize | None = None
         self.outgrown = False
         """What comes now goes into a new session only: frames of another size, or later times."""
+        self.error: Exception | None = None
+        """Why nothing is handed over any more."""
 
     def take_dropped(self) -> int:
         """Packets dropped since the last call."""
@@ -49,9 +51,15 @@ class Feed:
         return dropped
 
     def packet(self, packet: Packet) -> None:
-        sink = self._sink
-        if sink.over or self.outgrown:
+        if self._sink.over or self.outgrown or self.error:
             return
+        try:
+            self._pass_on(packet)
+        except Exception as error:  # noqa: BLE001  its session ends with it
+            self.error = error
+
+    def _pass_on(self, packet: Packet) -> None:
+        sink = self._sink
         if packet.keyframe and sink.worn_out:
             self.outgrown = True
             return

@@ -46,6 +46,7 @@ class StreamSession:
 
         Raises:
             SessionError: the peer ended the session, or took nothing for longer than the timeout.
+            Exception: a packet could not be handed over.
         """
         destination = self._destination
         stopped = asyncio.create_task(destination.stop.wait())
@@ -62,6 +63,8 @@ class StreamSession:
                 )
                 if stopped.done() or feed.outgrown:
                     return
+                if feed.error:
+                    raise feed.error
                 if connection.closed.done():
                     raise _ended(connection, opened_at)
                 progress, at = connection.acknowledged, time.monotonic()

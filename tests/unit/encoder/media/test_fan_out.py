@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND, Collector
 
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvReader, Packet
@@ -56,3 +57,22 @@ def test_headers_are_sent_again_only_when_they_change() -> None:
     fan_out.stream_begins()
     fan_out.put(Packet(VIDEO, 0, AVC_HEADER + b"another size"))
     assert len(subscriber.packets) == 2
+
+
+class Broken:
+    def packet(self, packet: Packet) -> None:
+        raise ValueError("rtmp://a.example/s3cret")
+
+
+def test_a_subscriber_that_fails_costs_the_others_nothing_and_is_logged_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fan_out, broken, subscriber = FanOut(), Broken(), Collector()
+    fan_out.subscribe(broken)
+    fan_out.subscribe(subscriber)
+    for time_ms in (0, 33, 66):
+        fan_out.put(Packet(VIDEO, time_ms, KEY))
+    assert len(subscriber.packets) == 3
+    logged = capsys.readouterr().err
+    assert logged.count("subscriber.failed") == 1
+    assert "s3cret" not in logged
