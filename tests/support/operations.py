@@ -66,6 +66,7 @@ CALLS = {
     "CreateGuestCode": Call(
         "POST", f"{TOKENS}/guest-code", {"collectionId": "{c}", "projectId": "{p}", "url": "http://a.b"}
     ),
+    "GetGuestCodes": Call("GET", f"{TOKENS}/guest-code?projectId={{p}}"),
     "GetGuestCode": Call("GET", f"{TOKENS}/guest-code/{{code}}"),
     "DeleteGuestCode": Call("DELETE", f"{TOKENS}/guest-code/{{code}}"),
     "ListLayouts": Call("GET", "/layout/v2/layouts?projectId={p}&collectionId={c}"),
@@ -131,7 +132,7 @@ class World:
         body = json.dumps(call.body).replace('"V"', '"ROLE_VIEWER"') if call.body is not None else None
         for name, value in self.ids.items():
             body = body and body.replace(f'"{{{name}}}"', f'"{value}"')
-        return user.facade.http.request(call.method, self.path(call), content=body, headers=user.headers)
+        return user.call(call.method, self.path(call), None if body is None else json.loads(body))
 
     def path(self, call: Call) -> str:
         path = call.path

@@ -38,6 +38,7 @@ RemoveSourceFromProject      x      x        .        .     .       .          x
 RefreshAccessToken           x      x        x        x     x       x          x         .
 CreateGuestAccessToken       x      x        x        .     .       .          .         .
 CreateGuestCode              x      x        .        .     .       .          .         .
+GetGuestCodes                x      x        .        .     .       .          .         .
 GetGuestCode                 x      x        .        .     .       .          .         .
 DeleteGuestCode              x      x        .        .     .       .          .         .
 ListLayouts                  x      x        x        .     .       x          x         .

@@ -11,6 +11,7 @@ import string
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit, urlunsplit
 
+import jwt
 import structlog
 
 from onair_api.auth.expiry import Sweeper, expires_annotation, expiry_of
@@ -23,6 +24,7 @@ from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUE
 from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time
 from onair_crds.kube.store import Entry
+from onair_crds.resources.enums import Role
 from onair_crds.shapes import Document, JsonObject
 
 log = structlog.get_logger()
@@ -192,8 +194,17 @@ class GuestCodes:
             "url": link,
             "linkUrl": link,  # the name that public clients read
             "targetUrl": code.url,
+            "role": role_in(code.token),
             "autoDelete": expires.isoformat().replace("+00:00", "Z"),
         }
+
+
+def role_in(token: str) -> str:
+    """The role that a token of this service is for."""
+    try:
+        return str(jwt.decode(token, options={"verify_signature": False})["role"])
+    except (jwt.PyJWTError, KeyError):
+        return Role.unspecified()
 
 
 def with_token(url: str, token: str) -> str:

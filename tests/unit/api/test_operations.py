@@ -67,6 +67,7 @@ def test_who_reads_and_who_changes_layouts() -> None:
 
 def test_an_impersonator_hands_nothing_on() -> None:
     guests = {"CreateGuestAccessToken", "CreateGuestCode", "GetGuestCode", "DeleteGuestCode"}
+    guests |= {"GetGuestCodes"}
     assert MAY[Role.IMPERSONATE] == TOKEN_OPERATIONS - guests - {"CreateSource"}
 
 

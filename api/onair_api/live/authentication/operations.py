@@ -10,6 +10,7 @@ from onair_api.operation import (
     EMPTY,
     Docs,
     Errors,
+    Filter,
     Http,
     Messages,
     Operation,
@@ -17,6 +18,8 @@ from onair_api.operation import (
     Rpc,
     ServiceMethod,
 )
+from onair_api.wire.schema import STRING, enumeration
+from onair_crds.resources.enums import Role
 
 PATH = "/live/v2/authentication"
 SERVICE = "live.v21.AuthenticationService"
@@ -101,6 +104,25 @@ AUTHENTICATION = (
             "It takes what CreateGuestAccessToken takes; without a kind, the token is of kind `exchange`.",
         ),
         errors=Errors(more=(Code.NOT_FOUND,)),
+    ),
+    Operation(
+        name="GetGuestCodes",
+        http=Http("GET", PATH + "/token/guest-code"),
+        rpc=Rpc(SERVICE),
+        access=ByAccessToken(COHOSTS - IMPERSONATORS),
+        service=ServiceMethod(Authentication, Authentication.list_guest_codes),
+        messages=Messages(
+            None,
+            "GetGuestCodesResponse",
+            query=(
+                Filter("collectionId", STRING),
+                Filter("projectId", STRING),
+                Filter("role", enumeration(Role)),
+            ),
+        ),
+        docs=Docs(
+            "authentication", "List guest codes", "Of the projects that the caller may see, oldest first."
+        ),
     ),
     Operation(
         name="GetGuestCode",

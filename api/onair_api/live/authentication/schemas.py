@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from onair_api.wire.schema import INTEGER, STRING, TIME, Schemas, enumeration, optional, record, reference
+from onair_api.wire.schema import (
+    INTEGER,
+    STRING,
+    TIME,
+    Schemas,
+    array,
+    enumeration,
+    optional,
+    record,
+    reference,
+)
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import JsonSchema
 
@@ -34,7 +44,7 @@ def token_schemas() -> Schemas:
     }
     ids = ["collectionId", "projectId"]
     key = record(dict.fromkeys(("alg", "kty", "use", "kid", "e", "n"), STRING))
-    code = {**dict.fromkeys(_CODE, STRING), "autoDelete": TIME}
+    code = {**dict.fromkeys(_CODE, STRING), "role": enumeration(Role), "autoDelete": TIME}
     backend = {"serviceUserId": {**_NAME, "minLength": 1}, "displayName": _NAME, **session}
     return {
         "CreateAccessTokenRequest": {**optional(backend), "required": ["serviceUserId"]},
@@ -44,5 +54,6 @@ def token_schemas() -> Schemas:
         "CreateGuestCodeRequest": {**optional(guest), "required": [*ids, "url"]},
         "GuestCode": record(code),
         "GuestCodeResponse": record({"guestCode": reference("GuestCode")}),
+        "GetGuestCodesResponse": record({"guestCodes": array(reference("GuestCode"))}),
         "JsonWebKeySet": record({"keys": {"type": "array", "items": key}}),
     }

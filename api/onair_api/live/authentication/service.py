@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onair_api.access.layouts import visible_projects
 from onair_api.access.ownership import owned_project
 from onair_api.auth.api_keys import Backend
 from onair_api.auth.callers import Caller
@@ -21,6 +22,7 @@ from onair_api.live.authentication.requests import (
 )
 from onair_api.operation import Ids
 from onair_api.settings import TokenSettings
+from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.runs import was_used
 from onair_crds.kube.store import Entry
@@ -97,6 +99,19 @@ class Authentication:
         issued = self._issue(caller.token, asked, project)
         code = await self._guest_codes.create(caller.identity.service_id, project, asked.url, issued)
         return {"guestCode": code}
+
+    async def list_guest_codes(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """The codes of the projects that the caller may see; a filter that names another's finds none."""
+        role, collection_id = enum_field(message, "role", Role), message.get("collectionId")
+        projects = await visible_projects(self._cluster, caller.identity, message.get("projectId"))
+        found = [
+            code
+            for project in projects
+            if collection_id in (None, "", project.spec.get("collectionId"))
+            for code in self._guest_codes.of_project(project)
+            if role is None or code["role"] == role.wire
+        ]
+        return {"guestCodes": found}
 
     async def get_guest_code(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         return {"guestCode": self._guest_codes.record(await self._code(caller, ids))}

@@ -75,7 +75,17 @@ def test_a_token_with_a_url_comes_with_a_short_one(show: Show, second_facade: Fa
 
 def test_a_code_is_read_listed_and_deleted(show: Show, second_facade: Facade) -> None:
     code = make_code(show.user, show, exchange={"maxDuration": 3_600_000})
-    assert set(code) == {"collectionId", "projectId", "code", "url", "autoDelete"}
+    assert set(code) == {
+        "collectionId",
+        "projectId",
+        "code",
+        "url",
+        "linkUrl",
+        "targetUrl",
+        "role",
+        "autoDelete",
+    }
+    assert (code["linkUrl"], code["targetUrl"], code["role"]) == (code["url"], PAGE, "ROLE_GUEST")
     guest = token_at(show.user.facade, code["url"])
     end = dt.datetime.fromtimestamp(claims_of(guest.token)["exp"], dt.UTC)
     assert dt.datetime.fromisoformat(code["autoDelete"]) == end
@@ -212,3 +222,24 @@ def test_a_code_past_its_end_is_not_found(show: Show, cluster: Cluster) -> None:
 
 
 SWEPT = ("onair.dev/guest-code", "onair.dev/revoked-token")
+
+
+def test_codes_are_listed_by_project_collection_and_role(
+    anna: User, show: Show, sign_in: Callable[..., User]
+) -> None:
+    other = anna.project()
+    first, second = make_code(anna, show), make_code(anna, show, "VIEWER")
+    third = make_code(anna, other)
+
+    def listed(user: User, query: str = "") -> list[JsonObject]:
+        return user.ok("GET", CODES + query)["guestCodes"]  # type: ignore[no-any-return]
+
+    assert [code["code"] for code in listed(anna)] == [each["code"] for each in (first, second, third)]
+    assert listed(anna, f"?projectId={show.id}") == [first, second]
+    assert listed(anna, f"?collectionId={other.collection}") == [third]
+    assert listed(anna, f"?projectId={show.id}&role=ROLE_VIEWER") == [second]
+    assert listed(anna, "?projectId=unknown") == []
+    assert listed(invite(show, "COHOST")) == [first, second]
+    assert listed(invite(show, "COHOST"), f"?projectId={other.id}") == []
+    assert listed(sign_in()) == []
+    assert_error(anna.call("GET", f"{CODES}?role=ROLE_OF_TOMORROW"), 400, 3)
