@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onair_api.cache.watched_kinds import KINDS, PARENT
-from onair_crds.kube.store import Entry, Store
+from onair_api.cache.gone_layouts import GoneLayouts
+from onair_api.cache.watched_kinds import KINDS, LAYOUT, PARENT
+from onair_crds.kube.store import Change, Entry, Store
 from onair_crds.shapes import Document
 
 
@@ -14,6 +15,13 @@ class View(Store):
 
     def __init__(self) -> None:
         super().__init__(KINDS)
+        self.gone_layouts = GoneLayouts()
+
+    def remove(self, kind: str, name: str, uid: str) -> Change | None:
+        change = super().remove(kind, name, uid)
+        if kind == LAYOUT and change and change.before:
+            self.gone_layouts.remember(change.before)
+        return change
 
     def get(self, kind: str, name: str) -> Entry | None:
         """The object; None also while it is being deleted."""

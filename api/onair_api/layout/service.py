@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 
-from onair_api.access.layouts import owned_layout, project_of, visible_projects
+from onair_api.access.layouts import deletable_layout, owned_layout, project_of, visible_projects
 from onair_api.auth.callers import Caller
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import LAYOUT
-from onair_api.errors import InvalidArgument, Violation
+from onair_api.errors import InvalidArgument, NotFound, Violation
 from onair_api.layout.layer.record import with_request_metadata
 from onair_api.layout.layer.request import RoundingDecoder
 from onair_api.layout.record import LAYOUT_MESSAGE, canvas, layout_fields
@@ -97,10 +98,13 @@ class Layouts:
         return with_request_metadata(layout_fields(after, project), note.metadata)
 
     async def delete(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        layout, _ = await owned_layout(self._cluster, caller.identity, ids["layoutId"])
+        """Succeeds also where the layout goes with its project meanwhile: clients delete both at once."""
+        layout = await deletable_layout(self._cluster, caller.identity, ids["layoutId"])
         note = caller.note(message, self._limits.request_metadata_bytes)
-        await self._writer.delete(layout, note)
-        return with_request_metadata({"id": layout.name}, note.metadata)
+        if layout:
+            with suppress(NotFound):
+                await self._writer.delete(layout, note)
+        return with_request_metadata({"id": ids["layoutId"]}, note.metadata)
 
     def _values(self, message: JsonObject) -> JsonObject:
         """The fields of a request in the resource's form.

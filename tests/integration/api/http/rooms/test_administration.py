@@ -10,6 +10,7 @@ import jwt
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
+from tests.support.doors import HTTP, RPC, through
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -158,6 +159,17 @@ def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, 
     assert state() == "Open"
     show.user.ok("POST", f"{show.path}/broadcast/stop?webrtcStop=true")
     assert state() == "Closed"
+
+
+@pytest.mark.parametrize("door", [HTTP, RPC])
+def test_a_room_that_nobody_opened_opens_at_the_first_join(
+    studio: Facade, show: Show, cluster: Cluster, door: str
+) -> None:
+    assert "room" not in cluster.get("projects", show.id)["spec"]
+    with through(door):
+        token, _ = join(show)
+    assert cluster.get("projects", show.id)["spec"]["room"]["state"] == "Open"
+    assert validate(studio, token).is_success
 
 
 def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable[..., User]) -> None:

@@ -1,0 +1,46 @@
+"""Layouts that were deleted a moment ago: where they were.
+
+Clients delete a project and its layouts at once, in no order: a layout that went with its project is as
+deleted as its client wants it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import NamedTuple
+
+from onair_crds.kube.store import Entry
+
+KEPT_S = 60.0
+MOST = 10_000
+
+
+class Place(NamedTuple):
+    """Where a layout was."""
+
+    collection_id: str
+    project_id: str
+    project_uid: str
+
+
+class GoneLayouts:
+    def __init__(self) -> None:
+        self._places: OrderedDict[str, tuple[float, Place]] = OrderedDict()
+
+    def remember(self, layout: Entry) -> None:
+        self._places[layout.name] = (time.monotonic() + KEPT_S, place_of(layout))
+        self._places.move_to_end(layout.name)
+        if len(self._places) > MOST:
+            self._places.popitem(last=False)
+
+    def place(self, name: str) -> Place | None:
+        """Where a layout was that went within the last minute."""
+        until, place = self._places.get(name, (0.0, None))
+        return place if until > time.monotonic() else None
+
+
+def place_of(layout: Entry) -> Place:
+    references = layout.metadata.get("ownerReferences") or ()
+    uid = next((str(each.get("uid")) for each in references if each.get("kind") == "Project"), "")
+    return Place(str(layout.spec.get("collectionId")), str(layout.spec.get("projectId")), uid)
