@@ -1,0 +1,98 @@
+"""The public SDK, unmodified, drives a whole session; and what its users silently rely on (A3–A8)."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import pytest
+from tests.support.facade import Facade
+from tests.support.sdk.public_sdk import endpoints, in_browser, in_node
+
+REQUEST_METADATA = {"connectionId": "c1", "updateVersions": {"a": 1}}
+
+
+@pytest.fixture(scope="module")
+def settings(facade: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
+    sign_in()  # the API key is known now
+    return {
+        "endpoints": endpoints(facade.url),
+        "sessionId": secrets.token_hex(8),
+        "apiKey": api_key,
+        "user": f"user-{secrets.token_hex(4)}",
+    }
+
+
+def without_layout(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "layoutId"}
+
+
+def check(report: dict[str, Any]) -> None:
+    """What every client must have got."""
+    assert "failed" not in report, report
+    assert report["done"]
+    assert report["none"] == {"collections": []}
+    project = report["project"]
+    assert project["webrtc"] == {"hosted": {"enabled": True}}
+    assert project["rendering"]["video"]["framerate"] == pytest.approx(29.97)
+    assert project["encoding"]["video"]["codec"] == "VIDEO_CODEC_H264"
+    assert project["composition"]["studioSdk"]["version"] == "latest"
+    assert report["updated"]["project"]["composition"]["studioSdk"]["version"] == "3.0.49"
+    assert report["layout"]["type"] == "LAYOUT_TYPE_SCENELESS"
+
+    layers = {layer["type"]: layer for layer in report["layers"][:2]}
+    child = layers["child"]
+    assert (child["x"], child["y"], child["width"]) == (40, 7, None)
+    assert child["data"] == {"volume": 0}
+    assert layers["root"]["children"] == [child["id"]]
+    assert report["batch"]["requestAnimationMode"] == "REQUEST_ANIMATION_MODE_SERIES"
+    animation = report["batch"]["layers"][0]["update"]["requestAnimation"]
+    assert animation == [{"properties": ["x"], "durationMs": 300, "delayMs": 0, "easingMode": "linear"}]
+
+    (first,) = report["first"]["collections"]
+    (listed,) = first["projects"]
+    assert [each["sourceId"] for each in (*first["sources"], *listed["sources"])] == [
+        report["source"]["sourceId"]
+    ] * 2
+    assert [each["destinationId"] for each in listed["destinations"]] == [
+        report["destination"]["destinationId"]
+    ]
+    assert listed["metadata"]["type"] == "sceneless"
+    assert report["source"]["address"]["rtmpPush"]["url"]
+    assert report["source"]["preview"]["webrtc"]["participantId"] == report["source"]["sourceId"]
+    assert report["unforced"]["code"] == 9
+
+    assert report["guestProject"]["projectId"] == project["projectId"]
+    assert report["guestProject"]["role"] == "ROLE_CONTRIBUTOR"
+    assert report["guestSees"]["status"]["phase"] == "PROJECT_BROADCAST_PHASE_NOT_RUNNING"
+    assert report["guestMayNot"]["code"] == 7
+    assert report["code"]["linkUrl"].endswith(report["code"]["code"])
+    assert report["broadcastId"] == report["status"]["broadcastId"]
+    assert report["status"]["phase"] == "PROJECT_BROADCAST_PHASE_WAITING"
+    assert report["running"]["code"] == 9
+    assert report["missing"]["code"] == 5
+
+    check_layer_events(report)
+    assert report["deletions"][:2] == ["fulfilled", "fulfilled"], report["deletions"]
+
+
+def check_layer_events(report: dict[str, Any]) -> None:
+    """A5: a page takes these fields of `requestMetadata` without looking whether it is there."""
+    kinds = [each["subType"] for each in report["layerEvents"]]
+    assert kinds[:3] == ["EVENT_SUB_TYPE_CREATE", "EVENT_SUB_TYPE_CREATE", "EVENT_SUB_TYPE_UPDATE"]
+    assert kinds[3:] == ["EVENT_SUB_TYPE_BATCH", "EVENT_SUB_TYPE_DELETE"]
+    payloads = [each["payload"] for each in report["layerEvents"]]
+    batched = [record for item in payloads[3]["layers"] for record in item.values()]
+    assert all(isinstance(record["requestMetadata"], dict) for record in (*payloads, *batched))
+    told = [without_layout(payloads[i]["requestMetadata"]) for i in (0, 2, 3, 4)]
+    assert told == [REQUEST_METADATA] * 4
+    assert payloads[1]["requestMetadata"] == {}
+    assert all("children" in payload for payload in payloads[:3])
+
+
+def test_in_node(settings: dict[str, Any]) -> None:
+    check(in_node(settings))
+
+
+async def test_in_a_browser_of_another_origin(settings: dict[str, Any]) -> None:
+    check(await in_browser({**settings, "user": f"user-{secrets.token_hex(4)}"}))

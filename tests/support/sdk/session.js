@@ -1,0 +1,138 @@
+// A whole session of the unmodified public SDK: what host pages call, in their order. It reports what it got.
+const { ApiStream } = require("@api.stream/sdk");
+
+function connect(settings, more) {
+  return new ApiStream({ env: "prod", logLevel: "Error", sessionId: settings.sessionId, overrideEndpoints: settings.endpoints, ...more });
+}
+
+async function refusal(promise) {
+  try {
+    await promise;
+    return null;
+  } catch (error) {
+    return { code: error.code, details: error.details };
+  }
+}
+
+async function session(settings) {
+  const report = { events: [], layerEvents: [] };
+  const token = settings.token ?? (await backend(settings));
+  const sdk = connect(settings);
+  await sdk.load(token);
+  const live = sdk.LiveApi(), layouts = sdk.LayoutApi();
+
+  // The first look of a host's page: its collections with all that is in them
+  report.none = await live.collection.getCollections({});
+  const { collection } = await live.collection.createCollection({ metadata: { serviceUserId: "u", displayName: "Anna", props: {} } });
+  const collectionId = collection.collectionId;
+  const { project } = await live.project.createProject({
+    collectionId,
+    rendering: { video: { width: 1280, height: 720, framerate: 29.97 } },
+    composition: { studioSdk: { version: "latest" } },
+    webrtc: { hosted: {} },
+    metadata: {},
+  });
+  const projectId = project.projectId;
+  report.project = project;
+  await live.subscribeToProject(collectionId, projectId);
+  live.on("EVENT_TYPE_PROJECT", (payload, subType) => report.events.push({ payload, subType }));
+
+  const layout = await layouts.layout.createLayout({ layout: { projectId, collectionId } });
+  report.layout = layout;
+  // The events of one's own session are kept from one, so another page looks
+  const watcher = connect({ ...settings, sessionId: `${settings.sessionId}-watcher` });
+  await watcher.load(token);
+  await watcher.LayoutApi().subscribeToLayout(layout.id);
+  watcher.LayoutApi().on("EVENT_TYPE_LAYER", (payload, subType) => report.layerEvents.push({ payload, subType }));
+  const requestMetadata = { connectionId: "c1", layoutId: layout.id, updateVersions: { a: 1 } };
+  const layoutId = layout.id;
+  const root = await layouts.layer.createLayer({ layoutId, layer: { type: "root", data: { size: { x: 1280, y: 720 } }, children: [], requestMetadata } });
+  const child = await layouts.layer.createLayer({ layoutId, layer: { type: "child", data: { volume: 0 }, x: null, y: 7, width: null, height: null, children: [] } });
+  await layouts.layer.updateLayer({ layoutId, layerId: root.id, layer: { children: [child.id], x: 0, y: 0, requestMetadata } });
+  report.batch = await layouts.layer.batch({
+    layoutId,
+    layers: [
+      { update: { id: child.id, x: 40, requestAnimation: [{ properties: ["x"], durationMs: 300 }] } },
+      { create: { type: "child", data: {}, children: [], requestMetadata } },
+    ],
+    requestMetadata,
+    requestAnimationMode: "REQUEST_ANIMATION_MODE_SERIES",
+  });
+  report.layers = (await layouts.layer.listLayers({ layoutId })).layers;
+  report.deleted = await layouts.layer.deleteLayer({ layoutId, layerId: child.id, payload: { requestMetadata } });
+
+  await live.project.updateProject({ collectionId, projectId, updateMask: ["metadata"], metadata: { layoutId, type: "sceneless", props: {} } });
+  report.updated = await live.project.updateProject({
+    collectionId, projectId, updateMask: ["composition.studioSdk.version"], composition: { studioSdk: { version: "3.0.49" } },
+  });
+  const { source } = await live.source.createSource({
+    collectionId, address: { rtmpPush: { enabled: true } }, preview: { webrtc: { enabled: true, displayName: "Camera" } }, metadata: { props: {} },
+  });
+  report.source = source;
+  await live.source.addSourceToProject({ collectionId, projectId, sourceId: source.sourceId });
+  await live.source.updateSource({ collectionId, sourceId: source.sourceId, updateMask: ["metadata"], metadata: { props: { n: 1 } } });
+  const { destination } = await live.destination.createDestination({
+    collectionId, projectId, address: { rtmpPush: { url: "rtmp://media.example/live", key: "k-1" } }, enabled: true, metadata: {},
+  });
+  report.destination = destination;
+  const destinationId = destination.destinationId;
+  report.unforced = await refusal(live.destination.deleteDestination({ collectionId, projectId, destinationId }));
+  report.first = await live.collection.getCollections({});
+
+  const guests = { collectionId, projectId, role: "ROLE_CONTRIBUTOR" };
+  const guest = await live.authentication.createGuestAccessToken({ ...guests, token: { direct: { displayName: "Ben" } } });
+  const guestSdk = connect({ ...settings, sessionId: `${settings.sessionId}-guest` });
+  report.guestProject = await guestSdk.load(guest.accessToken);
+  report.guestSees = await guestSdk.LiveApi().project.getProject({ collectionId, projectId, status: true });
+  report.guestMayNot = await refusal(guestSdk.LiveApi().project.deleteProject({ collectionId, projectId }));
+  report.code = (await live.authentication.createGuestCode({ ...guests, token: { exchange: {} }, url: "https://studio.example.org/join" })).guestCode;
+  await live.authentication.deleteGuestCode({ code: report.code.code });
+
+  report.broadcastId = (await live.project.startProjectBroadcast({ collectionId, projectId })).broadcastId;
+  report.status = (await live.project.getProjectBroadcastStatus({ collectionId, projectId })).status;
+  report.running = await refusal(live.project.deleteProject({ collectionId, projectId }));
+  await live.project.stopProjectBroadcast({ collectionId, projectId });
+  await live.source.removeSourceFromProject({ collectionId, projectId, sourceId: source.sourceId });
+  await live.source.deleteSource({ collectionId, sourceId: source.sourceId });
+  await until(() => report.layerEvents.length >= 5);
+
+  // Both at once, in no order
+  const [gone, layoutGone] = await Promise.allSettled([
+    live.project.deleteProject({ collectionId, projectId, force: true }),
+    layouts.layout.deleteLayout({ layoutId }),
+  ]);
+  report.deletions = [gone.status, layoutGone.status, String(gone.reason ?? ""), String(layoutGone.reason ?? "")];
+  report.missing = await refusal(live.project.getProject({ collectionId, projectId }));
+  await live.collection.deleteCollection({ collectionId, force: true });
+  report.done = true;
+  return report;
+}
+
+async function backend(settings) {
+  const sdk = connect(settings, { apiKey: settings.apiKey });
+  const { accessToken } = await sdk.LiveApi().backendAuthentication.createAccessToken({ serviceUserId: settings.user, displayName: "Anna" });
+  return accessToken;
+}
+
+async function until(condition) {
+  for (let waited = 0; !condition() && waited < 10000; waited += 50) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function reported(settings) {
+  try {
+    return await session(settings);
+  } catch (error) {
+    return { failed: String(error?.stack ?? error), code: error?.code };
+  }
+}
+
+if (typeof window === "undefined") {
+  reported(JSON.parse(process.argv[2])).then((report) => {
+    process.stdout.write(JSON.stringify(report));
+    process.exit(0); // its sockets reconnect for ever
+  });
+} else {
+  reported(SETTINGS).then((report) => fetch("/report", { method: "POST", body: JSON.stringify(report) }));
+}
