@@ -94,7 +94,7 @@ async function session(settings) {
   await live.project.stopProjectBroadcast({ collectionId, projectId });
   await live.source.removeSourceFromProject({ collectionId, projectId, sourceId: source.sourceId });
   await live.source.deleteSource({ collectionId, sourceId: source.sourceId });
-  await until(() => report.layerEvents.length >= 5);
+  await until(() => report.layerEvents.some((each) => each.subType === "EVENT_SUB_TYPE_DELETE"));
 
   // Both at once, in no order
   const [gone, layoutGone] = await Promise.allSettled([
