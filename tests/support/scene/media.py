@@ -58,19 +58,17 @@ def webm(*seconds: Colour, size: tuple[int, int] = (160, 90), rate: int = 10, to
     return memory.getvalue()
 
 
-def serves(body: bytes, content_type: str, *, anywhere: bool = True) -> Handler:
+def serves(body: bytes, content_type: str, *, anywhere: bool = True, cached: bool = False) -> Handler:
     async def serve(request: web.Request) -> web.StreamResponse:
-        headers = ANYWHERE if anywhere else {}
-        part = request.http_range
-        if part.start is None:
-            return web.Response(
-                body=body, content_type=content_type, headers={**headers, "Accept-Ranges": "bytes"}
-            )
-        end = min(part.stop or len(body), len(body))
-        headers = {**headers, "Content-Range": f"bytes {part.start}-{end - 1}/{len(body)}"}
-        return web.Response(
-            status=206, body=body[part.start : end], content_type=content_type, headers=headers
-        )
+        headers = {"Accept-Ranges": "bytes", **(ANYWHERE if anywhere else {})}
+        if cached:
+            headers["Cache-Control"] = "max-age=3600"
+        part, status, sent = request.http_range, 200, body
+        if part.start is not None:
+            end = min(part.stop or len(body), len(body))
+            headers["Content-Range"] = f"bytes {part.start}-{end - 1}/{len(body)}"
+            status, sent = 206, body[part.start : end]
+        return web.Response(status=status, body=sent, content_type=content_type, headers=headers)
 
     return serve
 
