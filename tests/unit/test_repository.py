@@ -68,7 +68,11 @@ def test_every_metric_of_operator_and_facade_is_documented() -> None:
     assert {name for name in names if f"`{name}`" not in documented} == set()
 
 
-@pytest.mark.parametrize("dockerfile", sorted((ROOT / "images").glob("*/Dockerfile")), ids=str)
+def _folder(path: Path) -> str:
+    return path.parent.name
+
+
+@pytest.mark.parametrize("dockerfile", sorted((ROOT / "images").glob("*/Dockerfile")), ids=_folder)
 def test_images_spare_the_libraries_within_wheels_which_stripping_damages(dockerfile: Path) -> None:
     stripped = [line for line in dockerfile.read_text().splitlines() if "-exec strip" in line]
     assert all("-not -path '*.libs/*'" in line for line in stripped)
