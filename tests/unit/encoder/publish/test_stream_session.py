@@ -8,10 +8,10 @@ import pytest
 from tests.support.media.packets import VIDEO_HEADER, picture
 
 from onair_crds.contract.program import ProgramDestination
+from onair_crds.media.flv import Packet
+from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.media.flv import Packet
 from onair_encoder.publish.destination import Destination
-from onair_encoder.publish.session_error import SessionError
 from onair_encoder.publish.stream_session import StreamSession
 
 WANTED = ProgramDestination(id="d", type="SRT", url="srt://a.example:9000", timeout_ms=1000)
