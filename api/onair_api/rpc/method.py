@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from onair_api.auth.callers import Caller, Callers, CallHeaders
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.operation import AnyOperation, Flag, ResponseKind
+from onair_api.operation import AnyOperation, Filter, Flag, ResponseKind
 from onair_api.rpc.codecs import Unparsed
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import filled
@@ -73,8 +73,8 @@ class Method:
             value = fields.get(each.name)
             if isinstance(each, Flag):
                 fields[each.name] = each.default if value is None else _flag(value, each.name)
-            elif isinstance(value, dict | list):
-                raise InvalidArgument(Violation(each.name, "must be a single value"))
+            elif value is not None:
+                _check_filter(value, each)
         return ids, fields
 
     def _shown(self, response: Any, added: MutableMapping[str, str]) -> JsonObject:
@@ -98,6 +98,13 @@ def _id(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise InvalidArgument(Violation(name, "must be a string"))
     return value
+
+
+def _check_filter(value: Any, filter_: Filter) -> None:
+    """Over HTTP each is a text; proto JSON may be anything."""
+    wanted: type | tuple[type, ...] = (str, int) if filter_.schema.get("type") == "integer" else str
+    if not isinstance(value, wanted) or isinstance(value, bool):
+        raise InvalidArgument(Violation(filter_.name, f"must be of type {filter_.schema.get('type')}"))
 
 
 def _flag(value: Any, name: str) -> bool:
