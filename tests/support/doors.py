@@ -32,6 +32,8 @@ HTTP, RPC = "http", "rpc"
 TRUE = ("true", "1", "")
 FREE = {"metadata", "data", "payload", "requestMetadata", "participantMetadata", "children"}
 """Fields that hold any JSON."""
+LEFT_OUT = {"endpoints"}
+"""Lists that HTTP does not show where they are empty."""
 SENT = {"sessionid", "apistream-sessionid", "x-api-key", "authorization"}
 """Headers that RPC sends as well."""
 SHOWN_OTHERWISE = {ResponseKind.IMAGE, ResponseKind.REDIRECT}
@@ -157,7 +159,7 @@ def shown(message: Message) -> JsonObject:
     found = json_of(message)
     for field in fields_of(message.DESCRIPTOR):
         value = getattr(message, field.name)
-        if field.repeated:
+        if field.repeated and (value or field.json_name not in LEFT_OUT):
             found[field.json_name] = [
                 shown(each) if isinstance(each, Message) else json_value
                 for each, json_value in zip(value, found.get(field.json_name, ()), strict=True)

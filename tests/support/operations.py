@@ -61,7 +61,9 @@ CALLS = {
     "RemoveSourceFromProject": Call("DELETE", f"{PROJECT}/source/{{s}}"),
     "RefreshAccessToken": Call("PUT", TOKENS, {}),
     "CreateGuestAccessToken": Call(
-        "POST", f"{TOKENS}/guest", {"collectionId": "{c}", "projectId": "{p}", "role": "V", "direct": {}}
+        "POST",
+        f"{TOKENS}/guest",
+        {"collectionId": "{c}", "projectId": "{p}", "role": "V", "token": {"direct": {}}},
     ),
     "CreateGuestCode": Call(
         "POST", f"{TOKENS}/guest-code", {"collectionId": "{c}", "projectId": "{p}", "url": "http://a.b"}
@@ -75,7 +77,7 @@ CALLS = {
     "UpdateLayout": Call("PATCH", LAYOUT, {"metadata": {}}),
     "ListLayers": Call("GET", f"{LAYOUT}/layers"),
     "CreateLayer": Call("POST", f"{LAYOUT}/layers", {"type": "image"}),
-    "Batch": Call("POST", f"{LAYOUT}/layers/batch", {"layers": []}),
+    "Batch": Call("POST", f"{LAYOUT}/layers/batch", {"layers": [{"create": {"type": "image"}}]}),
     "GetLayer": Call("GET", f"{LAYOUT}/layers/{{k}}"),
     "UpdateLayer": Call("PATCH", f"{LAYOUT}/layers/{{k}}", {"x": 1}),
     "DeleteLayer": Call("DELETE", f"{LAYOUT}/layers/{{k}}", {}),

@@ -1,15 +1,16 @@
-"""The routes of the RPC door: one for each operation, so that metrics and logs name it."""
+"""The route of the RPC door: one for all methods, which metrics and logs tell apart by their paths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from onair_api.auth.callers import Callers
 from onair_api.event.stream.message_stream import MessageStreams
-from onair_api.http.routes import NamedRoute
 from onair_api.operation import AnyOperation, StreamOperation
 from onair_api.rpc.door import Door
 from onair_api.rpc.method import Method
@@ -28,7 +29,7 @@ def install(
     callers: Callers,
     limits: LimitSettings,
 ) -> None:
-    """Adds the methods of every operation, and one route for all that is not there.
+    """Adds the methods of every operation, and what responds to methods that are not there.
 
     Args:
         service: gives the running service of a class.
@@ -41,9 +42,26 @@ def install(
     ]
     door = Door(methods, limits)
     paths = [f"{root_of(each.service)}{each.path}" for each in methods]
-    app.router.routes += [
-        NamedRoute(path, door, methods=["POST"]) for path in (*paths, ROOT + "/{rest:path}")
-    ]
+    app.router.routes.insert(0, _DoorRoute(door, paths))
+
+
+class _Named(NamedTuple):
+    path: str
+
+
+class _DoorRoute(Route):
+    """Finds a method by its path as a whole, where a route for each would be tried one after another."""
+
+    def __init__(self, door: Door, paths: Iterable[str]) -> None:
+        super().__init__(ROOT + "/{rest:path}", door, methods=["POST"])
+        self._named = {path: _Named(path) for path in paths}
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child_scope = super().matches(scope)
+        if match is not Match.NONE:
+            child_scope["route"] = self._named.get(scope["path"], self)
+            child_scope["path_params"] = {}
+        return match, child_scope
 
 
 def root_of(service: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections.abc import Callable
 
@@ -272,6 +273,7 @@ def test_a_layout_of_a_manifest_shows_what_it_leaves_out(
 
 
 def test_a_layout_without_a_project_is_nobodys(anna: User, cluster: Cluster, facade: Facade) -> None:
-    cluster.apply("Layout", "layouts", "orphan", {"projectId": "missing"})
-    wait_for(lambda: facade.view.get("Layout", "orphan"), "the layout is seen")
-    assert_error(anna.call("GET", f"{ROOT}/orphan"), 404, 5)
+    name = f"orphan-{secrets.token_hex(4)}"
+    cluster.apply("Layout", "layouts", name, {"projectId": "missing"})
+    wait_for(lambda: facade.view.get("Layout", name), "the layout is seen")
+    assert_error(anna.call("GET", f"{ROOT}/{name}"), 404, 5)

@@ -106,11 +106,11 @@ def test_a_strangers_layout_is_as_unknown_as_before_when_it_has_gone(
     assert_error(anna.call("GET", gone.path), 404, 5)
 
 
-def test_layer_events_always_have_their_request_metadata(anna: User) -> None:
-    show = anna.project()
+def test_layer_events_always_have_their_request_metadata(host: User) -> None:
+    show = host.project()
     canvas = layout(show)
     sent = {"connectionId": "c", "layoutId": canvas.id, "updateVersions": {"a": 1}}
-    with WebSocket(anna.facade, anna.token) as stream:
+    with WebSocket(host.facade, host.token) as stream:
         stream.subscribe("apistream:layout:EVENT_TYPE_LAYER:*", layoutId=canvas.id)
         for metadata in ({}, {"requestMetadata": sent}):
             made = canvas.add("child", **metadata)["id"]

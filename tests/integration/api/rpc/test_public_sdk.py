@@ -13,10 +13,10 @@ REQUEST_METADATA = {"connectionId": "c1", "updateVersions": {"a": 1}}
 
 
 @pytest.fixture(scope="module")
-def settings(facade: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
+def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
     sign_in()  # the API key is known now
     return {
-        "endpoints": endpoints(facade.url),
+        "endpoints": endpoints(one.url),
         "sessionId": secrets.token_hex(8),
         "apiKey": api_key,
         "user": f"user-{secrets.token_hex(4)}",
