@@ -94,5 +94,6 @@ def test_in_node(settings: dict[str, Any]) -> None:
     check(in_node(settings))
 
 
+@pytest.mark.media
 async def test_in_a_browser_of_another_origin(settings: dict[str, Any]) -> None:
     check(await in_browser({**settings, "user": f"user-{secrets.token_hex(4)}"}))
