@@ -138,3 +138,21 @@ async def test_another_source_takes_the_place_on_the_same_layer(chromium: str) -
         await shows(page, RED)
         await page.change(2, source(source_id="other"))
         await shows(page, BLUE)
+
+
+async def test_a_source_of_a_layout_that_is_loaded_ahead_is_taken_once_that_is_switched_to(
+    chromium: str,
+) -> None:
+    first, second = LiveSource(RED), LiveSource(BLUE)
+    layouts = [scene(source()), scene(source(source_id="other"), id="two")]
+    async with compositor(chromium, state(*layouts), served(cam=first, other=second)) as page:
+        await shows(page, RED)
+        await page.tab.until("document.querySelectorAll('.scene').length === 2")
+        assert (first.readers, second.readers) == (1, 0)
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await shows(page, BLUE)
+        for _ in range(400):
+            if not first.readers:
+                break
+            await page.picture()
+        assert (first.readers, second.readers) == (0, 1)

@@ -11,7 +11,9 @@ export interface Content {
   /** Resolved once it is there, or given up. */
   readonly ready: Promise<void>;
   update(layer: Layer): void;
-  /** Whether its layout is on air, or on its way there. */
+  /** Whether its layout is on air, or is being switched to: what is live is taken then alone. */
+  setWanted?(wanted: boolean): void;
+  /** Whether its layout is seen. */
   setOnAir?(onAir: boolean): void;
   /** Whether the layer, or one that it is in, is hidden. */
   setHidden?(hidden: boolean): void;

@@ -16,7 +16,7 @@ const AWAY_MS = 4000;
 export function source(layer: Layer, surroundings: Surroundings): Content {
   const {sources, fail} = surroundings;
   const picture = new LivePicture(layer, surroundings), ready = new Readiness();
-  let id: string | null = null, taken: Taken | null = null, mixed: Voice | null = null, attempt = 0, closed = false;
+  let id: string | null = null, taken: Taken | null = null, mixed: Voice | null = null, attempt = 0, closed = false, wanted = false;
 
   const follow = (connected: boolean): void => {
     picture.setConnected(connected);
@@ -51,24 +51,29 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
       setTimeout(() => mine === attempt && !closed && void take(wanted), RETRY_MS);
     }
   };
-  const update = (now: Layer): void => {
-    layer = now;
-    picture.update(now);
-    mixed?.setVolume(volume(now));
-    const wanted = textAt(now.data, 'source', 'id');
-    if (wanted !== null && wanted === id) return;
+  const decide = (): void => {
+    const is = wanted ? textAt(layer.data, 'source', 'id') : null;
+    if (is !== null && is === id) return;
     release();
-    id = wanted;
+    id = is;
     if (id !== null) return void take(id);
-    fail('it has no source.id');
-    ready.resolve();
+    fail(wanted ? 'it has no source.id' : null);
+    if (wanted) ready.resolve();
   };
-  update(layer);
-  setTimeout(() => ready.resolve(), AWAY_MS);
   return {
     element: picture.element,
     ready: ready.promise,
-    update,
+    update(now) {
+      layer = now;
+      picture.update(now);
+      mixed?.setVolume(volume(now));
+      decide();
+    },
+    setWanted(is) {
+      if (is && !wanted) setTimeout(() => ready.resolve(), AWAY_MS);
+      wanted = is;
+      decide();
+    },
     close() {
       closed = true;
       release();

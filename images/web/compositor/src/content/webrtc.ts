@@ -10,7 +10,7 @@ import type {Shown} from '../room/room';
 export function webrtc(layer: Layer, surroundings: Surroundings): Content {
   const {room, fail} = surroundings;
   const picture = new LivePicture(layer, surroundings), ready = new Readiness();
-  let wanted = '', stop: (() => void) | null = null, mixed: Voice | null = null, playing: AudioNode | null = null;
+  let wanted = false, watched: string | null = null, stop: (() => void) | null = null, mixed: Voice | null = null, playing: AudioNode | null = null;
 
   const show = ({video, audio, present, problem}: Shown): void => {
     if (video && picture.video.srcObject !== video) picture.video.srcObject = video;
@@ -28,29 +28,38 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     if (present === false) ready.resolve();
     fail(video || audio ? null : problem ?? 'the participant shows nothing');
   };
-  const update = (now: Layer): void => {
-    layer = now;
-    picture.update(now);
-    mixed?.setVolume(volume(now));
-    const identity = textAt(now.data, 'webrtc', 'id');
-    const type = textAt(now.data, 'webrtc', 'type') === 'screen' ? 'screen' : 'webcam';
-    const key = JSON.stringify([identity, type]);
-    if (key === wanted) return;
-    wanted = key;
+  const decide = (): void => {
+    const identity = wanted ? textAt(layer.data, 'webrtc', 'id') : null;
+    const type = textAt(layer.data, 'webrtc', 'type') === 'screen' ? 'screen' : 'webcam';
+    const key = identity === null ? null : JSON.stringify([identity, type]);
+    if (key !== null && key === watched) return;
+    watched = key;
     stop?.();
     stop = null;
+    playing?.disconnect();
+    playing = null;
     picture.video.srcObject = null;
-    if (identity !== null) stop = room.watch(identity, type, show);
-    else {
-      fail('it has no webrtc.id');
-      ready.resolve();
+    picture.setConnected(false);
+    if (identity !== null) {
+      stop = room.watch(identity, type, show);
+      return;
     }
+    fail(wanted ? 'it has no webrtc.id' : null);
+    if (wanted) ready.resolve();
   };
-  update(layer);
   return {
     element: picture.element,
     ready: ready.promise,
-    update,
+    update(now) {
+      layer = now;
+      picture.update(now);
+      mixed?.setVolume(volume(now));
+      decide();
+    },
+    setWanted(is) {
+      wanted = is;
+      decide();
+    },
     close() {
       stop?.();
       playing?.disconnect();

@@ -59,6 +59,10 @@ export class LayerView {
     else target.append(this.element);
   }
 
+  setWanted(wanted: boolean): void {
+    this.guarded(() => this.content?.setWanted?.(wanted));
+  }
+
   setOnAir(onAir: boolean): void {
     this.content?.setOnAir?.(onAir);
   }

@@ -27,6 +27,7 @@ export class SceneView {
   private readonly given: Given;
   private drawn: ReadonlyMap<string, Drawn> = new Map();
   private onAir = false;
+  private wanted = false;
 
   constructor(private layout: Layout, canvas: Scene['canvas'], {mixer, sources, room, failures}: Context) {
     this.element.append(this.inside);
@@ -66,8 +67,16 @@ export class SceneView {
     if (!same) this.draw(batch);
   }
 
+  /** Takes what is live, or leaves it. */
+  setWanted(wanted: boolean): void {
+    if (wanted === this.wanted) return;
+    this.wanted = wanted;
+    for (const view of this.views.values()) view.setWanted(wanted);
+  }
+
   setOnAir(onAir: boolean): void {
     this.onAir = onAir;
+    if (onAir) this.setWanted(true);
     this.element.classList.toggle('shown', onAir);
     for (const view of this.views.values()) view.setOnAir(onAir);
   }
@@ -90,6 +99,7 @@ export class SceneView {
       this.put(each, view);
       if (old) this.rescue(id, now);
       old?.close();
+      view.setWanted(this.wanted);
       view.setOnAir(this.onAir);
     }
     for (const {after: each} of changed) {

@@ -56,6 +56,7 @@ export class Stage {
       return;
     }
     let target = this.view(layout);
+    target.setWanted(true);
     if (this.onAir) await Promise.race([target.ready, after(SWITCH_WAIT_MS)]);
     if (mine !== this.switches) return;
     this.running?.finish();
@@ -137,6 +138,7 @@ export class Stage {
     if (this.running) return;
     const kept = new Set([this.onAir?.id, this.wanted, ...this.ahead().map(each => each.id)]);
     for (const [id, view] of this.views) {
+      view.setWanted(view === this.onAir || id === this.wanted);
       if (kept.has(id) && (this.scene?.layouts.has(id) ?? false)) continue;
       if (view === this.onAir) continue;
       view.close();
