@@ -126,3 +126,17 @@ async def test_changes_of_layers_go_on_during_a_transition(chromium: str) -> Non
         await switch(page, after)
         await page.change(2, square("a", "green"))
         assert same_box((await page.seek(0.5)).box(GREEN), (0, 0, 160, 180))
+
+
+async def test_layouts_that_the_agent_names_first_are_loaded_ahead_and_no_more_than_eight(
+    chromium: str,
+) -> None:
+    layouts = [scene(square("a", "red"), id=f"layout-{number}") for number in range(20)]
+    async with compositor(chromium, state(*layouts)) as page:
+        loaded = "[...document.querySelectorAll('.scene')].map(each => each.dataset.layout).sort()"
+        await page.tab.until(f"{loaded}.length > 1")
+        assert await page.tab.evaluate(loaded) == [f"layout-{number}" for number in range(9)]
+        await page.agent.send(state(*layouts, selectedLayoutId="layout-15"))
+        await page.tab.until("document.querySelector('.scene.shown')?.dataset.layout === 'layout-15'")
+        wanted = sorted(["layout-15", *(f"layout-{number}" for number in range(8))])
+        await page.tab.until(f"{loaded}.join() === '{','.join(wanted)}'")

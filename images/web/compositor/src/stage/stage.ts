@@ -119,11 +119,11 @@ export class Stage {
     view.close();
   }
 
-  /** Layouts that can be switched to, the newest first, as far as they fit into memory. */
+  /** Layouts that can be switched to, as far as they fit into memory; the agent gives the likeliest first. */
   private ahead(): Layout[] {
     const {scene} = this;
     if (!scene) return [];
-    return [...scene.layouts.values()].filter(each => each.type === 'SCENE' && each.id !== this.wanted).slice(-LOADED_AHEAD);
+    return [...scene.layouts.values()].filter(each => each.type === 'SCENE' && each.id !== this.wanted).slice(0, LOADED_AHEAD);
   }
 
   private loadAhead(): void {
