@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import structlog
 
-from onair_crds.contract.rooms import SECRET_NAME, room_name
+from onair_crds.contract.rooms import SECRET_NAME
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Store
@@ -32,7 +32,7 @@ from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.room_secret import ensure_room_secret
 from onair_operator.cluster.show_metrics import SHOWS
 from onair_operator.cluster.watch import Watch
-from onair_operator.cluster.watched_kinds import KINDS, POD, PROJECT, TRIMS
+from onair_operator.cluster.watched_kinds import BY_ROOM, KINDS, POD, PROJECT, TRIMS
 from onair_operator.cluster.world import World
 from onair_operator.destination.metrics import RECORDINGS
 from onair_operator.encoder.fleet import Fleet
@@ -157,7 +157,7 @@ class _Runtime:
             await recorder.drain()
 
     def _has_room(self, room: str) -> bool:
-        return any(room_name(project.uid) == room for project in self._store.entries(PROJECT))
+        return any(True for _ in self._store.select(PROJECT, BY_ROOM, room))
 
     def _room_server(self) -> RoomServer | None:
         rooms = self._settings.rooms

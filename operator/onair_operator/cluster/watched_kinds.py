@@ -13,6 +13,7 @@ from onair_crds.contract.labels import (
     REVOKED_TOKEN_TYPE,
     SOURCE_LABEL,
 )
+from onair_crds.contract.rooms import room_name
 from onair_crds.kube.apis import CUSTOM, NODES, PODS, SECRETS, Api
 from onair_crds.kube.store import Index, IndexKey, Kinds, Trim
 from onair_crds.shapes import Document
@@ -62,6 +63,8 @@ PULLED = "pulled"
 """Sources that are pulled, under the empty key."""
 BY_SHOWN = "shown"
 """Projects by their sources: pages show them, and some start or stop the broadcast."""
+BY_ROOM = "room"
+"""Projects by the name of the room that each has, or may have."""
 
 
 def _spec(field: str) -> Index:
@@ -119,6 +122,10 @@ def _shown(document: Document) -> set[IndexKey]:
     return {(str(each["sourceId"]),) for each in sources if "sourceId" in each}
 
 
+def _room(project: Document) -> list[IndexKey]:
+    return [(room_name(project["metadata"]["uid"]),)]
+
+
 def _references(part: Document) -> Iterator[str]:
     for field, value in part.items():
         if isinstance(value, dict):
@@ -130,7 +137,7 @@ def _references(part: Document) -> Iterator[str]:
 
 KINDS: Kinds = {
     COLLECTION: {},
-    PROJECT: {BY_COLLECTION: _spec("collectionId"), BY_SHOWN: _shown},
+    PROJECT: {BY_COLLECTION: _spec("collectionId"), BY_SHOWN: _shown, BY_ROOM: _room},
     SOURCE: {
         BY_COLLECTION: _spec("collectionId"),
         BY_STREAM: _status("stream"),

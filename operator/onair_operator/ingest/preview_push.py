@@ -49,17 +49,23 @@ class PreviewPush:
         self._gateway, self._request, self._ready, self._access = gateway, request, ready, access
         self._wanted: dict[str, ShownPreviews] = {}
         self._taken: dict[str, _Taken] = {}
+        self._due: set[str] = set()
+        """Rooms of which the gateway may have to be told."""
         self._listed = False
         self._news = asyncio.Event()
 
     def want(self, room: str, shown: ShownPreviews) -> None:
         """Has the gateway show this in a room, and nothing else there, from now on."""
         self._wanted[room] = shown.at(self._gateway)
-        self._news.set()
+        self._look_at(room)
 
     def forget(self, room: str) -> None:
         """The project of a room is gone."""
         self._wanted.pop(room, None)
+        self._look_at(room)
+
+    def _look_at(self, room: str) -> None:
+        self._due.add(room)
         self._news.set()
 
     def reached(self) -> None:
@@ -95,15 +101,24 @@ class PreviewPush:
             RoomServerError: the room server's credentials cannot be read.
         """
         if not self._listed:
-            self._taken = {room: _Taken(None, 0.0) for room in await self._rooms()}
+            rooms, now_s = await self._rooms(), time.monotonic()
+            self._taken = {room: _Taken(None, now_s) for room in rooms}
+            self._due |= self._taken.keys() | self._wanted.keys()
             self._listed = True
-        for room in sorted(self._taken.keys() | self._wanted.keys()):
+        renewed_s = time.monotonic() - RENEW_S
+        self._due |= {room for room, taken in self._taken.items() if taken.at_s < renewed_s}
+        while self._due:
+            room = self._due.pop()
             wanted = self._wanted.get(room)
             if wanted is None:
                 if access.exists(room):
                     continue
                 wanted = ShownPreviews()
-            await self._bring(access, room, wanted)
+            try:
+                await self._bring(access, room, wanted)
+            except BaseException:
+                self._due.add(room)
+                raise
 
     async def _bring(self, access: RoomAccess, room: str, wanted: ShownPreviews) -> None:
         taken = self._taken.get(room)

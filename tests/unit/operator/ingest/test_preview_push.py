@@ -119,6 +119,25 @@ async def test_a_new_leader_ends_rooms_of_projects_that_are_gone_and_waits_with_
         await until(lambda: not gateway.rooms)
 
 
+async def test_a_change_of_one_room_is_no_look_at_all_others() -> None:
+    gateway, looked = Gateway(), 0
+    gateway.rooms = {f"old-{number}": RoomPreviews(url="ws://rooms", opening=1) for number in range(50)}
+
+    def exists(room: str) -> bool:
+        nonlocal looked
+        looked += 1
+        return True
+
+    access = RoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), exists)
+    push = PreviewPush("one", gateway.request, lambda: True, access)
+    task = asyncio.create_task(push.run())
+    for number in range(20):
+        push.want(f"new-{number}", SHOWN)
+        await until(lambda room=f"new-{number}": room in gateway.rooms)
+    task.cancel()
+    assert looked == 50
+
+
 async def test_the_rooms_of_a_project_that_goes_show_nothing() -> None:
     gateway, projects = Gateway(), ["room"]
     access = RoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects)
