@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from onair_crds.session_error import SessionError, network_error
+from onair_encoder.publish.tcp_connect import connect
 from onair_encoder.publish.tls import client_context
 
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
-NEXT_ADDRESS_S = 0.25
-"""Another address of a name is tried beside one that does not respond (RFC 8305, section 5)."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -71,12 +70,10 @@ class RtmpAddress:
         try:
             context = await client_context() if self.scheme == "rtmps" else None
             return await asyncio.open_connection(
-                self.host,
-                self.port,
+                sock=await connect(self.host, self.port),
                 ssl=context,
                 server_hostname=self.host if context else None,
                 limit=STREAM_BUFFER_LIMIT,
-                happy_eyeballs_delay=NEXT_ADDRESS_S,
             )
         except OSError as error:
             if self.scheme == "rtmps" and isinstance(error, ConnectionResetError | ssl.SSLEOFError):

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-from typing import Any
-
 import pytest
-from tests.support.delivery.silent_address import SILENT_HOST, silent_port
 
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp.address import RtmpAddress
@@ -40,22 +35,3 @@ def test_a_key_is_in_no_text() -> None:
 def test_unusable_addresses_say_why(url: str) -> None:
     with pytest.raises(SessionError, match="the url"):
         RtmpAddress.of(url, None)
-
-
-async def test_where_one_address_is_silent_another_is_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As that of IPv6 where the network drops it; to wait for it would take all the time there is."""
-    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
-    with silent_port() as port:
-        addresses = [(SILENT_HOST, port), server.sockets[0].getsockname()]
-
-        async def both(*_: object, **__: object) -> list[Any]:
-            return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", each) for each in addresses]
-
-        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", both)
-        async with asyncio.timeout(10):
-            _, writer = await RtmpAddress.of("rtmp://a.example/live", "k").connect()
-        assert writer.get_extra_info("peername") == addresses[1]
-        writer.close()
-    server.close()
