@@ -8,7 +8,7 @@ from collections import deque
 
 NEXT_ADDRESS_S = 0.25
 """Another address is tried beside one that has not responded for so long."""
-Address = tuple[socket.AddressFamily, tuple[str | int, ...]]
+Address = tuple[socket.AddressFamily, tuple[str | bytes | int, ...]]
 
 
 async def connect(host: str, port: int) -> socket.socket:
@@ -47,7 +47,7 @@ async def addresses(host: str, port: int) -> list[Address]:
     return [(family, address) for family, _, _, _, address in found]
 
 
-async def _connect(family: socket.AddressFamily, address: tuple[str | int, ...]) -> socket.socket:
+async def _connect(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:
     connection = socket.socket(family, socket.SOCK_STREAM)
     try:
         connection.setblocking(False)
