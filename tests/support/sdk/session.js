@@ -86,6 +86,7 @@ async function session(settings) {
   report.guestSees = await guestSdk.LiveApi().project.getProject({ collectionId, projectId, status: true });
   report.guestMayNot = await refusal(guestSdk.LiveApi().project.deleteProject({ collectionId, projectId }));
   report.code = (await live.authentication.createGuestCode({ ...guests, token: { exchange: {} }, url: "https://studio.example.org/join" })).guestCode;
+  report.codes = (await live.authentication.getGuestCodes({ collectionId, projectId })).guestCodes;
   await live.authentication.deleteGuestCode({ code: report.code.code });
 
   report.broadcastId = (await live.project.startProjectBroadcast({ collectionId, projectId })).broadcastId;

@@ -67,6 +67,10 @@ def check(report: dict[str, Any]) -> None:
     assert report["guestSees"]["status"]["phase"] == "PROJECT_BROADCAST_PHASE_NOT_RUNNING"
     assert report["guestMayNot"]["code"] == 7
     assert report["code"]["linkUrl"].endswith(report["code"]["code"])
+    assert report["code"]["targetUrl"] == "https://studio.example.org/join"
+    assert [(code["code"], code["role"]) for code in report["codes"]] == [
+        (report["code"]["code"], "ROLE_CONTRIBUTOR")
+    ]
     assert report["broadcastId"] == report["status"]["broadcastId"]
     assert report["status"]["phase"] == "PROJECT_BROADCAST_PHASE_WAITING"
     assert report["running"]["code"] == 9

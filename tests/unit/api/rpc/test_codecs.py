@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from google.protobuf import json_format
 from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,6 +84,25 @@ def test_a_message_with_a_few_wrong_bytes_is_read_or_refused(data: st.DataObject
 def test_what_is_no_json_object_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidArgument):
         Json().json(data, PROJECT, 64)
+
+
+SNAPSHOT = messages_of("live.v21.ProjectService", "GetProjectBroadcastSnapshot").response
+LAYERS = messages_of("apis.layout.v2.LayerService", "ListLayers").response
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (SNAPSHOT, {"format": "IMAGE_FORMAT_JPEG", "image": b"\xff\xd8"}),
+        (LAYERS, {"layers": [{"id": "a", "x": None, "y": 7, "children": [], "data": {"a": [1, 2.5]}}]}),
+        (PROJECT, {"rendering": {"video": {"framerate": 29.97, "width": 1280}}, "maxDuration": 5}),
+        (PROJECT, {"metadata": "\u2028", "updateMask": "metadata"}),
+    ],
+)
+def test_json_is_written_as_the_library_reads_it(kind: type[Message], value: dict[str, Any]) -> None:
+    message = kind()
+    fill(message, value)
+    assert json_format.Parse(Json().encode(message), kind()) == message
 
 
 def test_an_empty_body_is_an_empty_message() -> None:
