@@ -65,7 +65,7 @@ async def test_a_video_of_another_layout_is_loaded_ahead_and_begins_when_that_go
         layouts = [scene(square("below", "white"), id="two"), scene(video(page))]
         await page.agent.send(state(*layouts))
         await page.tab.until(f"{VIDEO}?.readyState >= 3")
-        assert await page.tab.evaluate(f"{VIDEO}.paused && {VIDEO}.currentTime === 0")
+        await page.tab.until(f"{VIDEO}.paused && {VIDEO}.currentTime === 0")
         await page.agent.send(state(*layouts, selectedLayoutId="one"))
         await page.tab.until(f"{VIDEO}.currentTime > 0")
         await page.agent.send(state(*layouts, selectedLayoutId="two"))

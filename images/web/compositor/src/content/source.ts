@@ -5,7 +5,7 @@ import {Readiness, type Content, type Surroundings} from './content';
 import type {Taken} from './sources';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
-import type {Voice} from '../sound/mixer';
+import {Feed, type Voice} from '../sound/mixer';
 
 const RETRY_MS = 1000;
 /** A source that sends sound alone is there too. */
@@ -16,7 +16,7 @@ const AWAY_MS = 4000;
 export function source(layer: Layer, surroundings: Surroundings): Content {
   const {sources, fail} = surroundings;
   const picture = new LivePicture(layer, surroundings), ready = new Readiness();
-  let id: string | null = null, taken: Taken | null = null, mixed: Voice | null = null, attempt = 0, closed = false, wanted = false;
+  let id: string | null = null, taken: Taken | null = null, mixed: Voice | null = null, heard: Feed | null = null, attempt = 0, closed = false, wanted = false;
 
   const follow = (connected: boolean): void => {
     picture.setConnected(connected);
@@ -27,7 +27,8 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
   };
   const release = (): void => {
     attempt++;
-    if (taken && mixed) taken.audio.disconnect(mixed.input);
+    heard?.end();
+    heard = null;
     taken?.release();
     taken = null;
     picture.video.srcObject = null;
@@ -41,7 +42,7 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
       taken = found;
       mixed ??= surroundings.voice();
       mixed.setVolume(volume(layer));
-      found.audio.connect(mixed.input);
+      heard = new Feed(found.audio, mixed);
       picture.video.srcObject = new MediaStream([found.track]);
       found.follow(follow);
     } catch (error) {

@@ -5,7 +5,7 @@ import {isWebUrl, reasonOf} from '../failure/reason';
 import {fitOf} from './fit';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
-import type {Voice} from '../sound/mixer';
+import {FADED_MS, type Voice} from '../sound/mixer';
 
 export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   const element = document.createElement('video'), ready = new Readiness();
@@ -15,6 +15,11 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
 
   const play = (): void => {
     if (onAir && element.src && !element.error) element.play().catch(() => undefined);
+  };
+  const begin = (): void => {
+    // It may have been left a moment ago
+    if (element.currentTime > 0) element.currentTime = 0;
+    play();
   };
   const giveUp = (reason: string): void => {
     fail(reason);
@@ -62,9 +67,12 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     setOnAir(now) {
       if (now === onAir) return;
       onAir = now;
-      if (onAir) return play();
-      element.pause();
-      element.currentTime = 0;
+      if (onAir) return begin();
+      setTimeout(() => {
+        if (onAir) return;
+        element.pause();
+        element.currentTime = 0;
+      }, FADED_MS);
     },
     close() {
       url = null;

@@ -4,27 +4,30 @@ import {LivePicture} from './away';
 import {Readiness, type Content, type Surroundings} from './content';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
-import type {Voice} from '../sound/mixer';
+import {Feed, type Voice} from '../sound/mixer';
 import type {Shown} from '../room/room';
 
 export function webrtc(layer: Layer, surroundings: Surroundings): Content {
   const {room, fail} = surroundings;
   const picture = new LivePicture(layer, surroundings), ready = new Readiness();
-  let wanted = false, watched: string | null = null, stop: (() => void) | null = null, mixed: Voice | null = null, playing: AudioNode | null = null;
+  let wanted = false, watched: string | null = null, stop: (() => void) | null = null, mixed: Voice | null = null, playing: Feed | null = null, sound: MediaStream | null = null;
 
+  const hear = (audio: MediaStream | null): void => {
+    if (audio === sound) return;
+    sound = audio;
+    playing?.end();
+    playing = null;
+    if (!audio) return;
+    mixed ??= surroundings.voice();
+    mixed.setVolume(volume(layer));
+    const {context} = mixed.input;
+    if (context instanceof AudioContext) playing = new Feed(context.createMediaStreamSource(audio), mixed);
+  };
   const show = ({video, audio, present, problem}: Shown): void => {
     if (video && picture.video.srcObject !== video) picture.video.srcObject = video;
     picture.setConnected(video !== null);
     if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
-    playing?.disconnect();
-    playing = null;
-    if (audio) {
-      mixed ??= surroundings.voice();
-      mixed.setVolume(volume(layer));
-      const context = mixed.input.context;
-      if (context instanceof AudioContext) playing = context.createMediaStreamSource(audio);
-      playing?.connect(mixed.input);
-    }
+    hear(audio);
     if (present === false) ready.resolve();
     fail(video || audio ? null : problem ?? 'the participant shows nothing');
   };
@@ -36,8 +39,7 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     watched = key;
     stop?.();
     stop = null;
-    playing?.disconnect();
-    playing = null;
+    hear(null);
     picture.video.srcObject = null;
     picture.setConnected(false);
     if (identity !== null) {
@@ -62,7 +64,7 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     },
     close() {
       stop?.();
-      playing?.disconnect();
+      hear(null);
       picture.close();
       ready.resolve();
     },

@@ -9,6 +9,8 @@ import type {Loudness} from '../transition/plan';
 
 /** What a change takes that nobody gave a time for: too short to be heard as a fade, too long to click. */
 export const RAMP_S = 0.02;
+/** After that, what was to fade out has: it may be stopped. */
+export const FADED_MS = 100;
 
 export class Mixer {
   readonly voices = new Set<Voice>();
@@ -124,11 +126,30 @@ export class Voice {
     setTimeout(() => {
       this.meter.disconnect();
       this.mixer.rest();
-    }, RAMP_S * 5000);
+    }, FADED_MS);
   }
 
   private apply(): void {
     ramp(this.input.gain, this.mixer.audioContext.currentTime, [[RAMP_S, this.muted ? 0 : this.volume]]);
+  }
+}
+
+/** Something that is heard in a voice for a while: it fades in and out within a moment. */
+export class Feed {
+  private readonly gain: GainNode;
+
+  constructor(private readonly node: AudioNode, voice: Voice) {
+    this.gain = new GainNode(node.context, {gain: 0});
+    node.connect(this.gain).connect(voice.input);
+    ramp(this.gain.gain, node.context.currentTime, [[RAMP_S, 1]]);
+  }
+
+  end(): void {
+    ramp(this.gain.gain, this.node.context.currentTime, [[RAMP_S, 0]]);
+    setTimeout(() => {
+      this.node.disconnect(this.gain);
+      this.gain.disconnect();
+    }, FADED_MS);
   }
 }
 

@@ -4,7 +4,7 @@ import type {Content, Surroundings} from '../content/content';
 import {KINDS} from '../content/kinds';
 import type {Animation} from '../motion/batch';
 import {Player} from '../motion/player';
-import type {Voice} from '../sound/mixer';
+import {FADED_MS, type Voice} from '../sound/mixer';
 import type {Drawn} from '../state/drawn';
 import {sameLooks, type Layer} from '../state/layer';
 
@@ -70,9 +70,15 @@ export class LayerView {
   close(): void {
     this.closed = true;
     this.given.fail(this.drawn.layer.id, null);
-    this.content?.close();
-    this.voice?.close();
-    this.element.remove();
+    this.element.className = 'closing';
+    const end = (): void => {
+      this.content?.close();
+      this.element.remove();
+    };
+    if (!this.voice) return end();
+    // A video that is taken out of the page falls silent with a click
+    this.voice.close();
+    setTimeout(end, FADED_MS);
   }
 
   private made(layer: Layer): Content | null {

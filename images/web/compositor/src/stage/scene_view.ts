@@ -4,7 +4,7 @@ import type {Room} from '../room/room';
 import type {Sources} from '../content/sources';
 import type {Failures} from '../failure/failures';
 import type {Batch} from '../motion/batch';
-import {Bus, type Mixer} from '../sound/mixer';
+import {Bus, FADED_MS, type Mixer} from '../sound/mixer';
 import {difference, drawnOf, type Drawn} from '../state/drawn';
 import type {Layout, Scene} from '../state/scene';
 import {LayerView, type Given} from './layer_view';
@@ -84,8 +84,11 @@ export class SceneView {
   close(): void {
     for (const view of this.views.values()) view.close();
     this.views.clear();
-    this.element.remove();
-    this.bus.close();
+    this.element.className = 'closing';
+    setTimeout(() => {
+      this.element.remove();
+      this.bus.close();
+    }, FADED_MS * 2);
   }
 
   private draw(batch: Batch): void {
