@@ -25,3 +25,26 @@ def secrets_of(cluster: Cluster, destination: JsonObject) -> list[JsonObject]:
         for s in cluster.secrets()
         if (s["metadata"].get("labels") or {}).get("onair.dev/destination") == label
     ]
+
+
+KEY = "stream-key-5f2b91"
+RTMP: JsonObject = {"rtmpPush": {"url": "rtmp://media.example/live", "key": KEY}}
+STORAGE: JsonObject = {
+    "objectStorage": {
+        "region": "eu-central-1",
+        "bucket": "shows",
+        "prefix": "a/",
+        "accessKey": "AKIA-5f2b92",
+        "secretKey": "secret-5f2b93",
+        "token": "token-5f2b94",
+        "tokenDuration": 3_600_000,
+        "acl": "OBJECT_ACL_PUBLIC_READ",
+        "endpoint": "https://s3.example",
+        "packaging": {
+            "hls": {
+                "lifecycle": {"live": {"playlistCount": 6, "fileCount": 12}},
+                "segmentDuration": 4000,
+            }
+        },
+    }
+}

@@ -63,3 +63,21 @@ def layout(show: Show, **body: Any) -> Canvas:
 
 def scene(show: Show, **body: Any) -> Canvas:
     return layout(show, type="LAYOUT_TYPE_SCENE", **body)
+
+
+PLAIN: JsonObject = {
+    "type": "text",
+    "data": {},
+    "x": None,
+    "y": None,
+    "width": None,
+    "height": None,
+    "rotation": 0,
+    "opacity": 1,
+    "scale": 1,
+    "hidden": False,
+    "children": [],
+    "metadata": {},
+    "requestAnimation": [],
+}
+"""A layer of which nothing but its type was given."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.support.busybody import Busybody, changing, everything
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.installation import grant, new_cluster
@@ -130,26 +131,6 @@ def test_invalid_argument_and_failed_precondition(world: World, promised: dict[s
     assert wrong == set(promising(promised, 400))
 
 
-class Busybody:
-    """Somebody who writes every object a moment before the facade does."""
-
-    def __init__(self, own: Facade, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-        client = own.services.cluster.client
-        write = client.json_patch
-        self.writes = 0
-        self.on = False
-
-        async def later(api: Any, namespace: str, name: str, *rest: Any, **more: Any) -> Any:
-            if self.on:
-                self.writes += 1
-                note = {"metadata": {"annotations": {"busybody": str(self.writes)}}}
-                cluster.patch(api.plural, name, note)
-            return await write(api, namespace, name, *rest, **more)
-
-        monkeypatch.setattr(client, "json_patch", later)
-        monkeypatch.setattr(writer, "LONGEST_PAUSE_S", 0.001)
-
-
 def test_aborted(
     world: World,
     own: Facade,
@@ -182,34 +163,6 @@ def test_aborted(
     for operation, call in CALLS.items():
         if operation not in aborted:
             assert world.call(world.host, call).status_code != 409, operation
-
-
-def changing(operation: str, call: Call) -> Call:
-    """A call that has something to write."""
-    bodies: dict[str, JsonObject] = {
-        "UpdateCollection": {"metadata": "new"},
-        "UpdateProject": {"metadata": "new"},
-        "UpdateDestination": {"metadata": "new"},
-        "UpdateSource": {"metadata": "new"},
-        "AddSourceToProject": {"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR"}},
-        "UpdateSourceInProject": {"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR"}},
-        "UpdateLayout": {"metadata": {"new": 1}},
-        "UpdateLayer": {"x": 17},
-        "Batch": {"layers": [{"create": {"type": "image"}}]},
-    }
-    return replace(call, body=bodies.get(operation, call.body))
-
-
-def everything(cluster: Cluster, world: World) -> dict[str, Any]:
-    """What is stored of a world, without what passers-by left there."""
-    names = set(world.ids.values())
-    kinds = ("collections", "projects", "sources", "destinations", "layouts")
-    return {
-        f"{kind}/{item['metadata']['name']}": (item["spec"], item["metadata"].get("deletionTimestamp"))
-        for kind in kinds
-        for item in cluster.list(kind)
-        if item["metadata"]["name"] in names
-    }
 
 
 def test_resource_exhausted(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, StartFacade, User, wait_for
+from tests.support.source_requests import create, key_secrets, on_air, path_of
 from tests.support.tokens import assert_error, claims_of, fields_of, forged, invite, private_key, seen_by
 
 from onair_api.settings import IngestSettings
@@ -26,28 +26,6 @@ from onair_crds.shapes import JsonObject
 @pytest.fixture
 def show(anna: User) -> Show:
     return anna.project()
-
-
-def create(user: User, collection: str, **body: Any) -> JsonObject:
-    body.setdefault("address", {"rtmpPush": {"enabled": True}})
-    return user.ok("POST", f"/collection/{collection}/source", body)["source"]  # type: ignore[no-any-return]
-
-
-def path_of(source: JsonObject) -> str:
-    return f"/collection/{source['collectionId']}/source/{source['sourceId']}"
-
-
-def key_secrets(cluster: Cluster, source: JsonObject) -> list[JsonObject]:
-    label = "onair.dev/source"
-    return [
-        s for s in cluster.secrets() if (s["metadata"].get("labels") or {}).get(label) == source["sourceId"]
-    ]
-
-
-def on_air(cluster: Cluster, show: Show) -> None:
-    run = show.start()
-    cluster.set_broadcast(show.id, {"id": run, "epoch": 1, "phase": "Running"})
-    wait_for(lambda: show.status()["phase"].endswith("_RUNNING"), "the show runs")
 
 
 def test_a_pushed_source_gets_its_address(show: Show, cluster: Cluster) -> None:
@@ -199,24 +177,6 @@ def test_sources_are_listed_oldest_first_and_in_their_collection(show: Show) -> 
     assert show.user.ok("GET", "/collection")["collections"][0]["sources"] == made
 
 
-def test_the_key_stays_when_the_protocol_changes(show: Show, cluster: Cluster) -> None:
-    source = create(show.user, show.collection)
-    path = path_of(source)
-    response = show.user.ok("PATCH", path, {"updateMask": "address.srtPush", "address": {"srtPush": {}}})
-    assert response["broadcastUpdated"] is False
-    assert response["source"]["address"]["srtPush"]["streamId"].endswith(source["address"]["rtmpPush"]["key"])
-    assert set(response["source"]["address"]) == {"srtPush"}
-    back = show.user.ok("PATCH", path, {"address": {"rtmpPush": {}}})["source"]
-    assert back == source
-    assert len(key_secrets(cluster, source)) == 1
-
-
-def test_a_pulled_source_that_becomes_pushed_gets_a_key(show: Show) -> None:
-    source = create(show.user, show.collection, address={"rtmpPull": {"url": "rtmp://camera.example/1"}})
-    changed = show.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {}}})["source"]
-    assert changed["address"]["rtmpPush"]["key"]
-
-
 def test_writing_back_what_was_read_changes_nothing(show: Show, cluster: Cluster) -> None:
     source = create(show.user, show.collection, preview={"webrtc": {}}, metadata={})
     version = cluster.get("sources", source["sourceId"])["metadata"]["resourceVersion"]
@@ -231,27 +191,6 @@ def test_writing_back_what_was_read_changes_nothing(show: Show, cluster: Cluster
 def test_a_mask_names_fields_that_can_be_changed(show: Show, mask: str) -> None:
     source = create(show.user, show.collection)
     assert fields_of(show.user.call("PATCH", path_of(source), {"updateMask": mask})) == {"updateMask"}
-
-
-@pytest.mark.parametrize("mask", ["address.rtmpPush.key", "metadata, ADDRESS.rtmp_push.key"])
-def test_a_mask_that_names_the_key_has_it_replaced(show: Show, cluster: Cluster, mask: str) -> None:
-    source = create(show.user, show.collection, metadata="before")
-    body = {"updateMask": mask, "metadata": "after", "address": {"rtmpPush": {}}}
-    changed = show.user.ok("PATCH", path_of(source), body)["source"]
-    before, push = source["address"]["rtmpPush"], changed["address"]["rtmpPush"]
-    assert push["key"] != before["key"]
-    assert push == {**before, "key": push["key"], "url": f"{push['baseUrl']}/{push['key']}"}
-    assert changed["metadata"] == ("after" if "metadata" in mask else "before")
-    assert show.user.ok("GET", path_of(source))["source"] == changed
-    (secret,) = key_secrets(cluster, source)
-    assert base64.b64decode(secret["data"]["streamKey"]).decode() == push["key"]
-
-
-def test_nobody_chooses_a_key(show: Show) -> None:
-    source = create(show.user, show.collection)
-    body = {"updateMask": "address.rtmpPush.key", "address": {"rtmpPush": {"key": "mine"}}}
-    assert fields_of(show.user.call("PATCH", path_of(source), body)) == {"address.rtmpPush.key"}
-    assert show.user.ok("GET", path_of(source))["source"] == source
 
 
 def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, cluster: Cluster) -> None:
@@ -288,21 +227,6 @@ def test_a_read_says_how_the_connection_goes_and_what_arrives(show: Show, cluste
     show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}", {})
     (listed,) = seen_by(invite(show, "VIEWER"), show).get()["project"]["sources"]
     assert (listed["connect"], "lastError" in listed) == (ended["connect"], False), "an error names a server"
-
-
-def test_a_source_of_kubectls_is_shown_without_a_key(show: Show, cluster: Cluster) -> None:
-    spec = {"collectionId": show.collection, "address": {"rtmpPush": {}}}
-    name = f"camera-{show.id}"
-    cluster.apply("Source", "sources", name, spec)
-    push = show.user.ok("GET", f"/collection/{show.collection}/source/{name}")["source"]["address"][
-        "rtmpPush"
-    ]
-    assert set(push) == {"enabled", "baseUrl"}
-
-
-def test_another_replica_knows_a_source_and_its_key_at_once(show: Show, second_facade: Facade) -> None:
-    source = create(show.user, show.collection)
-    assert User(second_facade, show.user.token).ok("GET", path_of(source)) == {"source": source}
 
 
 def test_a_deletion_takes_the_key_and_leaves_the_projects(show: Show, cluster: Cluster) -> None:
@@ -366,12 +290,3 @@ def test_a_source_belongs_to_its_collection_alone(show: Show, sign_in: Callable[
         moved = f"/collection/{show.user.collection()}/source/{source['sourceId']}"
         assert_error(show.user.call(method, moved, body), 404, 5)
     assert_error(stranger.call("GET", f"/collection/{show.collection}/source"), 404, 5)
-
-
-def test_no_stream_key_is_in_any_log_line(show: Show, recorded_logs: Any) -> None:
-    source = create(show.user, show.collection)
-    key = source["address"]["rtmpPush"]["key"]
-    show.user.ok("PATCH", path_of(source), {"address": {"srtPush": {}}})
-    show.user.ok("DELETE", path_of(source))
-    assert source["sourceId"] in recorded_logs.getvalue()
-    assert key not in recorded_logs.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
-from tests.support.layouts import ROOT, Canvas, layout, scene
+from tests.support.layouts import PLAIN, ROOT, Canvas, layout, scene
 from tests.support.tokens import assert_error, violations_of
 
 from onair_crds.shapes import JsonObject
@@ -33,23 +33,6 @@ FULL: JsonObject = {
     "scale": 4,
     "hidden": True,
     "metadata": {"name": "clip", "tags": [None, 1]},
-}
-
-
-PLAIN: JsonObject = {
-    "type": "text",
-    "data": {},
-    "x": None,
-    "y": None,
-    "width": None,
-    "height": None,
-    "rotation": 0,
-    "opacity": 1,
-    "scale": 1,
-    "hidden": False,
-    "children": [],
-    "metadata": {},
-    "requestAnimation": [],
 }
 
 
@@ -141,44 +124,6 @@ def test_a_wrong_layer_is_refused_everywhere_alike(canvas: Canvas, body: JsonObj
     if named.isdisjoint({"parentId", "children[0]"}) or len(named) > 1:
         assert {f"layers[2].update.{name}" for name in named} <= set(violations_of(response))
     assert canvas.layers() == [*before, loose], "nothing is half made"
-
-
-def test_animations_are_echoed_and_not_kept(canvas: Canvas) -> None:
-    short = {"properties": ["x", "y"], "durationMs": 300.4}
-    full = {
-        "properties": ["*"],
-        "durationMs": 30_000,
-        "delayMs": 5,
-        "easingMode": "cubic-bezier(0.1, .2, 1, -1)",
-    }
-    echoed = [{**short, "durationMs": 300, "delayMs": 0, "easingMode": "linear"}, full]
-    sent = {"requestAnimation": [short, full], "requestMetadata": {"by": "test"}}
-    made = canvas.add("text", **sent)
-    assert made["requestAnimation"] == echoed
-    assert made["requestMetadata"] == {"by": "test"}
-    changed = canvas.patch(made["id"], x=5, **sent)
-    assert (changed["requestAnimation"], changed["requestMetadata"]) == (echoed, {"by": "test"})
-    read = canvas.layer(made["id"])
-    assert read == {**PLAIN, "id": made["id"], "layoutId": canvas.id, "x": 5}
-    assert canvas.delete(made["id"], {"requestMetadata": {"by": "test"}}) == {
-        "id": made["id"],
-        "layoutId": canvas.id,
-        "requestMetadata": {"by": "test"},
-    }
-
-
-@pytest.mark.parametrize(
-    "easing",
-    [
-        *("linear", "ease", "ease-in", "ease-out", "ease-in-out", "step-start", "step-end", "EASE"),
-        *("steps(4)", "steps( 4, jump-end )", "cubic-bezier(.25,.1,.25,1)", "linear(0, 0.5 25% 75%, 1)"),
-    ],
-)
-def test_every_css_easing_is_taken(canvas: Canvas, easing: str) -> None:
-    animation = {"properties": ["scale"], "durationMs": 1, "easingMode": easing}
-    assert canvas.patch(canvas.root(), requestAnimation=[animation])["requestAnimation"] == [
-        {**animation, "delayMs": 0}
-    ]
 
 
 def test_an_update_changes_what_is_sent_alone(canvas: Canvas) -> None:

@@ -2,95 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.announcer import Watch, collection, document, project
 
-from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, LAYOUT, PROJECT
-from onair_api.event.changes.announcer import KINDS, ChangeAnnouncer
-from onair_api.event.changes.event_details import EventDetails
-from onair_api.event.event import Event
-from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.live.project.record import ProjectRecords
-from onair_api.live.source.record import SourceRecords
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT
 from onair_api.writes.request_note import RequestNote
-from onair_crds.contract.ingest import Ingest
 from onair_crds.contract.labels import REQUEST_ANNOTATION
 from onair_crds.shapes import Document
-
-OWNER = {"serviceId": "s", "serviceUserId": "u"}
-
-
-class Watch:
-    """The facade's end of the watches, and the events that it delivered."""
-
-    def __init__(self, details: EventDetails | None = None) -> None:
-        self.view = View()
-        self.events: list[Event] = []
-        self._arrived = asyncio.Event()
-        self.buffer = ReplayBuffer(60, 1000, 1_000_000)
-        nothing: Any = None  # public records need neither Secrets nor guest codes
-        records = ProjectRecords(
-            self.view,
-            nothing,
-            nothing,
-            SourceRecords(nothing, lambda: Ingest("rtmp://i.example/live", "srt://i.example")),
-        )
-        details = details or EventDetails(None, lambda: False)
-        self.announcer = ChangeAnnouncer(records, "p", details, self.buffer, self._deliver)
-
-    def start(self, **listed: list[Document]) -> None:
-        for kind in KINDS:
-            self.announcer.listed(kind, listed.get(kind, []), 10)
-
-    def says(self, kind: str, document: Document, *, deleted: bool = False) -> None:
-        if deleted:
-            self.view.remove(kind, document["metadata"]["name"], document["metadata"]["uid"])
-        else:
-            self.view.put(kind, document)
-        self.announcer.changed(kind, document, deleted=deleted)
-
-    def names(self) -> list[str]:
-        """The names since the last call, without what all have."""
-        names = [
-            event.name.removeprefix("p:live:EVENT_TYPE_").replace(":EVENT_SUB_TYPE", "")
-            for event in self.events
-        ]
-        self.events.clear()
-        return names
-
-    def _deliver(self, event: Event) -> None:
-        self.buffer.add(event, 0.0)
-        self.events.append(event)
-        self._arrived.set()
-
-    async def arrive(self, count: int) -> None:
-        """Returns when so many events were delivered."""
-        async with asyncio.timeout(5):
-            while len(self.events) < count:
-                self._arrived.clear()
-                await self._arrived.wait()
-
-
-def document(
-    name: str, version: int, spec: Document, uid: str = "", note: RequestNote | None = None
-) -> Document:
-    metadata: Document = {"name": name, "uid": uid or name, "resourceVersion": str(version)}
-    if note:
-        metadata["annotations"] = note.annotations()
-    return {"metadata": metadata, "spec": spec}
-
-
-def collection(version: int, value: Any = None, name: str = "c", **more: Any) -> Document:
-    return document(name, version, {"owner": OWNER, "metadata": value}, **more)
-
-
-def project(version: int, value: Any = None, name: str = "q", **more: Any) -> Document:
-    return document(name, version, {"collectionId": "c", "metadata": value}, **more)
 
 
 def test_the_first_list_announces_nothing() -> None:
@@ -245,74 +167,6 @@ async def test_an_orphan_waits_no_longer_than_watches_are_apart() -> None:
     await watch.arrive(1)
     assert watch.names() == ["PROJECT_CREATE"]
     assert watch.buffer.position(PROJECT) == (12, 0)
-
-
-class Details(EventDetails):
-    """Stands for Redis, which responds to each lookup when it is let."""
-
-    def __init__(self, **kept: Any) -> None:
-        super().__init__(None, lambda: False)
-        self._kept = kept
-        self.looked_up: list[str] = []
-        self.responds = asyncio.Event()
-
-    @property
-    def available(self) -> bool:
-        return True
-
-    async def find(self, nonce: str) -> Any:
-        self.looked_up.append(nonce)
-        await self.responds.wait()
-        return self._kept.get(nonce)
-
-
-def layout(version: int, x: int, note: RequestNote | None = None) -> Document:
-    layers = [{"id": "a", "type": "text", "x": x}]
-    return document("lay", version, {"projectId": "q", "layers": layers}, note=note)
-
-
-def layout_watch(details: Details) -> Watch:
-    watch = Watch(details)
-    watch.start(Collection=[collection(5)], Project=[project(6)], Layout=[layout(7, 0)])
-    return watch
-
-
-def layer_of(event: Event) -> Any:
-    return orjson.loads(event.body)["payload"]["layer"]["update"]
-
-
-async def test_a_plain_layer_update_waits_for_no_details() -> None:
-    details = Details()
-    watch = layout_watch(details)
-    watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1")))
-    watch.says(LAYOUT, layout(12, 2))
-    assert [layer_of(event)["x"] for event in watch.events] == [1, 2]
-    assert details.looked_up == []
-
-
-async def test_details_that_the_note_announces_are_in_the_event() -> None:
-    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
-    watch = layout_watch(details)
-    watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1", has_details=True)))
-    watch.says(LAYOUT, layout(12, 2, RequestNote("s1", nonce="n2")))
-    assert watch.events == [], "also what comes after it waits: order holds"
-    details.responds.set()
-    await watch.arrive(2)
-    assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
-    assert layer_of(watch.events[1])["x"] == 2
-    assert details.looked_up == ["n1"]
-
-
-async def test_details_of_another_version_that_did_not_announce_them_are_looked_up() -> None:
-    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
-    details.responds.set()
-    watch = layout_watch(details)
-    older = layout(11, 1)
-    older["metadata"]["annotations"] = {REQUEST_ANNOTATION: '{"nonce":"n1","sessionId":"s1"}'}
-    watch.says(LAYOUT, older)
-    await watch.arrive(1)
-    assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
-    assert watch.events[0].session_id == "s1"
 
 
 STEPS = st.lists(

@@ -1,0 +1,103 @@
+"""An Applier whose API server takes every write, unless a test says otherwise."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tests.support.worlds import SETTINGS
+
+from onair_crds.kube.apis import Api
+from onair_crds.kube.errors import ApiError
+from onair_crds.kube.store import Change, Store
+from onair_crds.shapes import Document, JsonPatch
+from onair_operator.cluster.actions import (
+    Event,
+)
+from onair_operator.cluster.apply import Applier
+from onair_operator.cluster.queue import WorkQueue
+from onair_operator.cluster.watched_kinds import KINDS
+from onair_operator.cluster.world import World
+from onair_operator.encoder.identity import OperatorKey
+
+
+class ApiServer:
+    """Takes every write, gives each a new version, and remembers what was asked for."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[str, str, str]] = []
+        """Plural, name and the resourceVersion that the write was made on."""
+        self.deleted: list[str] = []
+        self.present: dict[str, Document] = {}
+        self.version = 100
+        self.conflict = False
+        self.refusal: ApiError | None = None
+        self.no_right: set[str] = set()
+        """Plurals whose status may not be written."""
+        self.attempts = 0
+        """To write a status."""
+        self.created: list[str] = []
+
+    async def create(self, api: Api, _: str, document: Document) -> Document:
+        if api.plural == "pods" and self.refusal:
+            raise self.refusal
+        name = document["metadata"]["name"]
+        self.created.append(f"{api.plural}/{name}")
+        self.version += 1
+        metadata = {**document["metadata"], "uid": f"uid-{name}", "resourceVersion": str(self.version)}
+        return {**document, "metadata": metadata}
+
+    def _written(self, api: Api, name: str, version: str, spec: Document) -> Document:
+        if self.conflict:
+            raise ApiError(409, "Conflict", "the object has been modified")
+        self.writes.append((api.plural, name, version))
+        self.version += 1
+        metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(self.version)}
+        return {"metadata": metadata, "spec": spec}
+
+    async def json_patch(self, api: Api, _: str, name: str, operations: JsonPatch, __: str) -> Document:
+        spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
+        self.attempts += 1
+        if api.plural in self.no_right:
+            message = f'User "operator" cannot patch resource "{api.plural}/status" in API group "onair.dev"'
+            raise ApiError(403, "Forbidden", message)
+        return self._written(api, name, operations[0]["value"], spec)
+
+    async def merge_patch(self, api: Api, _: str, name: str, patch: Document) -> Document:
+        spec = {"collectionId": "sunday", "projectId": "show", "address": {}}
+        return self._written(api, name, patch["metadata"]["resourceVersion"], spec)
+
+    async def get(self, _: Api, __: str, name: str) -> Document:
+        if name not in self.present:
+            raise ApiError(404, "NotFound", "not found")
+        return self.present[name]
+
+    async def delete(self, api: Api, _: str, name: str, **__: Any) -> Document:
+        self.deleted.append(name)
+        raise ApiError(404, "NotFound", "not found")
+
+
+class Events:
+    def __init__(self) -> None:
+        self.recorded: list[Event] = []
+
+    def record(self, event: Event) -> None:
+        self.recorded.append(event)
+
+
+class Setting:
+    def __init__(self) -> None:
+        self.api, self.events, self.queue = ApiServer(), Events(), WorkQueue()
+        self.store = Store(KINDS)
+        self.changes: list[Change] = []
+        self.leads = True
+        self.world = World(self.store, *cast(Any, (None, None, None)))
+        self.applier = Applier(
+            cast(Any, self.api),
+            self.world,
+            self.queue,
+            self.changes.append,
+            cast(Any, self.events),
+            OperatorKey.generate(),
+            SETTINGS,
+            lambda: self.leads,
+        )

@@ -1,0 +1,84 @@
+"""Events of layers that say more than the difference shows."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+from tests.support.announcer import Watch, collection, document, project
+
+from onair_api.cache.watched_kinds import LAYOUT
+from onair_api.event.changes.event_details import EventDetails
+from onair_api.event.event import Event
+from onair_api.writes.request_note import RequestNote
+from onair_crds.contract.labels import REQUEST_ANNOTATION
+from onair_crds.shapes import Document
+
+
+class Details(EventDetails):
+    """Stands for Redis, which responds to each lookup when it is let."""
+
+    def __init__(self, **kept: Any) -> None:
+        super().__init__(None, lambda: False)
+        self._kept = kept
+        self.looked_up: list[str] = []
+        self.responds = asyncio.Event()
+
+    @property
+    def available(self) -> bool:
+        return True
+
+    async def find(self, nonce: str) -> Any:
+        self.looked_up.append(nonce)
+        await self.responds.wait()
+        return self._kept.get(nonce)
+
+
+def layout(version: int, x: int, note: RequestNote | None = None) -> Document:
+    layers = [{"id": "a", "type": "text", "x": x}]
+    return document("lay", version, {"projectId": "q", "layers": layers}, note=note)
+
+
+def layout_watch(details: Details) -> Watch:
+    watch = Watch(details)
+    watch.start(Collection=[collection(5)], Project=[project(6)], Layout=[layout(7, 0)])
+    return watch
+
+
+def layer_of(event: Event) -> Any:
+    return orjson.loads(event.body)["payload"]["layer"]["update"]
+
+
+async def test_a_plain_layer_update_waits_for_no_details() -> None:
+    details = Details()
+    watch = layout_watch(details)
+    watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1")))
+    watch.says(LAYOUT, layout(12, 2))
+    assert [layer_of(event)["x"] for event in watch.events] == [1, 2]
+    assert details.looked_up == []
+
+
+async def test_details_that_the_note_announces_are_in_the_event() -> None:
+    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
+    watch = layout_watch(details)
+    watch.says(LAYOUT, layout(11, 1, RequestNote("s1", nonce="n1", has_details=True)))
+    watch.says(LAYOUT, layout(12, 2, RequestNote("s1", nonce="n2")))
+    assert watch.events == [], "also what comes after it waits: order holds"
+    details.responds.set()
+    await watch.arrive(2)
+    assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
+    assert layer_of(watch.events[1])["x"] == 2
+    assert details.looked_up == ["n1"]
+
+
+async def test_details_of_another_version_that_did_not_announce_them_are_looked_up() -> None:
+    details = Details(n1={"update": {"id": "a", "x": 1, "requestAnimation": [{"durationMs": 5}]}})
+    details.responds.set()
+    watch = layout_watch(details)
+    older = layout(11, 1)
+    older["metadata"]["annotations"] = {REQUEST_ANNOTATION: '{"nonce":"n1","sessionId":"s1"}'}
+    watch.says(LAYOUT, older)
+    await watch.arrive(1)
+    assert layer_of(watch.events[0])["requestAnimation"] == [{"durationMs": 5}]
+    assert watch.events[0].session_id == "s1"
