@@ -124,7 +124,7 @@ def _write_status(
         destinations=counts,
         state=state_of(verdict, step.broadcast, counts, missing(said)),
         on_air_since=on_air_since(step.broadcast),
-        used=step.used if step.used is not None else project.status.used,
+        used=(project.status.used if step.used is None else step.used) or None,
         triggers=step.triggers,
         trigger_start=step.trigger_start,
         room=room,

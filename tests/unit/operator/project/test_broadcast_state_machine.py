@@ -97,6 +97,12 @@ def test_a_run_that_a_stop_over_http_names_ends_although_running_is_wanted_again
     assert broadcast_of(observed).phase == "Stopping"
 
 
+def test_a_first_run_leaves_no_list_of_earlier_ones() -> None:
+    status = status_of(world(project(id="a")))
+    assert status.broadcast is not None
+    assert "used" not in status.manifest()
+
+
 def test_a_new_run_archives_the_last_one() -> None:
     status = status_of(world(project(id="b", status={"broadcast": run("Stopped", "a")})))
     assert status.previous is not None
