@@ -35,6 +35,10 @@ class View(Store):
             return []
         return sorted((e for e in found.values() if not e.deleting), key=lambda e: e.created)
 
+    def count(self, kind: str, *key: str) -> int:
+        """How many objects of a kind belong to `key`, those that are being deleted included."""
+        return len(self._indexed[kind, PARENT].get(key) or ())
+
     def all(self, kind: str) -> Iterable[Entry]:
         """All objects of a kind, in no order; those that are being deleted, too."""
         return self._entries[kind].values()

@@ -121,7 +121,8 @@ class ChangeAnnouncer:
             entry.kind, before, after, position, note, time.monotonic() + PARENT_TIMEOUT_S
         )
         queue = self._queues[entry.kind]
-        if not queue and not self._parent_missing(change) and not self._may_have_details(change):
+        waits = self._parent_missing(change) or self._may_have_details(change) or self._is_large(change)
+        if not queue and not waits:
             self._announce(change, None)
             return
         queue.append(change)
@@ -141,6 +142,10 @@ class ChangeAnnouncer:
             note is not None and change.kind == LAYOUT and note.may_have_details and self._details.available
         )
 
+    def _is_large(self, change: ResourceChange) -> bool:
+        after = change.after
+        return after is not None and after.kind == PROJECT and self._records.is_large(after)
+
     async def _work_off(self, queue: deque[ResourceChange]) -> None:
         """Announces what waits, in order."""
         while queue:
@@ -151,6 +156,8 @@ class ChangeAnnouncer:
                     await asyncio.wait_for(self._progress.wait(), left_s)
                 except TimeoutError:
                     break
+            if change.after and self._is_large(change):
+                await self._records.prepare(change.after)
             details = None
             if change.note and self._may_have_details(change):
                 details = await self._details.find(change.note.nonce)

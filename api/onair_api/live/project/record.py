@@ -24,6 +24,8 @@ PROJECT_MESSAGE = message_of(ProjectSpec).only(
     "metadata", "rendering", "encoding", "composition", "maxDuration", "webrtc", "location"
 )
 TRIGGER_MESSAGE = message_of(SourceTrigger)
+MOST_AT_ONCE = 200
+"""Destinations that are encoded in one step, which takes about a millisecond."""
 
 
 class ProjectRecords:
@@ -53,6 +55,16 @@ class ProjectRecords:
             ],
             "guestCodes": [],
         }
+
+    async def prepare(self, entry: Entry) -> None:
+        """Encodes the destinations of a project in steps, so that its record is made at once afterwards."""
+        collection_id = str(entry.spec.get("collectionId"))
+        async for each in in_steps(self.view.children(DESTINATION, entry.name)):
+            public_destination(each, collection_id)
+
+    def is_large(self, entry: Entry) -> bool:
+        """Whether so much belongs to a project that its record is not to be made in one step."""
+        return self.view.count(DESTINATION, entry.name) > MOST_AT_ONCE
 
     async def record(self, entry: Entry, *, secrets: bool) -> JsonObject:
         """The record of one project; `secrets` adds guest codes, and keys of destinations and sources."""

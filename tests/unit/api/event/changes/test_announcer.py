@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.announcer import Watch, collection, document, project
+from tests.support.documents import destination_document
 
 from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, PROJECT
 from onair_api.writes.request_note import RequestNote
 from onair_crds.contract.labels import REQUEST_ANNOTATION
+from onair_crds.runtime import steps
 from onair_crds.shapes import Document
 
 
@@ -211,3 +215,39 @@ def test_a_subscriber_ends_up_with_what_the_cluster_has(steps: list[tuple[str, s
             assert (sub_type == "create") == (record["collectionId"] not in seen)
             seen[record["collectionId"]] = record["collection"]["metadata"]
     assert seen == {name: each["spec"]["metadata"] for name, each in cluster.items()}
+
+
+async def test_a_project_of_thousands_of_destinations_is_announced_in_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steps, "STEP_S", -1.0)  # gives way after each
+    watch = Watch()
+    watch.start(Collection=[collection(1)], Project=[project(2)])
+    number, version = 2000, 100
+    for each in range(number):
+        watch.view.put(DESTINATION, destination_document(f"d-{each}", "q", resourceVersion="3"))
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    busy = asyncio.create_task(others())
+    watch.says(PROJECT, project(version, "changed"))
+    assert watch.events == [], "it was not made at once"
+    await watch.arrive(1)
+    busy.cancel()
+    assert turns >= number
+    (event,) = watch.events
+    shown = orjson.loads(event.body)["payload"]["project"]["update"]["project"]["destinations"]
+    assert len(shown) == number
+
+
+def test_a_project_of_few_destinations_is_announced_at_once() -> None:
+    watch = Watch()
+    watch.start(Collection=[collection(1)], Project=[project(2)])
+    watch.view.put(DESTINATION, destination_document("d", "q", resourceVersion="3"))
+    watch.says(PROJECT, project(100, "changed"))
+    assert len(watch.events) == 1
