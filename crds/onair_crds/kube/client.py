@@ -93,7 +93,7 @@ class KubeClient:
                 query={"limit": str(limit), **query},
                 accept=accept,
             )
-            page: Document = json.loads(payload)
+            page = _decoded(payload)
             page["items"] = page["items"] or []  # null where a list of metadata is empty
             yield page
             if not (following := page["metadata"].get("continue")):
@@ -169,7 +169,7 @@ class KubeClient:
                 *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
                 for line in lines:
                     if line.strip():
-                        yield json.loads(line)
+                        yield _decoded(line)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise ApiUnavailable(503, "WatchBroken", str(error) or type(error).__name__) from error
 
@@ -180,8 +180,7 @@ class KubeClient:
         body: Any = None,
         content_type: str | None = None,
     ) -> Document:
-        document: Document = json.loads(await self._payload(method, path, body, content_type))
-        return document
+        return _decoded(await self._payload(method, path, body, content_type))
 
     async def _payload(
         self,
@@ -227,12 +226,27 @@ class KubeClient:
             raise ApiUnreachable(503, "ServiceUnavailable", str(error) or "no response in time") from error
 
 
+def _decoded(payload: bytes) -> Document:
+    """The object that a response is; what answers in the API server's place may say anything.
+
+    Raises:
+        ApiUnreachable: it is none, so whether the request took effect is not known.
+    """
+    try:
+        document = json.loads(payload)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise ApiUnreachable(503, "ServiceUnavailable", "the response is no JSON object")
+    return document
+
+
 def _error(status: int, payload: bytes) -> ApiError:
     try:
-        response = json.loads(payload)
+        response = _decoded(payload)
         reason, message = str(response.get("reason", "")), str(response.get("message", ""))
         causes = (response.get("details") or {}).get("causes") or []
-    except ValueError:
+    except ApiUnreachable:
         reason, message, causes = "", payload[:200].decode(errors="replace"), []
     kind = ApiUnavailable if status >= 500 or status == 429 else ApiError
     return kind(status, reason, message, causes)
