@@ -125,7 +125,7 @@ class LeaderElection:
 
     def _may_take(self, lease: Document) -> bool:
         """Ours, released, or seen unchanged for longer than its duration by our own clock."""
-        spec = lease["spec"]
+        spec = lease.get("spec") or {}
         holder, renewed = spec.get("holderIdentity") or "", spec.get("renewTime") or ""
         if (holder, renewed) != self._seen:
             self._seen, self._seen_at = (holder, renewed), time.monotonic()
@@ -136,7 +136,7 @@ class LeaderElection:
 
     def _held(self, lease: Document) -> Document:
         now = format_time(dt.datetime.now(dt.UTC), "microseconds")
-        before = lease["spec"]
+        before = lease.get("spec") or {}
         changed = before.get("holderIdentity") != self._identity
         return {
             **lease,
@@ -154,7 +154,7 @@ class LeaderElection:
         """Gives the Lease back, so that the next one need not wait for it to run out."""
         try:
             lease = await self._client.get(LEASES, self._namespace, self._settings.lease_name)
-            if lease["spec"].get("holderIdentity") == self._identity:
+            if (lease.get("spec") or {}).get("holderIdentity") == self._identity:
                 lease["spec"]["holderIdentity"] = ""
                 await self._client.replace(LEASES, self._namespace, self._settings.lease_name, lease)
         except ApiError as error:

@@ -72,3 +72,16 @@ async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> No
         campaign.cancel()
         api.lease = None
     assert terms == sorted(set(terms))
+
+
+async def test_a_lease_that_says_nothing_is_taken() -> None:
+    """As `kubectl` may have left one."""
+    api = ApiServer()
+    api.lease = {"metadata": {"name": "onair-operator", "resourceVersion": "1"}}
+    election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
+    campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
+    await until(election.may_act)
+    campaign.cancel()
+    await asyncio.gather(campaign, return_exceptions=True)
+    await election.release()
+    assert api.lease["spec"]["holderIdentity"] == ""
