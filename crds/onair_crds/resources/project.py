@@ -154,6 +154,8 @@ class BroadcastStatus(SpecModel):
     """When the present epoch began."""
     stop_requested: Timestamp | None = None
     """When the end of the run was requested."""
+    drains: bool | None = None
+    """Its encoder, which is stopping, was seen to store what waits of recordings."""
     losses: Annotated[int, Field(ge=0)] | None = None
     """Encoders lost since the run was last Running."""
     interruptions: Annotated[int, Field(ge=0)] | None = None

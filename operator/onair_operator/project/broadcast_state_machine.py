@@ -17,7 +17,7 @@ from onair_crds.resources.project import BroadcastStatus, TriggerState
 from onair_operator.cluster.actions import Event
 from onair_operator.encoder.observed import PodView
 from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given_up_s, until_retry_s
-from onair_operator.project.ending import draining_runs, ending_of, may_begin_beside
+from onair_operator.project.ending import draining_runs, ending_of, may_begin_beside, reports_backlog
 from onair_operator.project.new_run import is_new_run, may_be_on_air, new_run, used_runs, wanted_on_air
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.triggers import Turn, next_turn
@@ -271,6 +271,8 @@ def _stopping(
     previous = observed.project.status.previous
     if observed.project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
+    if reports_backlog(observed, current) and not current.drains:
+        current = current.model_copy(update={"drains": True})
     ending = ending_of(observed, current, now, settings)
     if ending.over:
         stopped = current.model_copy(

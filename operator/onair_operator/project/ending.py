@@ -34,15 +34,13 @@ def ending_of(
     run: BroadcastStatus,
     now: dt.datetime,
     settings: OperatorSettings,
-    *,
-    drains: bool = False,
 ) -> Ending:
-    """How far the end of a run has come; `drains` where its encoder is known to store recordings."""
+    """How far the end of a run has come."""
     pod = observed.ending_pod(run)
     encoder = observed.encoders.get(pod.uid) if pod else None
     requested = parse_time(run.stop_requested) if run.stop_requested else now
     awaited = pod is not None and observed.awaited(pod)
-    draining = drains or awaited or bool(encoder and encoder.status and encoder.status.draining)
+    draining = bool(run.drains) or awaited
     grace_s = settings.broadcast.stop_grace_s + (LONGEST_DRAIN_S if draining else 0)
     remaining_s = grace_s - (now - requested).total_seconds()
     if pod is None or pod.node is None or remaining_s <= 0 or _has_ended(pod, encoder, awaited):
@@ -54,6 +52,13 @@ def _has_ended(pod: PodView, encoder: EncoderView | None, awaited: bool) -> bool
     """Whether the pod ends no stream any more; one that is being deleted does while it responds."""
     responds = awaited or (encoder is not None and encoder.connected)
     return pod.over or (encoder is not None and encoder.over) or (pod.deleting and not responds)
+
+
+def reports_backlog(observed: ObservedProject, run: BroadcastStatus) -> bool:
+    """Whether the encoder says that it stores recordings; one whose agent has just restarted says it late."""
+    pod = observed.ending_pod(run)
+    encoder = observed.encoders.get(pod.uid) if pod else None
+    return encoder is not None and encoder.status is not None and encoder.status.draining
 
 
 def may_begin_beside(observed: ObservedProject, ending: BroadcastStatus) -> bool:
@@ -78,7 +83,7 @@ class Draining:
 def draining_runs(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> Draining:
     """Which of the ended runs still store recordings."""
     known = observed.project.status.draining or []
-    endings = [(run, ending_of(observed, run, now, settings, drains=True)) for run in known]
+    endings = [(run, ending_of(observed, run, now, settings)) for run in known]
     return Draining(
         tuple(run for run, ending in endings if not ending.over),
         tuple(_drained(observed, run) for run, ending in endings if ending.over),

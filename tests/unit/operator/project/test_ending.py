@@ -32,6 +32,9 @@ BACKLOG = delivering().model_copy(update={"waiting_s": 34.0})
 OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(seconds=11)))
 
 
+SEEN_TO_STORE = {**OVERDUE, "drains": True}
+
+
 @pytest.mark.parametrize(
     ("broadcast", "pods", "its_encoder", "after"),
     [
@@ -44,10 +47,13 @@ OVERDUE = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - d
         (OVERDUE, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopping"),
         (OVERDUE, [pod()], encoder("finished", destinations=[BACKLOG]), "Stopped"),
         (NEVER_DRAINED, [pod()], encoder("stopping", destinations=[BACKLOG]), "Stopped"),
+        (SEEN_TO_STORE, [pod()], encoder("stopping", destinations=[delivering()]), "Stopping"),
+        (SEEN_TO_STORE, [pod()], encoder("idle", id=""), "Stopping"),
     ],
     ids=[
         *("still ending", "no status", "ended", "no pod", "never placed", "takes too long"),
         *("stores what waits of a recording", "has given that up", "takes too long for that too"),
+        *("stored, and its agent has restarted", "stored, and its agent restarts"),
     ],
 )
 def test_stopping_ends(broadcast: Any, pods: Any, its_encoder: Any, after: str) -> None:
@@ -90,7 +96,12 @@ def test_a_new_leader_waits_for_a_word_of_the_encoder_that_ends_its_streams(
 STORED = BACKLOG.model_copy(update={"waiting_s": 0.0})
 ENDED = delivering("live", "Disconnected")
 ON_AIR = delivering("live")
-DRAINING = run("Stopping", encoder="uid-pod-1", stopRequested=format_time(NOW - dt.timedelta(minutes=2)))
+DRAINING = run(
+    "Stopping",
+    encoder="uid-pod-1",
+    stopRequested=format_time(NOW - dt.timedelta(minutes=2)),
+    drains=True,
+)
 NEXT = pod(id="next", uid="uid-next")
 
 
@@ -152,7 +163,7 @@ def test_the_run_that_stores_its_recordings_has_ended_for_those_who_watch_it() -
         "Archived",
         format_time(NOW),
     )
-    assert [each.manifest() for each in status.draining or []] == [STOPPING]
+    assert [each.manifest() for each in status.draining or []] == [{**STOPPING, "drains": True}]
     told = [(a.reason, a.message) for a in plan(observed) if isinstance(a, Event)]
     assert told[0] == ("Stopped", "broadcast run has ended; its recordings are still being stored")
     assert told[1][0] == "BroadcastRequested"
