@@ -14,6 +14,8 @@ from onair_encoder.publish.tcp_progress import Socket, unacknowledged
 LEAST_S = 1.0
 """A storage may take so long though all is well: to connect, to negotiate TLS, to write to its disks."""
 LONGEST_RESPONSE_S = 60.0
+LONGEST_READ_S = 600.0
+"""For the largest playlist across the slowest network; a storage may give a byte now and then for ever."""
 LOOK_S = 0.25
 Clock = Callable[[], float]
 """Monotonic, in seconds."""
@@ -61,6 +63,8 @@ class RequestProgress:
         self._clock = clock
         self._stillness = Stillness(LOOK_S, clock())
         self._moved = False
+        self._began_s: float | None = None
+        """When the first bytes of the response were waited for."""
         self._connection: Socket | None = None
         self._held = 0
         """Bytes that the kernel holds because the storage has not acknowledged them."""
@@ -122,12 +126,16 @@ class RequestProgress:
         """Waits for the next bytes of the response.
 
         Raises:
-            SessionError: none came in time.
+            SessionError: none came in time, or it takes all too long.
         """
         self._moved = True
+        if self._began_s is None:
+            self._began_s = self._clock()
         while not await self._look(reading):
             if self._still_s() > self._limit_s:
                 raise SessionError(f"stalled: {self._server} did not end its response")
+        if self._clock() - self._began_s > LONGEST_READ_S:
+            raise SessionError(f"{self._server} did not end its response within {LONGEST_READ_S:.0f} s")
 
     async def _look(self, waited: asyncio.Future[Any]) -> bool:
         """Whether it is done; looking closely costs little, as there is a request every two seconds."""

@@ -11,6 +11,7 @@ from tests.support.delivery.hand_clock import HandClock
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
+from onair_encoder.publish.hls import request_progress
 from onair_encoder.publish.hls.request_progress import LEAST_S, LOOK_S
 from onair_encoder.publish.hls.requests import BucketRequests
 
@@ -111,4 +112,18 @@ async def test_an_object_that_stops_coming_is_not_waited_for(storage: Storage, r
         await reading.clock.passes(LOOK_S)
     reading.clock.advance(LOOK_S)
     with pytest.raises(SessionError, match="did not end its response"):
+        await asyncio.wait_for(reading.task, 10)
+
+
+async def test_an_object_that_comes_a_byte_at_a_time_for_ever_is_not_waited_for(
+    storage: Storage, reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_progress, "LONGEST_READ_S", 3 * LOOK_S)
+    for part in range(1, 4):
+        storage.give()
+        await reading.until(part)
+        await reading.clock.passes(LOOK_S)
+    reading.clock.advance(LOOK_S)
+    storage.give()
+    with pytest.raises(SessionError, match="did not end its response within"):
         await asyncio.wait_for(reading.task, 10)
