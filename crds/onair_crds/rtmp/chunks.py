@@ -106,13 +106,9 @@ class ChunkReader:
     def _chunk(self) -> tuple[int, Message | None]:
         """Length of the next chunk, 0 if it is not complete, and the message that it completes."""
         buffer = self._buffer
-        if len(buffer) < 3:
+        if (basic := _basic_header(buffer)) is None:
             return 0, None
-        kind, number, at = buffer[0] >> 6, buffer[0] & 0x3F, 1
-        if number == 0:
-            number, at = buffer[1] + 64, 2
-        elif number == 1:
-            number, at = buffer[1] + buffer[2] * 256 + 64, 3
+        kind, number, at = basic
         header = (11, 7, 3, 0)[kind]
         if len(buffer) < at + header:
             return 0, None
@@ -151,3 +147,16 @@ class ChunkReader:
         message = Message(parsed.type, parsed.stream, parsed.timestamp_ms, bytes(parsed.body))
         parsed.body = bytearray()
         return at + size, message
+
+
+def _basic_header(buffer: bytearray) -> tuple[int, int, int] | None:
+    """Kind and chunk stream of the next chunk, and how many bytes say so; None where some are missing."""
+    if not buffer:
+        return None
+    kind, number = buffer[0] >> 6, buffer[0] & 0x3F
+    if number >= 2:
+        return kind, number, 1
+    if len(buffer) < 2 + number:
+        return None
+    high = buffer[2] * 256 if number else 0
+    return kind, 64 + buffer[1] + high, 2 + number

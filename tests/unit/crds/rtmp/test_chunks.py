@@ -26,6 +26,23 @@ def test_chunks_become_the_messages_they_were(messages: list[tuple[int, int, byt
     assert [(m.timestamp_ms, m.body) for m in read] == [(t, b) for _, t, b in messages]
 
 
+@pytest.mark.parametrize("size", [1, 127, 128, 129, 257])
+def test_a_message_is_complete_with_its_last_byte(size: int) -> None:
+    """Also where that is alone in its chunk: a peer that waits for the response to it sends no more."""
+    wire = b"".join(message_chunks(3, 20, 0, 0, bytes(size), chunk_size=128))
+    for piece in (1, len(wire)):
+        reader = ChunkReader()
+        read = [m for i in range(0, len(wire), piece) for m in reader.feed(wire[i : i + piece])]
+        assert [len(m.body) for m in read] == [size]
+
+
+@pytest.mark.parametrize("stream", [b"\x00\x05", b"\x01\x05\x02"])
+def test_numbers_of_chunk_streams_may_come_in_parts(stream: bytes) -> None:
+    wire = stream + bytes(3) + b"\0\0\2" + b"\x14" + bytes(4) + b"ab"
+    reader = ChunkReader()
+    assert [m.body for byte in wire for m in reader.feed(bytes((byte,)))] == [b"ab"]
+
+
 def test_a_server_cannot_have_much_kept_for_it() -> None:
     begun = b"".join(
         b"\x00" + bytes((n,)) + bytes(5) + b"\xff\x14" + bytes(4 + 128) for n in range(MAX_STREAMS + 1)
