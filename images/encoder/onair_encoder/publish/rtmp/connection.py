@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import time
 from collections import deque
 
 from onair_crds.media.flv import AUDIO, SCRIPT, Packet
@@ -28,6 +29,8 @@ _KERNEL_BYTES = 256 * 1024
 _TCP_NOTSENT_LOWAT = 25
 LAST_MS = 2**31 - 60_000
 """Many servers hold times in 31 bits; a session ends in good time before, on the 25th day."""
+MOST_SAID_BYTES, MOST_SAID_BYTES_PER_S = 2**20, 64 * 1024
+"""That a server says to a publisher, at first and in the long run: to parse more costs the other streams."""
 FIRST_MEDIUM_MS = 2000
 """Headers are sent at 0 and media from here on: a server that inspects the first two seconds of a
 stream's own clock before it offers the stream (MediaMTX does) has then seen them at once."""
@@ -132,8 +135,16 @@ class RtmpConnection:
     async def _read(self) -> None:
         ended = SessionError(f"{self.address.server}: the server closed the connection")
         try:
+            began_s = time.monotonic()
             while data := await self._reader.read(65536):
                 self._received += len(data)
+                allowed = MOST_SAID_BYTES + MOST_SAID_BYTES_PER_S * (time.monotonic() - began_s)
+                if self._received > allowed:
+                    ended = SessionError(
+                        f"{self.address.server} sends more than a server has to say to a publisher",
+                        explained=True,
+                    )
+                    break
                 for message in self._chunks.feed(data):
                     self._message(message)
                 self._acknowledge()

@@ -91,6 +91,15 @@ async def test_a_stream_that_the_server_ends_later_has_its_reason(
         await found.until(lambda: found.state("one").attempts > 1)
 
 
+async def test_a_server_that_talks_without_end_is_left() -> None:
+    """What it says would be parsed while the other streams of the show wait."""
+    async with ScriptedRtmp() as server, watched(rtmp(server)) as found:
+        await found.connected("one")
+        for _ in range(20_000):
+            server.say("onBWDone", 0, "x" * 80)
+        await found.reports("one", "sends more than a server has to say to a publisher")
+
+
 @pytest.mark.parametrize("refused", ["connect", "createStream", "publish"])
 async def test_an_error_has_its_reason(refused: str) -> None:
     def respond(command: list[Any]) -> list[bytes]:
