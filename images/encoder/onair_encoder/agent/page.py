@@ -11,7 +11,7 @@ from onair_encoder.agent.page_address import PageAddress
 from onair_encoder.browser.client import BrowserClient
 from onair_encoder.paths import COMPOSITOR
 from onair_encoder.scene.event_follower import EventFollower
-from onair_encoder.scene.feed import SceneFeed
+from onair_encoder.scene.feed import SceneFeed, draws_scene
 from onair_encoder.scene.room_access import RoomAccess
 
 
@@ -28,6 +28,7 @@ class Page:
         self._room = RoomAccess(self.scene.set_room)
         self.scene.events_flow = lambda: self._events.follows
         self._address = PageAddress()
+        self._says_so = False
 
     async def run(self) -> None:
         """Keeps in touch with the browser and with the facade until cancelled."""
@@ -38,6 +39,7 @@ class Page:
 
     def want(self, program: Program) -> None:
         """Makes a programme's page and scene the wanted ones; the same ones again change nothing."""
+        self._says_so = draws_scene(program)
         self.scene.want(program)
         self._events.want(program)
         self._room.want(program)
@@ -45,8 +47,10 @@ class Page:
 
     @property
     def shown(self) -> bool:
-        """The page is on the screen, and what it draws at first is up."""
-        return self._browser.loaded and self.scene.ready
+        """The page is on the screen; of the built-in one, by its own word, that its first layout is up."""
+        if self._says_so:
+            return self.scene.ready
+        return self._browser.loaded
 
     @property
     def paint_delays_ms(self) -> list[float]:
@@ -55,7 +59,7 @@ class Page:
 
     def error(self, *, on_slate: bool) -> str | None:
         """Why the page cannot be shown, in words; None while it is."""
-        if self._browser.loaded and not self.scene.ready and on_slate:
+        if self._says_so and self._browser.loaded and not self.scene.ready and on_slate:
             return "the compositor has not loaded its first layout"
         if self._browser.loading and on_slate:
             return "the page has not said that it is ready"

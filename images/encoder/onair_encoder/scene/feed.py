@@ -102,8 +102,8 @@ class SceneFeed:
 
     @property
     def ready(self) -> bool:
-        """Whether the page's first layout is up, as far as it is a page that says so."""
-        return self._program is None or not draws_scene(self._program) or self._pages.ready
+        """Whether a page has said that its first layout is up."""
+        return self._pages.ready
 
     @property
     def failed_layers(self) -> list[FailedLayer]:

@@ -119,7 +119,6 @@ async def test_a_page_of_the_callers_own_is_told_it_too(fed: Fed) -> None:
     url = "https://studio.example:443/renderer?x=1"
     wanted = program(scene(layout(10))).model_copy(update={"composition_url": url})
     fed.feed.want(wanted)
-    assert fed.feed.ready, "it need not say so"
     for origin in ("https://studio.example", OURS):
         async with Page.connected(fed.address, origin) as page:
             assert (await page.told())["type"] == "state"
