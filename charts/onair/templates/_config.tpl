@@ -7,9 +7,7 @@
 {{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
-{{- with .Values.rendererUrl }}
-rendererUrl: {{ . | quote }}
-{{- end }}
+rendererUrl: {{ .Values.rendererUrl | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
 tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
@@ -103,7 +101,11 @@ ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
   found: {{ not (empty (include "onair.ingestServicesToFind" . | fromJson).services) }}
-  gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
+{{- $gateways := list }}
+{{- range (include "onair.ingestGateways" . | fromJson).gateways }}
+{{- $gateways = append $gateways (pick . "name" "url") }}
+{{- end }}
+  gateways: {{ $gateways | toJson }}
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{ include "onair.roomsConfig" . }}
   tokenS: {{ .Values.rooms.tokenSeconds | int }}

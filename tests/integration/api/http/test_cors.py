@@ -21,7 +21,8 @@ def test_browsers_of_any_origin_may_call(facade: Facade, anna: User) -> None:
     allowed = {h.strip().lower() for h in preflight.headers["Access-Control-Allow-Headers"].split(",")}
     assert {
         "authorization", "x-api-key", "content-type", "clienttype", "version", "sdkversion",
-        "sessionid", "x-requested-with", "apistream-sessionid",
+        "sessionid", "x-requested-with", "apistream-sessionid", "x-grpc-web", "grpc-timeout", "x-user-agent",
+        "connect-protocol-version", "connect-timeout-ms",
     } == allowed  # fmt: skip
     methods = {m.strip() for m in preflight.headers["Access-Control-Allow-Methods"].split(",")}
     assert {"PUT", "PATCH", "DELETE"} <= methods
@@ -33,7 +34,8 @@ def test_browsers_of_any_origin_may_call(facade: Facade, anna: User) -> None:
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         assert (
             response.headers["Access-Control-Expose-Headers"]
-            == "Authorization, Retry-After, Warning, X-Next-Page-Token"
+            == "Authorization, Retry-After, Warning, X-Next-Page-Token, "
+            "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin"
         )
     plain = http.options("/live/v2/collection")
     assert (plain.status_code, plain.headers["Allow"]) == (204, "GET, HEAD, OPTIONS, POST")

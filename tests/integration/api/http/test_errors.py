@@ -115,7 +115,16 @@ def test_invalid_argument_and_failed_precondition(world: World, promised: dict[s
     wrong = set()
     for operation, call in CALLS.items():
         query = "&" if "?" in call.path else "?"
-        flags = ("force", "status", "populateProjects", "webrtcStart", "webrtcStop", "type", "pageSize")
+        flags = (
+            "force",
+            "status",
+            "populateProjects",
+            "webrtcStart",
+            "webrtcStop",
+            "type",
+            "role",
+            "pageSize",
+        )
         asked = replace(call, path=call.path + query + "&".join(f"{each}=maybe" for each in flags))
         for sent in (asked, *([replace(call, body=[1])] if call.body is not None else ())):
             response = world.call(world.host, sent)
