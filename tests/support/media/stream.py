@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,22 @@ def gray_frames(url: str, seconds: float, width: int = 64, height: int = 36) -> 
         *("-t", str(seconds), "-an", "-vf", f"scale={width}:{height}", "-pix_fmt", "gray", "-f", "rawvideo"),
     )
     return np.frombuffer(output, np.uint8).reshape(-1, height, width)
+
+
+def rgb_frames(url: str, width: int, height: int) -> Generator[NDArray[np.uint8], None, None]:
+    """Frames of this size as a player shows them, height × width × 3, from the next key frame on."""
+    command = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-rtsp_transport", "tcp", "-i", url, "-an"]
+    shown = ("-fps_mode", "passthrough", "-vf", "scale=flags=accurate_rnd+full_chroma_int")
+    with subprocess.Popen(
+        [*command, *shown, "-pix_fmt", "rgb24", "-f", "rawvideo", "-"], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        size = width * height * 3
+        try:
+            while len(frame := process.stdout.read(size)) == size:
+                yield np.frombuffer(frame, np.uint8).reshape(height, width, 3)
+        finally:
+            process.kill()
 
 
 def gray_pixels(image: bytes) -> NDArray[np.uint8]:

@@ -1,0 +1,161 @@
+"""Scenes at the far end: the pod's own page, captured, encoded, delivered and decoded again."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import threading
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.docker import host_address
+from tests.support.media.stream import loudness, rgb_frames
+from tests.support.pod_pair import PodPair, programme
+from tests.support.scene import media
+from tests.support.scenes import layout, scene
+
+from onair_crds.contract.pod import COMPOSITOR_URL
+from onair_crds.contract.program import Program
+from onair_crds.contract.scene import ProgramLayout, SceneLayer
+
+pytestmark = pytest.mark.media
+
+WIDTH, HEIGHT, RATE = 640, 360, 30
+COLOUR, EDGE_PX = 4, 1
+"""How far a colour and an edge may be off."""
+FRAMES = 2
+"""How far a point in time may be off."""
+GAIN_DB = 1
+Box = tuple[int, int, int, int]
+
+
+@contextlib.contextmanager
+def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
+    """A web server that pods reach; yields its address."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content_type, body = files[self.path]
+            self.send_response(200)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer((host_address(), 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://{host_address()}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def stage(version: int, *layers: SceneLayer, id_: str = "stage", **fields: Any) -> ProgramLayout:
+    root = SceneLayer(id="root", type="root", children=[each.id for each in layers])
+    return layout(version, root, *layers, id=id_, **{"width": WIDTH, "height": HEIGHT, **fields})
+
+
+def square(id_: str, colour: str, **fields: Any) -> SceneLayer:
+    return SceneLayer(id=id_, type="square", data={"backgroundColor": colour}, **fields)
+
+
+def shown(far_end: RtmpContainer, *layouts: ProgramLayout, selected: str = "stage") -> Program:
+    wanted = programme(COMPOSITOR_URL, far_end, "scene", scene=scene(*layouts, selected_layout_id=selected))
+    video = wanted.video.model_copy(update={"bitrate_bps": 3_000_000})
+    return wanted.model_copy(update={"video": video})
+
+
+def box_of(frame: NDArray[np.uint8], colour: tuple[int, int, int]) -> Box:
+    """Where more of this colour is than of any other."""
+    off = np.abs(frame.astype(int) - np.array(colour)).max(axis=2)
+    rows, columns = np.nonzero(off < 100)
+    left, top = int(columns.min()), int(rows.min())
+    return left, top, int(columns.max()) + 1, int(rows.max()) + 1
+
+
+def test_layers_are_at_the_far_end_where_their_rules_say(pair: PodPair, far_end: RtmpContainer) -> None:
+    page = b"<body style='margin: 0; background: #00f'>"
+    files = {
+        "/yellow.png": ("image/png", media.png(80, 40, (255, 255, 0))),
+        "/page": ("text/html", page),
+        "/clip.webm": ("video/webm", media.webm((0, 255, 255), (0, 255, 255))),
+    }
+    with site(files) as address:
+        picture, clip = ({"media": {"url": f"{address}/{name}"}} for name in ("yellow.png", "clip.webm"))
+        words = {"text": "█", "style": {"color": "#f0f", "fontSize": 80}}
+        layers = [
+            square("square", "#f00", x=20, y=20, width=100, height=60),
+            square("turned", "#fff", x=200, y=20, width=100, height=60, rotation=90),
+            SceneLayer(id="image", type="image", x=20, y=120, data=picture, scale=1.5),
+            SceneLayer(
+                id="page", type="webpage", x=200, y=120, width=120, height=80, data={"url": f"{address}/page"}
+            ),
+            SceneLayer(id="video", type="video", x=20, y=220, width=160, height=90, data=clip),
+            square("faded", "#0f0", x=400, y=20, width=100, height=100, opacity=0.5),
+            SceneLayer(id="text", type="text", x=400, y=150, width=200, height=100, data=words),
+        ]
+        pair.put(shown(far_end, stage(1, *layers))).raise_for_status()
+        pair.wait_phase("running")
+        pair.wait_connected("scene")
+        *_, frame = islice(rgb_frames(far_end.read_url("scene"), WIDTH, HEIGHT), RATE)
+    for name, colour, box in (
+        ("square", (255, 0, 0), (20, 20, 120, 80)),
+        ("turned", (255, 255, 255), (220, 0, 280, 100)),
+        ("image", (255, 255, 0), (20, 120, 140, 180)),
+        ("page", (0, 0, 255), (200, 120, 320, 200)),
+        ("video", (0, 255, 255), (20, 220, 180, 310)),
+    ):
+        found = box_of(frame, colour)
+        assert max(abs(one - other) for one, other in zip(found, box, strict=True)) <= EDGE_PX, (name, found)
+    for at, colour in (((50, 70), (255, 0, 0)), ((50, 250), (255, 255, 255)), ((70, 450), (0, 128, 0))):
+        assert np.abs(frame[at].astype(int) - np.array(colour)).max() <= COLOUR, (at, frame[at])
+    assert (np.abs(frame[150:250, 400:600].astype(int) - np.array((255, 0, 255))).max(axis=2) < 40).any()
+    assert not pair.status().failed_layers
+
+
+def test_a_crossfade_takes_its_time_on_air(pair: PodPair, far_end: RtmpContainer) -> None:
+    coming = [{"fromLayoutIds": [], "crossfade": {"durationMs": 1000}}]
+    layouts = [stage(1, square("a", "#f00")), stage(2, square("b", "#00f"), id_="other", transitions=coming)]
+    pair.put(shown(far_end, *layouts)).raise_for_status()
+    pair.wait_phase("running")
+    pair.wait_connected("scene")
+    seen = rgb_frames(far_end.read_url("scene"), WIDTH, HEIGHT)
+    frames = [next(seen)]
+    pair.put(shown(far_end, *layouts, selected="other")).raise_for_status()
+    frames += islice(seen, 4 * RATE)
+    seen.close()
+    middle = slice(HEIGHT // 2 - 8, HEIGHT // 2 + 8), slice(WIDTH // 2 - 8, WIDTH // 2 + 8)
+    blue = np.array([frame[middle][..., 2].mean() / 255 for frame in frames])
+    changing = np.nonzero((blue > 0.04) & (blue < 0.96))[0]
+    assert len(changing) > RATE // 2, blue
+    # At each moment as far as the time that has gone by, from where the line begins
+    began = np.median(changing - blue[changing] * RATE)
+    late = np.abs(changing - began - blue[changing] * RATE)
+    assert np.percentile(late, 95) <= FRAMES, late
+    assert blue[0] < 0.02 < 0.98 < blue[-1]
+
+
+def test_a_volume_is_heard_at_the_far_end_and_a_hidden_layer_is_not(
+    pair: PodPair, far_end: RtmpContainer
+) -> None:
+    clip = media.webm(*[(0, 0, 0)] * 10, rate=2, tone_hz=440)
+    with site({"/tone.webm": ("video/webm", clip)}) as address:
+        data = {"media": {"url": f"{address}/tone.webm", "volume": 0.5, "loop": True}}
+        tone = SceneLayer(id="tone", type="video", width=160, height=90, data=data)
+        pair.put(shown(far_end, stage(1, tone))).raise_for_status()
+        pair.wait_phase("running")
+        pair.wait_connected("scene")
+        heard = loudness(far_end.read_url("scene"), 2.0)
+        # Half of half of full scale, on two channels that are mixed to one by their power
+        assert abs(20 * np.log10(heard / (0.25 * np.sqrt(2)))) <= GAIN_DB, heard
+        pair.put(shown(far_end, stage(2, tone.model_copy(update={"hidden": True})))).raise_for_status()
+        pair.wait_for(lambda: loudness(far_end.read_url("scene"), 0.5) < 0.01, "silent", 20)
