@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,16 @@ async def test_a_project_without_a_room_is_told(chromium: str) -> None:
     async with compositor(chromium, state(scene(guest()))) as page:
         told = await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
         assert told["layers"][0]["reason"] == "the project has no room"
+
+
+async def test_a_token_that_is_refused_is_told_and_in_no_text(chromium: str, server: LiveKitServer) -> None:
+    refused = server.token("show", "renderer-1", secret="a secret of somebody else's, of some length")
+    first = state(scene(guest()), room={"url": server.url, "token": refused})
+    async with compositor(chromium, first) as page:
+        told = await page.agent.heard(
+            "that it is refused",
+            lambda said: said["type"] == "failed" and "cannot be joined" in str(said["layers"]),
+        )
+        # The client takes a refused WebSocket for any of several errors
+        assert re.fullmatch(r"the room cannot be joined: [A-Za-z]+", told["layers"][0]["reason"])
+        assert refused not in str(page.agent.said) + str(page.tab.console)

@@ -1,6 +1,6 @@
 /** A room that was joined, by LiveKit: hidden, as a renderer's token says, and subscribed to what is shown alone. */
 
-import {Room, RoomEvent, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
+import {LogLevel, Room, RoomEvent, setLogLevel, Track, type RemoteParticipant, type RemoteTrackPublication} from 'livekit-client';
 import type {Access, Feed, Shown, Watch} from './room';
 
 export interface Joined {
@@ -17,6 +17,9 @@ const CHANGES = [
   RoomEvent.ParticipantConnected, RoomEvent.ParticipantDisconnected, RoomEvent.TrackPublished, RoomEvent.TrackUnpublished,
   RoomEvent.TrackSubscribed, RoomEvent.TrackUnsubscribed, RoomEvent.TrackMuted, RoomEvent.TrackUnmuted, RoomEvent.Reconnected,
 ] as const;
+
+// It writes addresses with their tokens
+setLogLevel(LogLevel.silent);
 
 const RESUME_MS = 4000;
 
@@ -82,8 +85,6 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
     resuming = undefined;
   };
   for (const change of CHANGES) room.on(change, refresh);
-  room.on(RoomEvent.Reconnecting, resume).on(RoomEvent.SignalReconnecting, resume).on(RoomEvent.Reconnected, resumed);
-  room.on(RoomEvent.Disconnected, lost);
   try {
     await room.connect(url, token, {autoSubscribe: false});
   } catch (error) {
@@ -91,6 +92,8 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
     await room.disconnect();
     throw error;
   }
+  room.on(RoomEvent.Reconnecting, resume).on(RoomEvent.SignalReconnecting, resume).on(RoomEvent.Reconnected, resumed);
+  room.on(RoomEvent.Disconnected, lost);
   return {
     refresh,
     leave() {

@@ -48,7 +48,7 @@ export class Room {
     this.watches.add(watch);
     if (this.joined) this.joined.refresh();
     else {
-      this.tell(this.access ? null : 'the project has no room');
+      this.tell(this.access ? 'the room is being joined' : 'the project has no room');
       this.join();
     }
     return () => {
@@ -70,12 +70,12 @@ export class Room {
         this.retryMs = RETRY_MS;
         joined.refresh();
       } catch (error) {
-        if (mine === this.attempt) this.lost(mine, `the room cannot be joined: ${error instanceof Error ? error.message : String(error)}`);
+        if (mine === this.attempt) this.lost(mine, `the room cannot be joined: ${nameOf(error)}`);
       }
     })();
   }
 
-  private lost(attempt: number, problem: string | null = 'the room was left'): void {
+  private lost(attempt: number, problem = 'the room was left'): void {
     if (attempt !== this.attempt) return;
     this.leave();
     this.tell(problem);
@@ -90,7 +90,13 @@ export class Room {
     this.joined = null;
   }
 
-  private tell(problem: string | null): void {
+  private tell(problem: string): void {
     for (const {show} of this.watches) show({video: null, audio: null, present: this.access ? null : false, problem});
   }
+}
+
+/** What kind of error it is. Its message may hold the address, and that the token. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'reasonName' in error && typeof error.reasonName === 'string' ? error.reasonName : error.name;
 }
