@@ -7,7 +7,9 @@
 {{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
-rendererUrl: {{ .Values.rendererUrl | quote }}
+{{- with .Values.rendererUrl }}
+rendererUrl: {{ . | quote }}
+{{- end }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
 tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
@@ -101,11 +103,11 @@ ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}
   found: {{ not (empty (include "onair.ingestServicesToFind" . | fromJson).services) }}
-{{- $gateways := list }}
-{{- range (include "onair.ingestGateways" . | fromJson).gateways }}
-{{- $gateways = append $gateways (pick . "name" "url") }}
-{{- end }}
-  gateways: {{ $gateways | toJson }}
+  gateways:
+    {{- range (include "onair.ingestGateways" . | fromJson).gateways }}
+    - {{ omit . "region" | toJson }}
+    {{- else }} []
+    {{- end }}
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{ include "onair.roomsConfig" . }}
   tokenS: {{ .Values.rooms.tokenSeconds | int }}
