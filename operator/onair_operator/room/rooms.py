@@ -42,7 +42,7 @@ class KeptRoom:
     barred: frozenset[str] = frozenset()
     """Identities that are removed where they are found."""
     names: frozenset[tuple[str, str]] = frozenset()
-    """Identities of previews, each with the name that it is to have."""
+    """Identities of previews that there may be, each with the name that it is to have."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,9 @@ class Rooms:
             await server.open(room, wanted.opening, EMPTY_ROOM_S)
             return RoomView(wanted.opening)
         known = self._views.get(room)
-        if not present.participants and known and not known.participants and self._passes % QUIET_PASSES:
+        looks_empty = not present.participants and known is not None and not known.participants
+        # Who joins where there is a source to see is to see it soon: the server counts only every few seconds
+        if looks_empty and not wanted.names and self._passes % QUIET_PASSES:
             return RoomView(wanted.opening)
         found = await server.participants(room)
         names = dict(wanted.names)

@@ -1,0 +1,82 @@
+"""How often a room is asked who is in it, and what becomes of those who are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, cast
+
+import pytest
+
+from onair_crds.room_server.client import ServerParticipant, ServerRoom
+from onair_operator.room import rooms as rooms_module
+from onair_operator.room.rooms import QUIET_PASSES, KeptRoom, Rooms
+
+CAMERA = frozenset({("source-cam", "Camera")})
+
+
+class Server:
+    """One room that looks empty to those who list it, as the real server counts every few seconds."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.there: list[ServerParticipant] = []
+        self.renamed: list[tuple[str, str, str]] = []
+
+    async def rooms(self) -> list[ServerRoom]:
+        self.asked["rooms"] += 1
+        return [ServerRoom("room", 1, 0)]
+
+    async def participants(self, room: str) -> list[ServerParticipant]:
+        self.asked["participants"] += 1
+        return self.there
+
+    async def rename(self, room: str, identity: str, name: str, metadata: str) -> None:
+        self.renamed.append((identity, name, metadata))
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pytest.MonkeyPatch) -> Rooms:
+    """The rooms after so many passes."""
+    monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.0)
+    rooms = Rooms(cast(Any, server))
+    rooms.keep("room", wanted)
+    running = asyncio.create_task(rooms.run())
+    async with asyncio.timeout(5):
+        while server.asked["rooms"] <= passes:  # noqa: ASYNC110 - a server has no events
+            await asyncio.sleep(0)
+    running.cancel()
+    return rooms
+
+
+async def test_a_room_that_looks_empty_is_asked_rarely(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await passed(server, KeptRoom("show", 1, 1), 20, monkeypatch)
+    assert server.asked["participants"] <= 2 + 20 // QUIET_PASSES
+
+
+async def test_one_with_a_source_to_show_is_asked_each_time(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 20, monkeypatch)
+    assert server.asked["participants"] >= 20
+
+
+async def test_a_preview_with_another_name_is_renamed_and_nobody_else(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.there = [
+        ServerParticipant("source-cam", "Former", 1, False, ()),
+        ServerParticipant("anna", "Anna", 1, False, ()),
+    ]
+    rooms = await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
+    assert server.renamed[0] == ("source-cam", "Camera", '{"displayName":"Camera"}')
+    assert {identity for identity, *_ in server.renamed} == {"source-cam"}
+    view = rooms.view("room")
+    assert view
+    assert len(view.participants) == 2
