@@ -1,0 +1,103 @@
+"""A show with a room and a camera, for operators that are real: gateway, MediaMTX and room server are."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
+from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.rooms.hosted_rooms import HOSTED
+from tests.support.rooms.member import Member, member
+
+from onair_crds.contract.ingest import secret_name
+from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
+from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
+from onair_crds.kube.apis import SECRETS
+from onair_crds.kube.errors import ApiError
+from onair_crds.shapes import Document
+from onair_operator.settings import GatewaySettings, IngestSettings, RoomSettings
+
+INGEST = b"an installation's secret, long enough"
+SOURCE = "source-cam"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A show with a room and a camera, and the pod that the camera is pushed to."""
+
+    cluster: OperatedNamespace
+    server: LiveKitServer
+    pod: IngestPod
+    room: str
+    key: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return operator_settings(self.server, self.pod)
+
+    def camera(self) -> Encoder:
+        return Encoder(f"{self.pod.rtmp}/{self.key}")
+
+    def joined(self, identity: str = "anna") -> AbstractAsyncContextManager[Member]:
+        return member(self.server.url, self.server.token(self.room, identity, canSubscribe=True))
+
+    def previews(self) -> float:
+        return self.pod.metric("onair_ingest_previews_wanted")
+
+    async def flows(self) -> None:
+        async def check() -> bool:
+            source = await self.cluster.get("Source", SOURCE) or {}
+            return source.get("status", {}).get("connect") == "Connected"
+
+        await until("the camera is connected", check)
+
+
+def operator_settings(server: LiveKitServer, pod: IngestPod) -> dict[str, Any]:
+    gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
+    return {"ingest": IngestSettings(gateways=[gateway]), "rooms": RoomSettings(url=server.http_url)}
+
+
+@asynccontextmanager
+async def staged(
+    cluster: OperatedNamespace, server: LiveKitServer, folder: Path, **settings: str
+) -> AsyncIterator[Stage]:
+    """Everything but the operator runs for as long as the context lasts."""
+    for name, data in (
+        (SECRET_NAME, {API_KEY: KEY, API_SECRET: SECRET}),
+        (INGEST_SECRET, {INGEST_SECRET_KEY: INGEST.decode()}),
+    ):
+        await cluster.client.create(
+            SECRETS, cluster.namespace, {"metadata": {"name": name}, "stringData": data}
+        )
+    await cluster.collection()
+    preview = {"webrtc": {"displayName": "Camera"}}
+    address: Document = {"rtmpPush": {}}
+    await cluster.create("Source", SOURCE, {"collectionId": "sunday", "address": address, "preview": preview})
+    sources = [{"sourceId": SOURCE}]
+    project = await cluster.project("Stopped", **HOSTED, sources=sources, room={"state": "Open"})
+    with ScriptedFacade(INGEST) as facade, IngestPod(folder, facade.url, INGEST, settings=settings) as pod:
+        async with cluster.operator(**operator_settings(server, pod)):
+            key = await until("a stream key", lambda: stream_key(cluster))
+            facade.keys.add(key)
+            await until("the room is open", lambda: opened(cluster))
+        yield Stage(cluster, server, pod, str(project["metadata"]["uid"]), key)
+
+
+async def stream_key(cluster: OperatedNamespace) -> str | None:
+    with suppress(ApiError):
+        secret = await cluster.client.get(SECRETS, cluster.namespace, secret_name(SOURCE))
+        return base64.b64decode(secret["data"]["streamKey"]).decode()
+    return None
+
+
+async def opened(cluster: OperatedNamespace) -> bool:
+    room = ((await cluster.get("Project", "show")) or {}).get("status", {}).get("room") or {}
+    return room.get("phase") == "Open"
