@@ -32,6 +32,8 @@ from onair_crds.session_error import SessionError
 FIRST_PROGRESS_S, PROGRESS_S = 0.05, 0.25
 LEAVE_S = 2.0
 JOIN_S = 9.0
+PREVIEW_NICENESS = 10
+"""What encodes anew has what others leave of the CPU: first of all who receives."""
 
 
 def _report(message: Message) -> None:
@@ -75,7 +77,7 @@ async def _serve(reader: asyncio.StreamReader) -> None:
         raise SessionError("no response from the server") from None
     _report(Joined())
     playout = Playout(room)
-    recoder = Recoder(room.wants_keyframe) if sys.argv[1:] == [PREVIEW] else None
+    recoder = Recoder(room.wants_keyframe) if _is_preview() else None
     work = [
         asyncio.create_task(each)
         for each in (_feed(playout, reader, recoder), playout.play(), _report_progress(room, playout))
@@ -93,7 +95,13 @@ async def _serve(reader: asyncio.StreamReader) -> None:
         end.result()
 
 
+def _is_preview() -> bool:
+    return sys.argv[1:] == [PREVIEW]
+
+
 async def run() -> None:
+    if _is_preview():
+        os.nice(PREVIEW_NICENESS)
     reader = asyncio.StreamReader(limit=2**20)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
