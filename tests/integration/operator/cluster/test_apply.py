@@ -126,9 +126,13 @@ async def test_a_missing_right_to_write_the_status_of_projects_is_told_once_and_
     await cluster.client.create(bindings, None, binding)
     await cluster.collection()
     await cluster.project(broadcast={"state": "Running", "id": "first"})
+
+    async def recorded() -> bool:
+        show = (await cluster.get("Project", "show")) or {}
+        return "encoder" in ((show.get("status") or {}).get("broadcast") or {})
+
     async with cluster.operator():
-        await cluster.phase("Waiting")
-        await cluster.pod("show-first-1")
+        await until("the encoder is recorded", recorded)
     async with limited.operator():
         address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
         await cluster.create("Destination", "main", {"projectId": "show", "address": address})
