@@ -139,9 +139,9 @@ class _Storing:
         time_is_over = self._time.done()
         self._time.cancel()
         try:
-            if not self._storage.vod or self._over:
+            if self._over:
                 await self._spool_writer.close()
-            elif time_is_over:
+            elif time_is_over or not self._storage.vod:
                 # It was cancelled as it did not end by itself
                 self.upload.give_up()
                 await self._spool_writer.close()

@@ -71,6 +71,11 @@ class Presentation(ABC):
         return 0.0
 
     @property
+    def lacks_what_waits(self) -> bool:
+        """Whether something is missing where what waits is never stored."""
+        return False
+
+    @property
     @abstractmethod
     def complete(self) -> bool:
         """Takes no more segments."""

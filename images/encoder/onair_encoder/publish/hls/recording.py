@@ -66,6 +66,10 @@ class Recording(Presentation):
         limit_ms = self.storage.max_duration_ms
         return limit_ms > 0 and self.playlist.total_s * 1000 >= limit_ms
 
+    @property
+    def lacks_what_waits(self) -> bool:
+        return not self.complete
+
     def copy_displaced_by(self, text: str) -> str | None:
         last = SegmentName.of((named_segments(text) or [""])[-1])
         if self._copied and last and last.prefix != self.prefix:

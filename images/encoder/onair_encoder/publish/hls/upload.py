@@ -269,11 +269,11 @@ class Upload:
         counters, spool = self._destination.counters, self._spool_writer.spool
         counters.queued_bytes = spool.bytes
         counters.dropped = spool.dropped_packets
-        missing_s = self._presentation.missing_s
-        if given_up and not self._presentation.complete:
-            self._destination.recorded(0.0, missing_s + spool.waits_s)
-        else:
-            self._destination.recorded(spool.waits_s, missing_s)
+        waiting_s, missing_s = spool.waits_s, self._presentation.missing_s
+        if given_up:
+            missing_s += waiting_s if self._presentation.lacks_what_waits else 0.0
+            waiting_s = 0.0
+        self._destination.recorded(waiting_s, missing_s)
 
     def give_up(self) -> None:
         """What waits will not be stored any more, and is missing where no other encoder has it."""
