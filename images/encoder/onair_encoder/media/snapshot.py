@@ -42,9 +42,12 @@ class Snapshots:
             return self._decoded[1]
 
     async def _decode(self, packets: list[Packet]) -> bytes:
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            )
+        except OSError as error:
+            raise NoSnapshot("no process could be had to decode it") from error
         try:
             async with asyncio.timeout(DECODE_TIMEOUT_S):
                 output, _ = await process.communicate(encode_file(packets))
