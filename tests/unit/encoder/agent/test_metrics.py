@@ -30,6 +30,15 @@ def test_every_metric_of_the_dashboard_exists(tmp_path: Path) -> None:
     assert queried <= exported
 
 
+def test_the_slate_is_exported_while_it_is_on_air_and_counted(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "program.json")
+    registry = registry_of(agent)
+    for on_slate, slates in ((False, 0), (True, 1), (False, 1)):
+        agent.switch.on_slate, agent.switch.slates = on_slate, slates
+        assert registry.get_sample_value("onair_encoder_on_slate") == on_slate
+        assert registry.get_sample_value("onair_encoder_slates_total") == slates
+
+
 def test_what_a_recording_lacks_is_what_the_operator_is_told() -> None:
     archive = Destination(ProgramDestination(id="archive", type="HLS"), FanOut(), lambda: None)
     archive.recorded(7.04, 12.04)

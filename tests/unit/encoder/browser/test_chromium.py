@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+
 import pytest
 
 from onair_encoder.browser import chromium as chromium_module
-from onair_encoder.browser.cdp import CdpClosed, CdpError
+from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.page_error import PageError
 
 
 class Navigating(Chromium):
@@ -41,3 +45,31 @@ async def test_a_page_that_never_answers_is_lost() -> None:
     with pytest.raises(CdpClosed, match="does not respond"):
         await chromium.check()
     assert chromium.asked == 4
+
+
+class Loading(Chromium):
+    """Answers a navigation as a test says."""
+
+    def __init__(self, failure: CdpError | CdpTimeout | None) -> None:
+        super().__init__()
+        self._failure = failure
+        self.asked: list[str] = []
+
+    async def _page(self, method: str, params: Message | None = None, timeout_s: float = 0) -> Message:
+        self.asked.append(method)
+        if self._failure and method == "Page.navigate":
+            raise self._failure
+        return {"result": {"value": [200, "page.example"]}}
+
+
+@pytest.mark.parametrize("failure", [None, CdpError("refused"), CdpTimeout("no response")])
+async def test_what_a_page_loads_after_its_document_is_not_reported(
+    failure: CdpError | CdpTimeout | None,
+) -> None:
+    """Each response may be of megabytes, and would come as one message."""
+    chromium = Loading(failure)
+    with contextlib.suppress(PageError):
+        await chromium.navigate("http://page.example/")
+    await asyncio.sleep(0)
+    network = [each for each in chromium.asked if each.startswith("Network.")]
+    assert network == ["Network.enable", "Network.disable"]
