@@ -18,7 +18,6 @@ from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.frame_trace import FrameTrace
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.page_error import PageError, page_error_text
-from onair_encoder.browser.page_word import BINDING, SCRIPT, PageWord
 
 FIT_S = 0.5
 """A page takes the size of its window within some 30 ms, or not at all."""
@@ -27,8 +26,11 @@ HEALTH_TIMEOUT_S = 10.0
 CHECK_RETRIES, CHECK_RETRY_S = 3, 0.2
 PAINT_TIMEOUT_S = 2.0
 """A page that has loaded and painted nothing for so long is shown as it is."""
-DOCUMENT = "[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host]"
-"""The present document's HTTP status, 0 where it has none, and the host that it is from."""
+DOCUMENT = """[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host,
+window[Symbol.for('onair.word')] || null]"""
+"""The present document's HTTP status, 0 where it has none, the host that it is from, its word of itself."""
+PAGE_WORD = Path(__file__).with_name("page_word.js").read_text()
+LOADING = "onair:loading"
 DARK = "document.documentElement.style.background = '#000'"
 
 
@@ -47,7 +49,8 @@ class Chromium:
         """The browser or its page has crashed."""
         self.navigated = asyncio.Event()
         """A document was loaded, at the page's own wish or at ours: `check` says whether it is one."""
-        self.word = PageWord()
+        self.loading = False
+        """The present document has said that it is not ready yet, as of the last `check`."""
         self._size: tuple[int, int] | None = None
         self._emulates = False
         self._cdp: CdpPipe | None = None
@@ -92,8 +95,7 @@ class Chromium:
             await self._page(f"{domain}.enable")
         await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
-        await self._page("Runtime.addBinding", {"name": BINDING})
-        await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": SCRIPT})
+        await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": PAGE_WORD})
         await self._page("Runtime.evaluate", {"expression": DARK})
         await self._call("Target.setDiscoverTargets", {"discover": True})
 
@@ -157,13 +159,10 @@ class Chromium:
             case "Page.frameNavigated" if frame := params.get("frame"):
                 if "parentId" not in frame:
                     self._unreachable = bool(frame.get("unreachableUrl"))
-                    self.word.forget()
                     self.navigated.set()
             case "Page.lifecycleEvent" if params.get("name") == "firstPaint":
                 self._painted_loaders.add(params["loaderId"])
                 self._react(self._notify_painted())
-            case "Runtime.bindingCalled" if params.get("name") == BINDING:
-                self.word.hears(str(params.get("payload")))
             case "Network.responseReceived":
                 # A page's main frame has the id of its target.
                 if params.get("type") == "Document" and params.get("frameId") == self._target:
@@ -231,7 +230,8 @@ class Chromium:
         if self._unreachable:
             self.page = None
             raise PageError("the page became unavailable")
-        status, host = response["result"].get("value") or (0, "")
+        status, host, word = response["result"].get("value") or (0, "", None)
+        self.loading = word == LOADING
         if isinstance(status, int) and status >= 400:
             self.page = None
             raise PageError(_refusal(host, status))

@@ -16,6 +16,8 @@ from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 
 HEALTH_INTERVAL_S = 1.0
+LOADING_INTERVAL_S = 0.1
+"""Between two looks at a page that is to say when it is ready."""
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
 RESTART_MIN_S, RESTART_MAX_S = 0.1, 30.0
 MEASURE_MIN_S, MEASURE_MAX_S = 0.5, 10.0
@@ -198,12 +200,16 @@ class PageKeeper:
             CdpClosed: the browser is lost, or takes too much.
             PageError: the page has navigated to an error.
         """
-        word = chromium.word
+        measured = -HEALTH_INTERVAL_S
         while not self._changed.is_set():
-            word.spoken.clear()
-            self._report(None if word.loading else url, None, loading=word.loading)
-            await _first_of(HEALTH_INTERVAL_S, self._changed, chromium.navigated, chromium.lost, word.spoken)
+            loading = chromium.loading
+            self._report(None if loading else url, None, loading=loading)
+            interval_s = LOADING_INTERVAL_S if loading else HEALTH_INTERVAL_S
+            await _first_of(interval_s, self._changed, chromium.navigated, chromium.lost)
             await chromium.check()
+            if time.monotonic() - measured < HEALTH_INTERVAL_S:
+                continue
+            measured = time.monotonic()
             if reason := await asyncio.to_thread(chromium.excess):
                 self._report(None, reason)
                 raise CdpClosed(reason)

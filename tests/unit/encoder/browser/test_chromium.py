@@ -25,7 +25,7 @@ class Navigating(Chromium):
         self.asked += 1
         if self.asked <= self.refusals:
             raise CdpError(f"{method}: Execution context was destroyed.")
-        return {"result": {"value": [200, "page.example"]}}
+        return {"result": {"value": [200, "page.example", None]}}
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ import pytest
 from onair_encoder.browser import page_keeper
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_keeper import PageKeeper
-from onair_encoder.browser.page_word import LOADING, READY, PageWord
 
 TOO_LARGE = "the page takes more than 1 GB"
 
@@ -27,7 +26,7 @@ class Greedy:
 
     def __init__(self) -> None:
         self.lost, self.navigated = asyncio.Event(), asyncio.Event()
-        self.word = PageWord()
+        self.loading = False
 
     async def start(self) -> None:
         return
@@ -153,22 +152,9 @@ async def test_a_page_that_says_that_it_is_loading_is_shown_once_it_is_ready(
 
     running = asyncio.create_task(keeper.run())
     await until(loaded=True, loading=False)
-    word = Patient.shown.word
-    word.hears(LOADING)
+    Patient.shown.loading = True
     await until(loaded=False, loading=True, error=None)
-    word.hears("anything")
-    word.hears(READY)
+    Patient.shown.loading = False
     await until(loaded=True, loading=False)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-
-
-def test_another_document_says_its_own_word() -> None:
-    word = PageWord()
-    word.hears(LOADING)
-    assert word.loading
-    word.forget()
-    assert not word.loading
-    word.spoken.clear()
-    word.hears(READY)
-    assert not word.spoken.is_set(), "it was taken for ready"

@@ -1,0 +1,76 @@
+"""A public page is on air once it says so, where it has said before that it is loading."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.docker import host_address
+from tests.support.pod_pair import PodPair, programme
+
+pytestmark = pytest.mark.media
+
+SAYS = {
+    "console": "console.log(word)",
+    "event": "document.dispatchEvent(new Event(word))",
+}
+PAGE = """<!doctype html><body style="background: #fff">hello<iframe srcdoc="<script>
+console.log('onair:ready'); window.dispatchEvent(new Event('onair:ready'))</script>"></iframe><script>
+const say = word => { %s; };
+say('onair:loading');
+const ask = async () => {
+  if ((await (await fetch('/ready')).text()) === 'yes') say('onair:ready');
+  else setTimeout(ask, 50);
+};
+addEventListener('load', ask);
+</script>"""
+
+
+@dataclass
+class PublicPage:
+    url: str = ""
+    ready: bool = False
+    asked: int = 0
+
+
+@pytest.fixture(params=sorted(SAYS))
+def public_page(request: pytest.FixtureRequest) -> Iterator[PublicPage]:
+    public = PublicPage()
+    text = PAGE % SAYS[request.param]
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asks = self.path == "/ready"
+            public.asked += asks
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(("yes" if public.ready else "no").encode() if asks else text.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer((host_address(), 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    public.url = f"http://{host_address()}:{server.server_port}/"
+    yield public
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_page_that_is_loading_is_on_air_once_it_is_ready_and_until_then_a_slate_at_most(
+    pair: PodPair, far_end: RtmpContainer, public_page: PublicPage
+) -> None:
+    pair.put(programme(public_page.url, far_end, "word", page_timeout_ms=5000)).raise_for_status()
+    pair.wait_for(lambda: public_page.asked > 5, "loading")
+    assert pair.status().phase == "starting"
+    slate = pair.wait_phase("running")
+    assert slate.on_slate
+    assert slate.composition_error == "the page has not said that it is ready"
+    public_page.ready = True
+    pair.wait_for(lambda: not pair.status().on_slate, "on air")
+    assert pair.status().composition_error is None
