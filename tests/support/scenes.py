@@ -20,7 +20,7 @@ ROOT = SceneLayer(id="root", type="root", children=["left"])
 
 
 def layer(id: str, **fields: Any) -> SceneLayer:
-    return SceneLayer(id=id, type="square", **fields)
+    return SceneLayer(**{"id": id, "type": "square", **fields})
 
 
 def layout(version: int, *layers: SceneLayer, id: str = "stage", **fields: Any) -> ProgramLayout:

@@ -90,3 +90,23 @@ def test_a_scene_outlives_its_browser_and_its_agent_without_anybody(
     scene_pair.wait_connected("scene")
     assert brightness(far_end) > 240
     assert scene_pair.metrics()["onair_encoder_slates_total"] == 0, "counted by the new agent"
+
+
+def test_the_built_in_page_draws_what_its_agent_tells_it(pair: PodPair, far_end: RtmpContainer) -> None:
+    """The compositor of the image: a square of the whole canvas, in the colours of two versions."""
+    pair.put(shown(far_end, coloured(1, WHITE))).raise_for_status()
+    pair.wait_phase("running")
+    pair.wait_connected("scene")
+    assert not pair.status().on_slate
+    assert brightness(far_end) > 240
+    gray = coloured(2, GRAY)
+    lost = layer("lost", type="image", data={"media": {"url": "http://127.0.0.1:8450/compositor/none.png"}})
+    root = ROOT.model_copy(update={"children": ["left", "lost"]})
+    pair.put(shown(far_end, gray.model_copy(update={"layers": [root, gray.layers[1], lost]})))
+    pair.wait_for(lambda: pair.status().failed_layers, "a failure")
+    [failed] = pair.status().failed_layers
+    assert (failed.layout, failed.layer, failed.on_air) == ("stage", "lost", True)
+    assert 110 < brightness(far_end) < 145, "the rest of the picture stays"
+    pair.put(shown(far_end, coloured(3, WHITE)))
+    pair.wait_for(lambda: not pair.status().failed_layers, "nothing fails")
+    assert loads(pair) == 1
