@@ -7,9 +7,7 @@
 {{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
-{{- with .Values.rendererUrl }}
-rendererUrl: {{ . | quote }}
-{{- end }}
+rendererUrl: {{ .Values.rendererUrl | default "http://127.0.0.1:8450/compositor/" | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
 tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
