@@ -9,6 +9,9 @@ METRICS_PORT = 9090
 SOURCES_PORT = 8450
 """On the pod's loopback alone, for the page: sources with their script, the compositor, scenes."""
 
+ENGINE_PORT = 8000
+"""On the pod's loopback alone, where pages of the studio look for it."""
+
 PROGRAM_PATH = "/v1/program"
 STATUS_PATH = "/v1/status"
 CONTACT_PATH = "/v1/contact"

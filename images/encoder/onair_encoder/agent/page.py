@@ -12,6 +12,7 @@ from onair_encoder.browser.client import BrowserClient
 from onair_encoder.paths import COMPOSITOR
 from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed, draws_scene
+from onair_encoder.scene.page_socket import origin_of
 from onair_encoder.scene.room_access import RoomAccess
 
 
@@ -29,6 +30,7 @@ class Page:
         self.scene.events_flow = lambda: self._events.follows
         self._address = PageAddress()
         self._says_so = False
+        self._origin: str | None = None
 
     async def run(self) -> None:
         """Keeps in touch with the browser and with the facade until cancelled."""
@@ -40,10 +42,16 @@ class Page:
     def want(self, program: Program) -> None:
         """Makes a programme's page and scene the wanted ones; the same ones again change nothing."""
         self._says_so = draws_scene(program)
+        self._origin = origin_of(program.composition_url)
         self.scene.want(program)
         self._events.want(program)
         self._room.want(program)
         self._browser.want(self._address.of(program), program.video.width, program.video.height)
+
+    @property
+    def origin(self) -> str | None:
+        """The origin of the page that is wanted, as browsers write it."""
+        return self._origin
 
     @property
     def shown(self) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from onair_crds.contract.pod import METRICS_PORT, SOURCES_PORT
+from onair_crds.contract.pod import ENGINE_PORT, METRICS_PORT, SOURCES_PORT
 from onair_crds.runtime.probes import ProbeServer
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
+from onair_encoder.agent.engine_socket import EngineSocket
 from onair_encoder.agent.metrics import registry_of
 from onair_encoder.loopback import serve
 from onair_encoder.paths import IDENTITY, PROGRAM_FILE, pod_name
@@ -26,6 +27,7 @@ async def run() -> None:
     agent = Agent(PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
     page = await serve(LOOPBACK, SOURCES_PORT, agent.sources.add_to, agent.page.scene.add_to)
+    engine = await serve(LOOPBACK, ENGINE_PORT, EngineSocket(agent).add_to)
     control = await ControlApi(agent, IDENTITY, pod_name()).start()
     probes = ProbeServer(registry=registry_of(agent))
     await probes.start(METRICS_PORT)
@@ -36,6 +38,7 @@ async def run() -> None:
     work.cancel()
     results = await asyncio.gather(work, return_exceptions=True)
     await page.cleanup()
+    await engine.cleanup()
     await control.cleanup()
     await probes.stop()
     for result in results:

@@ -35,6 +35,11 @@ class SourceRelay:
         self._session: aiohttp.ClientSession | None = None
 
     @property
+    def connected(self) -> list[str]:
+        """Ids of the sources that may be shown: those that are connected."""
+        return list(self._wanted)
+
+    @property
     def relayed(self) -> list[str]:
         """Ids of the sources that the page takes now, one for each connection."""
         return [source.id for source in self._relayed.values()]
