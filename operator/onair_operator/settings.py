@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
-from onair_crds.contract.pod import DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
+from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
@@ -163,8 +163,8 @@ class OperatorSettings(ProgramSettings):
     """Namespace of shows, their Secrets and encoder pods."""
     release_namespace: str = "onair-system"
     """Namespace of the operator's own Lease and signing key."""
-    renderer_url: str = ""
-    """Page of compositions without one of their own. Empty: the compositor, which encoders bring along."""
+    renderer_url: str = COMPOSITOR_URL
+    """Page of compositions without one of their own: the compositor, which encoders bring along."""
     renderer_base_url: str = ""
     """Where versions of the studio's page are. Empty: projects of the studio get the page of scenes."""
     facade_url: str = "http://onair-api.onair-system.svc"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.scene import ProgramLayout
 from onair_crds.resources.composition import Composition
 from onair_operator.settings import OperatorSettings
@@ -27,8 +26,9 @@ def is_scene(composition: Composition | None) -> bool:
 
 def page_url(composition: Composition | None, settings: OperatorSettings) -> str:
     """The page that produces the video."""
-    page = settings.renderer_url or COMPOSITOR_URL
-    return page if composition is None else composition.url(page, settings.renderer_base_url)
+    if composition is None:
+        return settings.renderer_url
+    return composition.url(settings.renderer_url, settings.renderer_base_url)
 
 
 def selected(composition: Composition | None, default: str | None) -> str | None:

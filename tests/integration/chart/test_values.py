@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from tests.support.helm import HelmError, named, render
 
 from onair_api.settings import Settings
+from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.shapes import Document
 from onair_operator.settings import OperatorSettings
 
@@ -154,7 +155,7 @@ def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: 
     )
     settings = OperatorSettings()
     assert settings.show_namespace == "12"
-    assert settings.renderer_url == ""
+    assert settings.renderer_url == COMPOSITOR_URL
     assert [region.model_dump() for region in settings.regions] == values["regions"]
     assert settings.encoder.image == "r.example/encoder:1e3"
     assert settings.encoder.image_pull_secrets == ["one"]

@@ -59,7 +59,7 @@ class Loading(Chromium):
         self.asked.append(method)
         if self._failure and method == "Page.navigate":
             raise self._failure
-        return {"result": {"value": [200, "page.example"]}}
+        return {"result": {"value": [200, "page.example", None]}}
 
 
 @pytest.mark.parametrize("failure", [None, CdpError("refused"), CdpTimeout("no response")])
