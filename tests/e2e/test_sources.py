@@ -1,0 +1,116 @@
+"""What an encoder pushes to the addresses of `make up` reaches a show, and what the show is sent to."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.support.cluster import LocalCluster, address
+from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.pod_page import URL, page_of_source
+from tests.support.media import probe
+from tests.support.receiver import RTMP, Receiver
+from tests.support.shows import FacadeClient, LiveShow
+
+from onair_crds.shapes import JsonObject
+
+CLIP_S = 60.0
+CONNECT_S = 3.0
+LATENCY_S = 3.0
+"""From the push to the RTMP server, decoded: ingest, page, encode; the machine is shared by all of it."""
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    encoding = Encoding(width=640, height=360, bitrate_kbps=800)
+    return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, encoding)
+
+
+def add_source(facade: FacadeClient, collection: str, kind: str = "rtmpPush") -> JsonObject:
+    made = facade.call("POST", f"/collection/{collection}/source", {"address": {kind: {"enabled": True}}})
+    source: JsonObject = made["source"]
+    return source
+
+
+def connect_of(facade: FacadeClient, source: JsonObject) -> str:
+    path = f"/collection/{source['collectionId']}/source/{source['sourceId']}"
+    return str(facade.call("GET", path)["source"]["connect"])
+
+
+def running_pod(cluster: LocalCluster, show: LiveShow) -> str | None:
+    """The show's encoder pod, once its containers run."""
+    for pod in cluster.list("pod", "app.kubernetes.io/component=encoder"):
+        states = [each["state"] for each in pod.get("status", {}).get("containerStatuses") or []]
+        if (
+            pod["metadata"]["name"].startswith(show.project)
+            and states
+            and all("running" in s for s in states)
+        ):
+            return str(pod["metadata"]["name"])
+    return None
+
+
+@contextmanager
+def pushed(clip: Path, url: str) -> Iterator[float]:
+    """Pushes a clip in real time; gives when it began, in Unix milliseconds."""
+    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-i", str(clip), "-c", "copy", "-f", "flv"]
+    with subprocess.Popen([*command, url]) as process:
+        try:
+            yield time.time() * 1000
+        finally:
+            process.kill()
+
+
+def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
+    facade: FacadeClient,
+    make_show: Callable[..., LiveShow],
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    clip: Path,
+) -> None:
+    show = make_show(URL)
+    source = add_source(facade, show.collection)
+    facade.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    show.add_destination(**address(path))
+    show.start()
+    pod = cluster.until("the pod runs", lambda: running_pod(cluster, show))
+    with page_of_source(cluster, pod, source["sourceId"]):
+        receiver.wait_ready(path, 60)
+        show.wait_phase("RUNNING")
+        with pushed(clip, source["address"]["rtmpPush"]["url"]) as began_ms:
+            cluster.until(
+                "connected", lambda: connect_of(facade, source) == "CONNECT_STATE_CONNECTED", CONNECT_S
+            )
+            ages_ms = cluster.until(
+                "the source's clock is read at the RTMP server",
+                lambda: probe.live_latency_ms(f"{RTMP}/{path}", frames=60),
+            )
+            late_s = (statistics.median(ages_ms) - began_ms) / 1000
+            assert 0 < late_s < LATENCY_S, f"{late_s:.2f} s after it was pushed"
+        cluster.until("gone", lambda: connect_of(facade, source) == "CONNECT_STATE_DISCONNECTED", CONNECT_S)
+
+
+def test_srt_is_pushed_to_the_address_of_this_machine(
+    facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
+) -> None:
+    source = add_source(facade, make_show().collection, "srtPush")
+    push = source["address"]["srtPush"]
+    assert push["baseUrl"].startswith("srt://localhost:")
+    with Encoder(push["url"]):
+        cluster.until("connected", lambda: connect_of(facade, source) == "CONNECT_STATE_CONNECTED", 10)
+
+
+def test_a_wrong_key_is_refused(
+    facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
+) -> None:
+    source = add_source(facade, make_show().collection)
+    with Encoder(f"{source['address']['rtmpPush']['baseUrl']}/nobodys") as encoder:
+        assert encoder.ends() != 0
+    assert connect_of(facade, source) == "CONNECT_STATE_DISCONNECTED"

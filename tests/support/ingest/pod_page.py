@@ -1,0 +1,56 @@
+"""A composition page on the loopback of an encoder pod in the cluster, which is a secure context."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.support.cluster import SHOWS, LocalCluster
+
+from onair_crds.contract.pod import SOURCES_PATH, SOURCES_PORT
+
+PORT = 8461
+URL = f"http://127.0.0.1:{PORT}/"
+PAGE = f"""<!doctype html><meta charset="utf-8"><title>source</title>
+<style>html,body{{margin:0;background:#000;overflow:hidden}}video{{display:block;width:100vw;height:100vh}}</style>
+<script type="module">
+import {{Source}} from 'http://127.0.0.1:{SOURCES_PORT}{SOURCES_PATH}/source.js';
+const source = new Source('SOURCE', {{delayMs: 100}});
+document.body.append(source.video);
+source.audio.connect(source.audioContext.destination);
+</script>"""
+SERVER = f"""
+import http.server, sys
+page = sys.stdin.buffer.read()
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(page)
+http.server.ThreadingHTTPServer(("127.0.0.1", {PORT}), Handler).serve_forever()
+"""
+
+
+@contextmanager
+def page_of_source(cluster: LocalCluster, pod: str, source_id: str) -> Iterator[None]:
+    """Serves a page at `URL` within a pod that shows one source over all of the canvas."""
+    command = [str(cluster.kubectl_path), "-n", SHOWS, "exec", "-i", pod, "-c", "encoder"]
+    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig_path)}
+    serving = subprocess.Popen(
+        [*command, "--", "python3", "-c", SERVER],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert serving.stdin
+        serving.stdin.write(PAGE.replace("SOURCE", source_id).encode())
+        serving.stdin.close()
+        yield
+    finally:
+        serving.kill()
+        serving.wait()
