@@ -84,7 +84,8 @@ def check_layer_events(report: dict[str, Any]) -> None:
     """Pages take the fields of `requestMetadata` without looking whether it is there."""
     events: dict[str, list[Any]] = {}
     for each in report["layerEvents"]:
-        events.setdefault(each["subType"].removeprefix("EVENT_SUB_TYPE_"), []).append(each["payload"])
+        (record,) = each["payload"].values()
+        events.setdefault(each["subType"].removeprefix("EVENT_SUB_TYPE_"), []).append(record)
     records = [*events["CREATE"], *events["UPDATE"], *events["DELETE"], *events["BATCH"]]
     batched = [record for item in events["BATCH"][0]["layers"] for record in item.values()]
     assert all(isinstance(record["requestMetadata"], dict) for record in (*records, *batched))

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket
 from tests.support.facade import Facade, User
+from tests.support.fixtures import doors
 
 from onair_crds.shapes import JsonObject
+
+door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
 
 def test_an_event_reaches_all_transports_on_both_replicas(host: User, one: Facade, two: Facade) -> None:
