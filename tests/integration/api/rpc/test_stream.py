@@ -63,14 +63,20 @@ def test_requests_are_replied_to_and_events_follow(host: User) -> None:
     target = {"projectId": show.id}
     body = requests(
         {"ping": "hello", "correlationId": "1"},
-        {"subscribe": {"name": "chat|apistream:*", "target": target}, "correlationId": "2"},
+        {
+            "subscribe": {"name": "chat|apistream:*:EVENT_SUB_TYPE_UPDATE", "target": target},
+            "correlationId": "2",
+        },
         {"subscribe": {"name": ""}, "correlationId": "3"},
         {"correlationId": "4"},
     )
     with opened(host, body) as results:
         assert next(results) == {"correlationId": "1", "sessionId": "s", "pong": "hello"}
         subscribed = next(results)["subscribed"]
-        assert (subscribed["name"], subscribed["target"]) == ("chat|apistream:*", target)
+        assert (subscribed["name"], subscribed["target"]) == (
+            "chat|apistream:*:EVENT_SUB_TYPE_UPDATE",
+            target,
+        )
         wrong, none = next(results), next(results)
         assert (wrong["correlationId"], wrong["error"]["code"]) == ("3", 3)
         assert (none["correlationId"], none["error"]["code"]) == ("4", 3)
