@@ -2,9 +2,11 @@
 
 import hashlib
 import shutil
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from onair_dev import commands
+from onair_dev.exclusive import exclusive
 from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
 
@@ -12,7 +14,8 @@ WORKSPACE = ROOT / "images/web"
 PAGES = ("compositor",)
 MADE = {"node_modules", "dist", "build"}
 """Folders that npm and the build write."""
-INSTALL: commands.Command = ["npm", "ci", "--ignore-scripts", "--prefix", WORKSPACE]
+AT: list[str | Path] = ["--prefix", WORKSPACE]
+INSTALL: commands.Command = ["npm", "ci", "--ignore-scripts", *AT]
 REMEDY = "read the log; npm needs its registry, or a mirror that its configuration names"
 
 
@@ -36,17 +39,42 @@ def ensure(current: Step | None = None) -> Path:
     built = CACHE / "web" / tag() / "web"
     if built.exists():
         return built
-    install(current)
-    _run(current, "building the pages", "web-build", ["npm", "run", "build", "--prefix", WORKSPACE])
+    with _alone():
+        if not built.exists():
+            _install(current)
+            _build(current, built)
+    return built
+
+
+def check() -> None:
+    """Checks the types of the pages."""
+    with _alone():
+        _install()
+        _run(None, "checking the types of the pages", "web-check", ["npm", "run", "check", *AT])
+
+
+def test() -> None:
+    """Runs the pages' unit tests."""
+    with _alone():
+        _install()
+        _run(None, "testing the pages", "web-test", ["npm", "test", *AT])
+
+
+def _alone() -> AbstractContextManager[None]:
+    """Of what writes into the workspace, one at a time."""
+    return exclusive("web", "works on the pages")
+
+
+def _build(current: Step | None, built: Path) -> None:
+    _run(current, "building the pages", "web-build", ["npm", "run", "build", *AT])
     draft = built.with_suffix(".new")
     shutil.rmtree(draft, ignore_errors=True)
     for page in PAGES:
         shutil.copytree(WORKSPACE / page / "dist", draft / page)
     draft.rename(built)
-    return built
 
 
-def install(current: Step | None = None) -> None:
+def _install(current: Step | None = None) -> None:
     """Installs the locked npm packages, unless they are."""
     lock = (WORKSPACE / "package-lock.json").read_bytes()
     installed = WORKSPACE / "node_modules/.onair-lock"
@@ -54,18 +82,6 @@ def install(current: Step | None = None) -> None:
         return
     _run(current, "installing the npm packages of the pages", "web-install", INSTALL)
     installed.write_bytes(lock)
-
-
-def check() -> None:
-    """Checks the types of the pages."""
-    install()
-    _run(None, "checking the types of the pages", "web-check", ["npm", "run", "check", "--prefix", WORKSPACE])
-
-
-def test() -> None:
-    """Runs the pages' unit tests."""
-    install()
-    _run(None, "testing the pages", "web-test", ["npm", "test", "--prefix", WORKSPACE])
 
 
 def _run(current: Step | None, doing: str, log_name: str, command: commands.Command) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from onair_dev import exclusive
 from onair_dev.cluster import images
 from onair_dev.tools import web
 
@@ -35,6 +37,26 @@ def test_a_changed_or_renamed_source_is_built_anew(workspace: Path) -> None:
     (workspace / "page/src/main.ts").rename(workspace / "page/src/other.ts")
     tags.add(web.tag())
     assert len(tags) == 3
+
+
+def test_two_that_need_the_pages_build_them_once(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+
+    def run(_: object, doing: str, *__: object) -> None:
+        ran.append(doing)
+        (workspace / "node_modules").mkdir(exist_ok=True)
+        for page in web.PAGES:
+            (workspace / page / "dist").mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr(web, "_run", run)
+    monkeypatch.setattr(web, "CACHE", workspace.parent / "cache")
+    monkeypatch.setattr(exclusive, "CACHE", workspace.parent / "cache")
+    (workspace / "package-lock.json").write_text("{}")
+    with ThreadPoolExecutor() as threads:
+        first, second = threads.map(lambda _: web.ensure(), range(2))
+    assert first == second
+    assert [page.name for page in first.iterdir()] == list(web.PAGES)
+    assert len(ran) == 2, "installed and built once"
 
 
 def test_the_encoder_image_is_built_anew_with_the_pages() -> None:
