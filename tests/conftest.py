@@ -8,7 +8,14 @@ from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.support.side_by_side import FilesSideBySide, file_of, is_worker, its_share_of_the_machine, part_of
+from tests.support.side_by_side import (
+    FilesSideBySide,
+    file_of,
+    is_worker,
+    its_share_of_the_machine,
+    part_of,
+    runs_alone,
+)
 from tests.support.started_programs import StartedPrograms
 from xdist.workermanage import WorkerController
 
@@ -39,8 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What needs least comes first; within a part the order stays."""
-    items.sort(key=lambda item: PARTS.index(part_of(file_of(item.nodeid))))
+    """What needs least comes first, and what runs alone last; the order of the others stays."""
+    items.sort(key=lambda item: _place(file_of(item.nodeid)))
     count(config, (item.nodeid for item in items))
 
 
@@ -54,6 +61,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesSide
 def pytest_xdist_node_collection_finished(node: WorkerController, ids: list[str]) -> None:
     """Counts the tests of each part where workers collect them."""
     count(node.config, ids)
+
+
+def _place(file: str) -> tuple[int, bool]:
+    return PARTS.index(part_of(file)), runs_alone(file)
 
 
 def count(config: pytest.Config, nodeids: Iterable[str]) -> None:

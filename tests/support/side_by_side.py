@@ -13,8 +13,8 @@ import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 ROOT = Path(__file__).parents[2]
-SIDE_BY_SIDE = ("unit", "integration")
-"""The other parts have the machine to themselves."""
+ALONE = ("tests/soak/", "tests/e2e/", "tests/bench/", "tests/integration/encoder/pod/")
+"""Whole encoders in real time: these have the machine to themselves."""
 
 
 @functools.cache
@@ -23,6 +23,10 @@ def part_of(file: str) -> str:
     top = file.removeprefix("tests/").split("/", 1)[0]
     media = top == "integration" and "pytest.mark.media" in (ROOT / file).read_text()
     return "integration with media" if media else top
+
+
+def runs_alone(file: str) -> bool:
+    return file.startswith(ALONE)
 
 
 def file_of(nodeid: str) -> str:
@@ -34,7 +38,7 @@ class FilesSideBySide(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = file_of(nodeid)
-        return file if part_of(file) in SIDE_BY_SIDE else "alone"
+        return "alone" if runs_alone(file) else file
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -49,6 +53,6 @@ def its_share_of_the_machine(item: pytest.Item) -> Iterator[None]:
         return
     run: str = item.config.workerinput["testrunuid"]  # type: ignore[attr-defined]
     with Path(tempfile.gettempdir(), f"onair-tests-{run}.lock").open("w") as lock:
-        together = part_of(file_of(item.nodeid)) in SIDE_BY_SIDE
-        fcntl.flock(lock, fcntl.LOCK_SH if together else fcntl.LOCK_EX)
+        alone = runs_alone(file_of(item.nodeid))
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield

@@ -90,11 +90,12 @@ async def browser_page(
 
 def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
     """Chromium on this machine or in the encoder's image; and the name of its container."""
+    name = f"onair-test-viewer-{uuid.uuid4().hex[:8]}"
     flags = [
         *("--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--mute-audio"),
         *("--autoplay-policy=no-user-gesture-required", "--disable-background-networking"),
         *("--disable-renderer-backgrounding", "--disable-background-timer-throttling"),
-        *("--disable-dev-shm-usage", "--user-data-dir=/tmp/viewer", *more, url),
+        *("--disable-dev-shm-usage", f"--user-data-dir=/tmp/{name}", *more, url),
     ]
     if found := shutil.which("chromium"):
         return [found, *flags], None
@@ -102,6 +103,5 @@ def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
     images = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
     if not images:
         pytest.fail("there is no chromium: install it, or run `make images`", pytrace=False)
-    name = f"onair-test-viewer-{uuid.uuid4().hex[:8]}"
     run = ["docker", "run", "--rm", "--name", name, "--network", "host", "--user", "1000"]
     return [*run, "-e", "HOME=/tmp", "--entrypoint", "chromium", images[0], *flags], name
