@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Callable
 
 from livekit import rtc
@@ -49,15 +50,27 @@ class Member:
 
 
 @contextlib.asynccontextmanager
-async def member(url: str, token: str) -> AsyncIterator[Member]:
+async def member(url: str, token: str, patience_s: float = 0.0) -> AsyncIterator[Member]:
     """Joins for as long as the context lasts.
+
+    Args:
+        patience_s: for how long a refusal is no reason to give up, as a server that has just started
+            may know of a room and yet admit nobody.
 
     Raises:
         rtc.ConnectError: the room is not to be joined with this token.
     """
     joined = Member()
     joined.room.on("disconnected", lambda *_: joined.gone.set())
-    await joined.room.connect(url, token)
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            await joined.room.connect(url, token)
+            break
+        except rtc.ConnectError:
+            if time.monotonic() >= deadline:
+                raise
+            await asyncio.sleep(0.1)
     try:
         yield joined
     finally:

@@ -138,7 +138,7 @@ async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
                 own.stop()
                 own.start()
                 await until(lambda: has_room(own, stage.room), "the operator has made the room anew")
-                async with stage.joined() as anna:
+                async with stage.joined(patience_s=10) as anna:
                     await seen(anna)
                     stage.pod.kill(stage.pod.gateway)
                     await gone(anna)
