@@ -20,6 +20,8 @@ from tests.support.delivery.browser_page import Viewer, browser_page
 from tests.support.delivery.npm_script import npm_script
 from tests.support.delivery.server_program import server_program
 
+from onair_crds.shapes import JsonObject
+
 KEY, SECRET = "test", "a secret of the test's own server"
 CLIENT, CLIENT_SHA256 = "2.23.0", "fb646f2260d84f91238d0a2dc10726c456631d6a26c7cafc43cfee5959b4d31d"
 PAGE = Path(__file__).with_name("room_viewer.html")
@@ -112,9 +114,9 @@ class LiveKitServer:
             {"iss": KEY, "sub": identity, "exp": int(time.time()) + 600 - age_s, "video": grant}, secret
         )
 
-    def call(self, method: str, **body: Any) -> None:
-        """An operation of the server's RoomService."""
-        rights = {"roomAdmin": True, "roomCreate": True}
+    def call(self, method: str, **body: Any) -> JsonObject:
+        """The response of an operation of the server's RoomService."""
+        rights = {"roomAdmin": True, "roomCreate": True, "roomList": True}
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/twirp/livekit.RoomService/{method}",
             json.dumps(body).encode(),
@@ -124,7 +126,8 @@ class LiveKitServer:
             },
         )
         with urllib.request.urlopen(request) as response:
-            assert response.status == 200
+            result: JsonObject = json.load(response)
+            return result
 
 
 def client_script() -> str:

@@ -46,9 +46,8 @@ class Stage:
     def camera(self) -> Encoder:
         return Encoder(f"{self.pod.rtmp}/{self.key}")
 
-    def joined(self, identity: str = "anna", patience_s: float = 0.0) -> AbstractAsyncContextManager[Member]:
-        token = self.server.token(self.room, identity, canSubscribe=True)
-        return member(self.server.url, token, patience_s)
+    def joined(self, identity: str = "anna") -> AbstractAsyncContextManager[Member]:
+        return member(self.server.url, self.server.token(self.room, identity, canSubscribe=True))
 
     def previews(self) -> float:
         return self.pod.metric("onair_ingest_previews_wanted")

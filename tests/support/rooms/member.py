@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Callable
 
 from livekit import rtc
@@ -50,27 +49,15 @@ class Member:
 
 
 @contextlib.asynccontextmanager
-async def member(url: str, token: str, patience_s: float = 0.0) -> AsyncIterator[Member]:
+async def member(url: str, token: str) -> AsyncIterator[Member]:
     """Joins for as long as the context lasts.
-
-    Args:
-        patience_s: for how long a refusal is no reason to give up, as a server that has just started
-            may know of a room and yet admit nobody.
 
     Raises:
         rtc.ConnectError: the room is not to be joined with this token.
     """
     joined = Member()
     joined.room.on("disconnected", lambda *_: joined.gone.set())
-    deadline = time.monotonic() + patience_s
-    while True:
-        try:
-            await joined.room.connect(url, token)
-            break
-        except rtc.ConnectError:
-            if time.monotonic() >= deadline:
-                raise
-            await asyncio.sleep(0.1)
+    await joined.room.connect(url, token)
     try:
         yield joined
     finally:
