@@ -1,4 +1,4 @@
-"""The secret that tokens of ingest gateways are made with: one Secret, of whichever operator comes first."""
+"""The secret that tokens of ingest gateways are made with: in a Secret of the operator's own."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from onair_crds.contract.ingest_gateway import (
     SECRET_SETTLE_S,
     usable_secret,
 )
-from onair_crds.contract.labels import PART_OF_LABEL, PRODUCT
-from onair_crds.kube.apis import SECRETS
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
-from onair_crds.shapes import Document
+from onair_operator.cluster.own_secret import own_secret
 
 log = structlog.get_logger()
 
@@ -29,28 +27,17 @@ INTERVAL_S = 10.0
 
 
 async def ingest_secret(client: KubeClient, namespace: str) -> bytes:
-    """The secret that is there, or a new one; creation decides between operators that start together.
+    """The secret that is there, or a new one.
 
     Raises:
         ApiError: the API server did not respond, or refuses.
     """
-    try:
-        return _of(await client.get(SECRETS, namespace, INGEST_SECRET))
-    except ApiError as error:
-        if not error.not_found:
-            raise
-    document: Document = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": INGEST_SECRET, "labels": {PART_OF_LABEL: PRODUCT}},
-        "stringData": {INGEST_SECRET_KEY: secrets.token_hex(SECRET_BYTES)},
-    }
-    try:
-        return _of(await client.create(SECRETS, namespace, document))
-    except ApiError as error:
-        if not error.already_exists:
-            raise
-    return _of(await client.get(SECRETS, namespace, INGEST_SECRET))
+    secret = await own_secret(client, namespace, INGEST_SECRET, _new)
+    return base64.b64decode(secret["data"][INGEST_SECRET_KEY])
+
+
+def _new() -> dict[str, str]:
+    return {INGEST_SECRET_KEY: secrets.token_hex(SECRET_BYTES)}
 
 
 async def follow_ingest_secret(
@@ -73,7 +60,3 @@ async def follow_ingest_secret(
             await asyncio.sleep(SECRET_SETTLE_S)
             known = value
             replaced(value)
-
-
-def _of(secret: Document) -> bytes:
-    return base64.b64decode(secret["data"][INGEST_SECRET_KEY])

@@ -23,10 +23,10 @@ from onair_crds.contract.pod import (
     SERVER_NAME,
     SNAPSHOT_KEY,
 )
+from onair_operator.encoder.pem import PEM, private_pem, public_pem
 
 CERTIFICATE_LIFE = dt.timedelta(days=30)
 TOKEN_LIFE = dt.timedelta(seconds=60)
-_PEM = serialization.Encoding.PEM
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,10 @@ class OperatorKey:
         return cls(key)
 
     def private_pem(self) -> str:
-        return self.private.private_bytes(
-            _PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ).decode()
+        return private_pem(self.private)
 
     def public_pem(self) -> str:
-        return (
-            self.private.public_key()
-            .public_bytes(_PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-            .decode()
-        )
+        return public_pem(self.private)
 
     def token(self, pod: str, now: dt.datetime, scope: str = PROGRAM_SCOPE) -> str:
         """A token for requests to one pod, valid for a minute before and after now.
@@ -96,10 +90,8 @@ def pod_identity(key: OperatorKey, now: dt.datetime) -> dict[str, str]:
         .sign(private, hashes.SHA256())
     )
     return {
-        CERTIFICATE: certificate.public_bytes(_PEM).decode(),
-        PRIVATE_KEY: private.private_bytes(
-            _PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ).decode(),
+        CERTIFICATE: certificate.public_bytes(PEM).decode(),
+        PRIVATE_KEY: private_pem(private),
         OPERATOR_KEY: key.public_pem(),
         SNAPSHOT_KEY: secrets.token_urlsafe(32),
     }

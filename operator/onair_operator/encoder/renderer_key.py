@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from onair_crds.contract.json_web_keys import ALGORITHM, KEY_BITS, json_web_key
 from onair_crds.shapes import Claims
+from onair_operator.encoder.pem import private_pem, public_pem
 
-_PEM = serialization.Encoding.PEM
 MAX_KEPT = 10_000
 
 
@@ -35,16 +35,10 @@ class RendererKey:
         return cls(key)
 
     def private_pem(self) -> str:
-        return self.private.private_bytes(
-            _PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        ).decode()
+        return private_pem(self.private)
 
     def public_pem(self) -> str:
-        return (
-            self.private.public_key()
-            .public_bytes(_PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-            .decode()
-        )
+        return public_pem(self.private)
 
     def token(self, claims: Claims) -> str:
         """The token of these claims: the same for the same ones, as the signature has nothing random."""

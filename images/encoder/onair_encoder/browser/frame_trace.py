@@ -27,6 +27,14 @@ class FrameTrace:
         self._records: list[Message] = []
         self._complete = asyncio.Event()
 
+    async def _start(self) -> None:
+        """Starts one; ends one that was left behind, as the browser took too long for a call."""
+        try:
+            await self._call("Tracing.start", _CONFIG)
+        except CdpError:
+            await self._call("Tracing.end", {})
+            raise
+
     def event(self, method: str, params: Message) -> None:
         if method == "Tracing.dataCollected":
             self._records += params.get("value", [])
@@ -45,7 +53,7 @@ class FrameTrace:
         self._complete.clear()
         try:
             with contextlib.suppress(CdpError):
-                await self._call("Tracing.start", _CONFIG)
+                await self._start()
                 try:
                     await asyncio.sleep(LENGTH_S)
                 finally:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.browser.cdp import CdpClosed, CdpError
+from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_error import PageError
 from onair_encoder.paths import X_SOCKET
@@ -156,6 +156,8 @@ class PageKeeper:
                 continue
             try:
                 delays_ms = await chromium.paint_delays_ms()
+            except CdpTimeout:  # it may be busy, and is judged by `check`
+                delays_ms = []
             except CdpClosed:
                 return
             if delays_ms and self.loaded == measured:

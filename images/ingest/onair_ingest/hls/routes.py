@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
+from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX, PLAYLIST_TYPE, SEGMENT_TYPE
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.hls.windows import TooManyWindows, Windows
+from onair_ingest.readers.access import authorized_stream
 from onair_ingest.readers.readers import NoStream
 
 FIRST_SEGMENT_S = 12.0
@@ -25,20 +26,8 @@ class HlsRoutes:
         app.router.add_get(f"{path}/{HLS_PLAYLIST}", self._playlist)
         app.router.add_get(f"{path}/{{segment}}", self._segment)
 
-    def _authorized(self, request: web.Request) -> str:
-        """The stream that the request may read.
-
-        Raises:
-            web.HTTPUnauthorized: it shows no token, or that of another stream.
-        """
-        stream = request.match_info["stream"]
-        shown = request.headers.get("Authorization", "")
-        if not self._secret.shown_by(shown, lambda secret: reader_token(secret, stream)):
-            raise web.HTTPUnauthorized(text="the token of this stream is required")
-        return stream
-
     async def _playlist(self, request: web.Request) -> web.Response:
-        stream = self._authorized(request)
+        stream = authorized_stream(request, self._secret)
         try:
             window = self._windows.play(stream)
         except NoStream:
@@ -50,7 +39,7 @@ class HlsRoutes:
         return web.Response(text=window.playlist(), content_type=PLAYLIST_TYPE)
 
     async def _segment(self, request: web.Request) -> web.StreamResponse:
-        window = self._windows.get(self._authorized(request))
+        window = self._windows.get(authorized_stream(request, self._secret))
         data = window.segment(request.match_info["segment"]) if window else None
         if data is None:
             raise web.HTTPNotFound(text="there is no such segment any more")

@@ -8,8 +8,9 @@ from socket import SO_SNDBUF, SOL_SOCKET
 from aiohttp import web
 
 from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, STILL_SUFFIX
-from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
+from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.runtime.rotated_secret import RotatedSecret
+from onair_ingest.readers.access import authorized_stream
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers
@@ -31,20 +32,8 @@ class ReaderRoutes:
         app.router.add_get(f"{STREAMS_PATH}/{{stream}}{STILL_SUFFIX}", self._still)
         app.router.add_get(f"{STREAMS_PATH}/{{stream}}{ACCESS_UNITS_SUFFIX}", self._access_units)
 
-    def _authorized(self, request: web.Request) -> str:
-        """The stream that the request may read.
-
-        Raises:
-            web.HTTPUnauthorized: it shows no token, or that of another stream.
-        """
-        stream = request.match_info["stream"]
-        shown = request.headers.get("Authorization", "")
-        if not self._secret.shown_by(shown, lambda secret: reader_token(secret, stream)):
-            raise web.HTTPUnauthorized(text="the token of this stream is required")
-        return stream
-
     async def _access_units(self, request: web.Request) -> web.StreamResponse:
-        stream = self._authorized(request)
+        stream = authorized_stream(request, self._secret)
         try:
             async with self._readers.subscription(stream) as subscription:
                 if request.transport:
@@ -61,7 +50,7 @@ class ReaderRoutes:
             raise web.HTTPNotFound(text="no such stream is published here") from None
 
     async def _still(self, request: web.Request) -> web.Response:
-        stream = self._authorized(request)
+        stream = authorized_stream(request, self._secret)
         try:
             jpeg = await self._stills.jpeg(stream)
         except NoStream:

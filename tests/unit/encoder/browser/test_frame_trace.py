@@ -104,3 +104,25 @@ async def test_a_browser_that_cannot_trace_or_never_completes_says_nothing(
     assert await FrameTrace(refuse).paint_delays_ms() == []
     async with asyncio.timeout(5):
         assert await FrameTrace(accept).paint_delays_ms() == []
+
+
+async def test_a_trace_that_was_left_behind_is_ended_and_the_next_one_measures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(frame_trace, "LENGTH_S", 0.0)
+    running = True
+
+    async def call(method: str, _: Message) -> Message:
+        nonlocal running
+        if method == "Tracing.start" and running:
+            raise CdpError("already started")
+        running = method == "Tracing.start"
+        if not running:
+            records = [each for number in range(10) for each in _frame(number, 19)]
+            trace.event("Tracing.dataCollected", {"value": records})
+            trace.event("Tracing.tracingComplete", {})
+        return {}
+
+    trace = FrameTrace(call)
+    assert await trace.paint_delays_ms() == []
+    assert await trace.paint_delays_ms() == [19.0] * 10
