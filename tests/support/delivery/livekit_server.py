@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import jwt
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 from tests.support.control_plane import free_port
 from tests.support.delivery.browser_page import Viewer, browser_page
 from tests.support.delivery.npm_script import npm_script
@@ -38,6 +39,7 @@ class LiveKitServer:
         """
         self._media_host = media_host
         self.port, self.tcp_port, self.udp_port = free_port(), free_port(), free_port()
+        self._metrics_port = free_port()
         self._config, self._log = folder / "livekit.yaml", folder / "livekit.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._more: dict[str, Any] = {}
@@ -52,6 +54,7 @@ class LiveKitServer:
         return {
             "port": self.port,
             "bind_addresses": ["127.0.0.1"],
+            "prometheus": {"port": self._metrics_port},
             "rtc": {
                 "tcp_port": self.tcp_port,
                 "udp_port": self.udp_port,
@@ -107,6 +110,13 @@ class LiveKitServer:
     def freeze(self, frozen: bool) -> None:
         assert self._process
         self._process.send_signal(signal.SIGSTOP if frozen else signal.SIGCONT)
+
+    @property
+    def participants(self) -> int:
+        """Those whose media this server handles, without those of other servers over the same Redis."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._metrics_port}/metrics") as response:
+            metrics = text_string_to_metric_families(response.read().decode())
+        return int(next(m.samples[0].value for m in metrics if m.name == "livekit_participant_total"))
 
     def token(self, room: str, identity: str, secret: str = SECRET, age_s: int = 0, **rights: bool) -> str:
         grant = {"room": room, "roomJoin": True, **rights}

@@ -52,6 +52,8 @@ async def test_tcp_that_misbehaves(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         await watched.connected("healthy", *names)
         await watched.reports("nowhere", "nowhere.invalid: name not found")
         await watched.reports("refused", f"connection refused by 127.0.0.1:{nobody}")
+        # That a server acknowledges as it goes is known after three times, each after a quarter of a second
+        await far_end.received_more("open/silent", 300_000)
         await net.poison("late", "latency", latency=300, jitter=100)
         await net.poison("slow", "bandwidth", rate=40)
         await net.poison("silent", "timeout", timeout=0)
