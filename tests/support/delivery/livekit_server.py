@@ -112,11 +112,11 @@ class LiveKitServer:
         self._process.send_signal(signal.SIGSTOP if frozen else signal.SIGCONT)
 
     @property
-    def participants(self) -> int:
-        """Those whose media this server handles, without those of other servers over the same Redis."""
+    def rooms(self) -> int:
+        """Rooms on this server, without those of other servers over the same Redis."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self._metrics_port}/metrics") as response:
             metrics = text_string_to_metric_families(response.read().decode())
-        return int(next(m.samples[0].value for m in metrics if m.name == "livekit_participant_total"))
+        return int(next(m.samples[0].value for m in metrics if m.name == "livekit_room_total"))
 
     def token(self, room: str, identity: str, secret: str = SECRET, age_s: int = 0, **rights: bool) -> str:
         grant = {"room": room, "roomJoin": True, **rights}
