@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import newest_image
+from tests.support.docker import own_image
 from tests.support.media.av_start import av_offsets_of_a_start
 from tests.support.pages import probe_page
 
@@ -17,7 +17,7 @@ STARTS = 20
 
 @pytest.mark.parametrize(("width", "height"), [(640, 360), (1280, 720)])
 def test_av_offset_of_starts(report: Callable[..., float], tmp_path: Path, width: int, height: int) -> None:
-    with probe_page() as page, RtmpContainer(newest_image("mediamtx")) as far_end:
+    with probe_page() as page, RtmpContainer(own_image("mediamtx")) as far_end:
         offsets = [
             next(av_offsets_of_a_start(tmp_path / f"{number}", page, far_end, width, height))
             for number in range(STARTS)

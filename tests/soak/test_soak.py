@@ -18,7 +18,7 @@ import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.toxiproxy import Toxiproxy
-from tests.support.docker import host_address, newest_image
+from tests.support.docker import host_address, own_image
 from tests.support.pages import probe_page
 from tests.support.pod_pair import PodPair, programme
 from tests.support.soak.bounds import FLAP_S, SHORT_S, Sample, assert_in_sync, assert_steady
@@ -54,7 +54,7 @@ async def flapping(proxy: Toxiproxy, name: str) -> AsyncIterator[None]:
 
 async def test_nothing_drifts_and_nothing_grows(tmp_path: Path) -> None:
     host = host_address()
-    with probe_page() as page, RtmpContainer(newest_image("mediamtx")) as far_end, PodPair(tmp_path) as pair:
+    with probe_page() as page, RtmpContainer(own_image("mediamtx")) as far_end, PodPair(tmp_path) as pair:
         async with StorageServer(tmp_path / "storage", host) as storage, Toxiproxy() as proxy:
             storage.bucket()
             port = await proxy.link("flapping", 1935, host, far_end.address)

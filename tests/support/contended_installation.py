@@ -16,7 +16,7 @@ import httpx
 from tests.support.control_plane import HOST, ControlPlane, free_port
 from tests.support.controllers import Controller
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import newest_image
+from tests.support.docker import own_image
 from tests.support.facade import Cluster, wait_for
 from tests.support.installation import new_cluster
 from tests.support.kubelet import Kubelets, RunningPod
@@ -210,7 +210,7 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
     folder = Path(tempfile.mkdtemp(prefix="onair-contended-"))
     with ExitStack() as stack:
         cluster = new_cluster(stack.enter_context(control_plane.client()))
-        server = stack.enter_context(RtmpContainer(newest_image("mediamtx")))
+        server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
         page = stack.enter_context(probe_page())
         kubelets = stack.enter_context(Kubelets(cluster.admin, cluster.shows))
         names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}

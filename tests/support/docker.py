@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import json
 import subprocess
@@ -9,6 +10,8 @@ import subprocess
 import pytest
 
 from onair_crds.shapes import JsonObject
+from onair_dev.cluster import images
+from onair_dev.cluster.base_images import has_image
 
 
 def docker(*arguments: str) -> str:
@@ -40,9 +43,10 @@ def gateway_of(network: JsonObject) -> str:
     return str(next(ipaddress.ip_network(ipam["Subnet"]).hosts()))
 
 
-def newest_image(name: str) -> str:
-    """The image of ours that was built last."""
-    found = docker("image", "ls", f"onair/{name}", "--format", "{{.Repository}}:{{.Tag}}").split()
-    if not found:
-        pytest.fail(f"onair/{name} is not built: run `make images`", pytrace=False)
-    return found[0]
+@functools.cache
+def own_image(name: str) -> str:
+    """The image of ours that is built of this checkout's files, and no other's."""
+    wanted = images.image(name).reference
+    if not has_image(wanted):
+        pytest.fail(f"{wanted} is not built: run `make images`", pytrace=False)
+    return wanted

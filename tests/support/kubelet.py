@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 import httpx
-from tests.support.docker import address_of, docker, newest_image, remove
+from tests.support.docker import address_of, docker, own_image, remove
 
 from onair_crds.contract.labels import PROJECT_LABEL
 from onair_crds.contract.pod import CONTROL_PORT
@@ -34,7 +34,7 @@ class Kubelets:
 
     def __init__(self, admin: httpx.Client, namespace: str) -> None:
         self._admin, self._namespace = admin, namespace
-        self._image = newest_image("encoder")
+        self._image = own_image("encoder")
         self._folder = Path(tempfile.mkdtemp(prefix="onair-kubelets-"))
         self._folder.chmod(0o755)
         self._ending = threading.Event()

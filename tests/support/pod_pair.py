@@ -15,7 +15,7 @@ from typing import Self
 
 import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import address_of, docker, newest_image, remove
+from tests.support.docker import address_of, docker, own_image, remove
 
 from onair_crds.contract.pod import COMPOSITOR_FOLDER, CONTROL_PORT, METRICS_PORT, SNAPSHOT_KEY
 from onair_crds.contract.program import (
@@ -57,7 +57,7 @@ class PodPair:
         Args:
             compositor: a folder in the place of the built-in page's.
         """
-        self.image, self.folder, self.size = newest_image("encoder"), folder, size
+        self.image, self.folder, self.size = own_image("encoder"), folder, size
         self._browser_limit = [f"--memory={browser_memory_mib}m"] if browser_memory_mib else []
         self._compositor = ["-v", f"{compositor}:{COMPOSITOR_FOLDER}:ro"] if compositor else []
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"

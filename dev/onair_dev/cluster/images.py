@@ -22,7 +22,7 @@ from onair_dev.tools import servers, web
 from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
-KEPT_TAGS = 3
+KEPT_TAGS = 6
 IGNORED = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 INPUTS = {
     "mediamtx": ["images/mediamtx"],

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import httpx
 from tests.support.delivery.rtmp_container import CONFIG, RtmpContainer
-from tests.support.docker import docker, newest_image, remove
+from tests.support.docker import docker, own_image, remove
 from tests.support.ingest.arrivals import Arrivals
 from tests.support.ingest.page_relay import PORT
 from tests.support.media import painted
@@ -60,7 +60,7 @@ class WatchedPage:
 
     def __init__(self, folder: Path, width: int = 640, height: int = 360) -> None:
         self.pair, self._size = PodPair(folder), (width, height)
-        self.server = RtmpContainer(newest_image("mediamtx"), WEBRTC)
+        self.server = RtmpContainer(own_image("mediamtx"), WEBRTC)
         self._relay = ""
         self._pushes: list[subprocess.Popen[bytes]] = []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import newest_image
+from tests.support.docker import own_image
 from tests.support.pages import probe_page
 from tests.support.pod_pair import PodPair
 
@@ -21,7 +21,7 @@ def page() -> Iterator[str]:
 
 @pytest.fixture(scope="package")
 def far_end() -> Iterator[RtmpContainer]:
-    with RtmpContainer(newest_image("mediamtx")) as server:
+    with RtmpContainer(own_image("mediamtx")) as server:
         yield server
 
 
