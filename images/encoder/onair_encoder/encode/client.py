@@ -14,7 +14,7 @@ from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5
-AUDIO_LATE_MS = 5
+AUDIO_LATE_MS = 9
 """Compared with what is painted with it, in every start; measured by flashes and clicks."""
 HOPELESS_FAILURES = 6
 """In a row: then another pod, on another node, is more likely to encode."""

@@ -7,8 +7,8 @@ from onair_encoder.encode.codecs import codec_options, encoded_rate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
 from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
 
-SYNC = "aresample=async=960:min_comp=0.01"
-"""Corrects audio that is off its timestamps by more than 10 ms, by 2 % at most.
+SYNC = "aresample=async=960:min_comp=0.003"
+"""Corrects audio that is off its timestamps by more than 3 ms, by 2 % at most.
 
 While a browser starts the first timestamps of the audio are off by up to 100 ms,
 and with `async=1` samples would be counted from there for ever.

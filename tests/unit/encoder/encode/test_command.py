@@ -43,5 +43,5 @@ def test_audio_and_video_stay_in_sync() -> None:
     screen, sound = command.index("x11grab"), command.index("pulse")
     between = command[screen:sound]
     assert between[between.index("-isync") + 1] == "0"
-    assert "min_comp=0.01" in command[command.index("-af") + 1]
+    assert "min_comp=0.003" in command[command.index("-af") + 1]
     assert command[command.index("-frame_drop_threshold") + 1] == "0.3"
