@@ -58,6 +58,7 @@ OBSTACLES = {
     "BroadcastIdUsed",
     "Slate",
     "NoLayout",
+    "InvalidLayout",
 }
 """Reasons of the Ready condition that are an Event, too."""
 

@@ -14,6 +14,7 @@ from onair_operator.specs.ready import Verdict, with_condition
 
 LAYER_FAILED = "LayerFailed"
 NO_LAYOUT = "NoLayout"
+INVALID_LAYOUT = "InvalidLayout"
 TOLD = 5
 """Layers that a sentence names."""
 
@@ -21,7 +22,7 @@ TOLD = 5
 def no_layout(
     composition: Composition | None, default: str | None, scene: ObservedScene, settings: OperatorSettings
 ) -> Verdict | None:
-    """Whether nothing is drawn, as there is no layout for the built-in page to draw."""
+    """Whether nothing is drawn, as there is no layout that the built-in page could draw."""
     if not is_scene(composition) or page_url(composition, settings) != COMPOSITOR_URL:
         return None
     chosen = selected(composition, default)
@@ -34,6 +35,10 @@ def no_layout(
         )
     if chosen not in scene.names:
         return Verdict(False, NO_LAYOUT, f"nothing is drawn: the project has no layout {chosen}")
+    if scene.broken is not None:
+        return Verdict(
+            False, INVALID_LAYOUT, f"nothing is drawn: layout {chosen} breaks a rule: {scene.broken}"
+        )
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import structlog
+from pydantic import ValidationError
 
 from onair_crds.contract.scene import MAX_LAYOUTS, MAX_LAYOUTS_BYTES, ProgramLayout, program_layout
 from onair_crds.kube.store import Entry, Store
@@ -11,6 +12,7 @@ from onair_crds.resources.project import Project
 from onair_operator.cluster.layout_content import SIZE, content
 from onair_operator.cluster.watched_kinds import BY_PROJECT, LAYOUT
 from onair_operator.scene.observed import ObservedScene, is_scene, selected
+from onair_operator.specs.broken_rules import broken_rules
 
 log = structlog.get_logger()
 
@@ -24,9 +26,13 @@ def observe(store: Store, project: Project) -> ObservedScene:
     scenes = [each for each in entries if _is_scene(each)]
     newest = max(scenes, key=lambda each: each.created).name if scenes else None
     layouts: tuple[ProgramLayout, ...] = ()
+    broken: str | None = None
     if broadcast and broadcast.phase.active:
-        layouts = carried(entries, selected(composition, broadcast.layout), project)
-    return ObservedScene(layouts, newest, frozenset(each.name for each in entries))
+        chosen = selected(composition, broadcast.layout)
+        layouts = carried(entries, chosen, project)
+        made = [_made(each, project) for each in entries if each.name == chosen]
+        broken = next((each for each in made if isinstance(each, str)), None)
+    return ObservedScene(layouts, newest, frozenset(each.name for each in entries), broken)
 
 
 def carried(entries: list[Entry], chosen: str | None, project: Project) -> tuple[ProgramLayout, ...]:
@@ -55,14 +61,23 @@ def _is_scene(entry: Entry) -> bool:
 
 def _layout(entry: Entry, project: Project) -> ProgramLayout | None:
     """None for one that breaks a rule, so that the show goes on without it."""
+    made = _made(entry, project)
+    return made if isinstance(made, ProgramLayout) else None
+
+
+def _made(entry: Entry, project: Project) -> ProgramLayout | str:
+    """The layout as a programme carries it, or which rules it breaks."""
     video = project.spec.rendering.video
     key = (video.width, video.height)
     if key not in entry.records:
         try:
-            made = program_layout(entry.name, entry.version, content(entry), video.width, video.height)
+            entry.records[key] = program_layout(
+                entry.name, entry.version, content(entry), video.width, video.height
+            )
         except (ValueError, TypeError, KeyError) as error:
             log.warning("layout.invalid", layout=entry.name, error=type(error).__name__)
-            made = None
-        entry.records[key] = made
-    layout: ProgramLayout | None = entry.records[key]
-    return layout
+            entry.records[key] = (
+                broken_rules(error) if isinstance(error, ValidationError) else "it is not as a layout is"
+            )
+    made: ProgramLayout | str = entry.records[key]
+    return made

@@ -17,6 +17,8 @@ class ObservedScene:
     """The newest layout of type Scene."""
     names: frozenset[str] = frozenset()
     """All of the project's layouts."""
+    broken: str | None = None
+    """Which rules the layout that is to be drawn breaks, so that it cannot be; of a run alone."""
 
 
 def is_scene(composition: Composition | None) -> bool:

@@ -58,6 +58,15 @@ def test_a_show_that_draws_nothing_says_so(observed: ObservedProject, message: s
     assert status_of(observed).state == "NoLayout"
 
 
+def test_a_selected_layout_that_cannot_be_drawn_is_told_with_its_rule() -> None:
+    broken = dataclasses.replace(STAGE, broken="spec.layers[0].opacity: Input should be a valid number")
+    assert ready_of(show(broken)) == ("False", "InvalidLayout")
+    message = status_of(show(broken)).conditions[0].message
+    assert "layout stage breaks a rule: spec.layers[0].opacity: Input should be a valid number" in message
+    told = [each for each in plan(show(broken)) if isinstance(each, Event)]
+    assert "InvalidLayout" in [each.reason for each in told]
+
+
 @pytest.mark.parametrize(
     "observed",
     [

@@ -75,6 +75,13 @@ def test_an_invalid_layout_is_left_out(store: Store) -> None:
     add(store, "broken", 9, layers=[{"id": "a", "type": "square", "opacity": "much"}])
     add(store, "old")
     assert carried(store, show("broken")) == ["old"]
+    assert observe(store, show("old")).broken is None
+    assert observe(store, show("gone")).broken is None
+    broken = observe(store, show("broken")).broken
+    assert broken
+    assert "opacity: Input should be a valid number" in broken
+    add(store, "broken", 9)
+    assert observe(store, show("broken")).broken is None
 
 
 def test_more_than_there_is_room_for_is_left_out_but_never_the_selected_one(store: Store) -> None:

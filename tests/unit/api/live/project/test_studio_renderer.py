@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from onair_api.live.project.record import PROJECT_MESSAGE
 from onair_api.live.project.studio_renderer import (
     as_studio_sdk,
     with_renderer_url,
     without_derived_url,
 )
+from onair_api.wire.spec import updated_spec
 from onair_crds.resources.composition import Composition
+from onair_crds.resources.project import ProjectSpec
 from onair_crds.shapes import JsonObject
 
 BASE = "https://studio.example/renderer/"
@@ -103,3 +106,35 @@ def test_the_key_of_newer_clients_is_treated_alike(message: JsonObject, read: Js
 def test_two_pages_stay_two_pages() -> None:
     both = {"composition": {"studioSdk": {}, "studioRenderer": {}}}
     assert as_studio_sdk(both) == both
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ({"composition": {"studioRenderer": {"activeSceneId": "s"}}}, {"version": "3", "rendererUrl": BASE}),
+        ({"composition": {"studioRenderer": {}}}, {"version": "3", "rendererUrl": BASE}),
+        (
+            {"composition": {"studioRenderer": {"rendererUrl": "https://a.example/"}}},
+            {"version": "3", "rendererUrl": "https://a.example/"},
+        ),
+        (
+            {
+                "updateMask": "composition.studioRenderer.activeSceneId,metadata",
+                "composition": {"studioRenderer": {"activeSceneId": "s"}},
+            },
+            {"version": "3", "rendererUrl": BASE},
+        ),
+        (
+            {
+                "updateMask": "composition.studioRenderer",
+                "composition": {"studioRenderer": {"version": "4", "activeSceneId": "s"}},
+            },
+            {"version": "4"},
+        ),
+    ],
+)
+def test_an_update_keeps_what_it_does_not_name(sent: JsonObject, kept: JsonObject) -> None:
+    """Without a mask those fields are named that the body has; of a scene of the page's own there is none."""
+    stored = {"collectionId": "sunday", **studio(version="3", rendererUrl=BASE)}
+    spec = updated_spec(ProjectSpec, PROJECT_MESSAGE, stored, as_studio_sdk(sent), 1000)
+    assert spec["composition"] == {"studioSdk": kept}
