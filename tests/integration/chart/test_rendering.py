@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, helm, named, render, to_stable_text
 
+from onair_crds.resources.kinds import KINDS
+from onair_crds.schema.definitions import custom_resource_definition
 from onair_crds.shapes import Document
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -60,6 +62,13 @@ def test_every_crd_is_installed_and_kept_by_default() -> None:
     assert all(each["helm.sh/resource-policy"] == "keep" for each in kept.values())
     assert not any(annotations("--set", "crds.keep=false").values())
     assert not annotations("--set", "crds.enabled=false")
+
+
+def test_crds_are_installed_as_they_are_generated() -> None:
+    """Helm reads a bare `y` as true, which took the upper edge from every layer."""
+    rendered = {o["metadata"]["name"]: o["spec"] for o in render() if o["kind"] == "CustomResourceDefinition"}
+    definitions = [custom_resource_definition(kind) for kind in KINDS]
+    assert rendered == {each["metadata"]["name"]: each["spec"] for each in definitions}
 
 
 @pytest.mark.parametrize("case", CASES)
