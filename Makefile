@@ -29,7 +29,7 @@ help: ## Show this list
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z0-9-]+:.*## / { gsub(/\$$\$$/, "$$"); printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\nVariables\n'
-	@printf '  %-23s %s\n' 'ARGS=...' 'passed on to pytest and to the demo, e.g. ARGS="-k placement" or ARGS=--keep' \
+	@printf '  %-23s %s\n' 'ARGS=...' 'passed on to pytest and to the demo, e.g. ARGS="-k placement" or ARGS=--scene' \
 	  'ONAIR_CLUSTER' 'name of the cluster (onair)' \
 	  'ONAIR_API_PORT' 'port of the HTTP API on this machine (8080)' \
 	  'ONAIR_RTMP_PORT' 'port of the test receiver for RTMP (1935)' \

@@ -26,7 +26,9 @@ def main() -> None:
         commands.add_parser(name, help=f"build {what}, as far as missing")
     prepare = commands.add_parser("prepare", help="build the dependencies of a part of the tests")
     prepare.add_argument("part", choices=["demo", "test", "integration", "soak", "bench"])
-    commands.add_parser("demo").add_argument("--keep", action="store_true", help="leave the show on the air")
+    demo = commands.add_parser("demo")
+    demo.add_argument("--keep", action="store_true", help="leave the show on the air")
+    demo.add_argument("--scene", action="store_true", help="a scene of three layouts with a pushed camera")
     run = commands.add_parser("run", help="run a command with our programs and the cluster's variables")
     run.add_argument("--cluster", action="store_true", help="add the variables of the local cluster")
     run.add_argument("words", nargs=argparse.REMAINDER)
@@ -58,9 +60,9 @@ def perform(options: argparse.Namespace) -> None:
         case "prepare":
             build(options.part)
         case "demo":
-            from onair_dev.demo import demo
+            from onair_dev import demo, scene_demo
 
-            demo(keep=options.keep)
+            (scene_demo if options.scene else demo).demo(keep=options.keep)
         case "run":
             become(options.words, in_cluster=options.cluster)
         case "env":

@@ -75,7 +75,7 @@ def demo(*, keep: bool) -> None:
         if not keep:
             hello.delete()
             print("stopped  the show is off the air; make demo ARGS=--keep leaves it on")
-    print("next     kubectl get onair -n shows      docs/guide/first-show.md")
+    print("next     make demo ARGS=--scene      kubectl get onair -n shows      docs/guide/first-show.md")
     rtmp, srt = NODE_PORTS[30936], UDP_NODE_PORTS[30890]
     print(f"send     rtmp://localhost:{rtmp}/live or srt://localhost:{srt}      docs/guide/send.md")
 

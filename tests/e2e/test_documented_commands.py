@@ -1,4 +1,4 @@
-"""Every command of README and guide in the local cluster, in the order of the pages."""
+"""Every command of README and guides in the local cluster, in the order of the pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.cluster import LocalCluster
-from tests.support.documented_commands import GUIDE, README, run, script
+from tests.support.documented_commands import GUIDE, TESTED, run, script
 
 
 def is_not_for_this_cluster(command: str) -> bool:
@@ -14,7 +14,7 @@ def is_not_for_this_cluster(command: str) -> bool:
     return command.startswith(("make", "eval", "helm install"))
 
 
-@pytest.mark.parametrize("page", [README, GUIDE], ids=str)
+@pytest.mark.parametrize("page", TESTED, ids=str)
 def test_every_command_of_a_page_succeeds(page: Path, cluster: LocalCluster, tmp_path: Path) -> None:
     try:
         run(script(page, is_not_for_this_cluster), tmp_path, {}, timeout_s=300)

@@ -114,7 +114,9 @@ def test_a_show_runs_from_manifests_alone(
     no_facade: None, cluster: LocalCluster, receiver: Receiver, tmp_path: Path
 ) -> None:
     documents = [d for f in sorted(EXAMPLES.glob("*.yaml")) for d in yaml.safe_load_all(f.read_text()) if d]
-    show = next(d for d in documents if d["kind"] == "Project")
+    show = next(
+        d for d in documents if d["kind"] == "Project" and d["spec"]["broadcast"]["state"] == "Running"
+    )
     show["spec"]["rendering"]["video"].update(width=640, height=360)
     (tmp_path / "show.yaml").write_text(yaml.safe_dump_all(documents))
     secret = next(d for d in documents if d["kind"] == "Secret")

@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-README, GUIDE = Path("README.md"), Path("docs/guide/first-show.md")
+README, GUIDE, SCENE_GUIDE = (
+    Path(name) for name in ("README.md", "docs/guide/first-show.md", "docs/guide/scene.md")
+)
+TESTED = (README, GUIDE, SCENE_GUIDE)
+"""Pages of which tests run every command."""
 PAGES = [Path(name) for name in ("README.md", "CONTRIBUTING.md", "charts/onair/README.md")]
 PAGES += [file.relative_to(ROOT) for file in sorted(ROOT.glob("docs/**/*.md"))]
 _SHELL = re.compile(r"(make|kubectl|helm|curl|onair|eval|until)\b|[A-Z]+=|\w+\(\) \{")

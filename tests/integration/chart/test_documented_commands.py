@@ -1,4 +1,4 @@
-"""The commands of README and guide on a real API server, as far as they need no show on air.
+"""The commands of README and guides on a real API server, as far as they need no show on air.
 
 The test of the same name in `e2e` runs all of them.
 """
@@ -13,13 +13,16 @@ import httpx
 import pytest
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
-from tests.support.documented_commands import GUIDE, README, ROOT, blocks, commands, run, script
+from tests.support.documented_commands import GUIDE, README, ROOT, TESTED, blocks, commands, run, script
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import NAMESPACE, SHOWS, kubectl
 
-NEEDS_A_SHOW = re.compile(r"make|eval|kubectl wait|until|onair GET .*/snapshot|.*broadcastUpdated", re.DOTALL)
-"""What waits for a show, or shows one, and what asks for the local cluster."""
+NEEDS_A_SHOW = re.compile(
+    r"make|eval|kubectl wait|until|onair GET .*/snapshot|.*broadcastUpdated|(KEY|CAMERA)=|ffmpeg|kill",
+    re.DOTALL,
+)
+"""What waits for a show, or shows one, what sends to one, and what asks for the local cluster."""
 INSTALLS = re.compile(r"helm install")
 API_KEY = ("secret", "onair-demo-api-key", "-o", "go-template={{.data.apiKey | base64decode}}")
 
@@ -44,7 +47,7 @@ def shell(own_plane: ControlPlane, cluster: httpx.Client) -> Iterator[Mapping[st
         }
 
 
-@pytest.mark.parametrize("page", [README, GUIDE], ids=str)
+@pytest.mark.parametrize("page", TESTED, ids=str)
 def test_every_command_that_needs_no_show_on_air_succeeds(
     page: Path, shell: Mapping[str, str], tmp_path: Path
 ) -> None:

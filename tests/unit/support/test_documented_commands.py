@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.documented_commands import GUIDE, PAGES, README, ROOT, blocks, commands, run, script
+from tests.support.documented_commands import GUIDE, PAGES, ROOT, TESTED, blocks, commands, run, script
 
 TARGETS = set(re.findall(r"^([a-z][a-z0-9-]*)(?: [a-z-]+)*:", (ROOT / "Makefile").read_text(), re.MULTILINE))
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
@@ -50,9 +50,9 @@ def test_every_make_target_and_every_linked_file_exists(page: Path) -> None:
     assert not missing
 
 
-def test_other_pages_have_no_commands_but_those_of_readme_and_guide_and_of_make() -> None:
+def test_other_pages_have_no_commands_but_those_of_readme_and_guides_and_of_make() -> None:
     """Which tests run; whether a target of make exists is tested above."""
-    known = {command for page in (README, GUIDE) for block in blocks(page) for command in commands(block)}
+    known = {command for page in TESTED for block in blocks(page) for command in commands(block)}
     others = {
         command
         for page in PAGES
