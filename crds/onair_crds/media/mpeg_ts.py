@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import chain, cycle, islice
 
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
@@ -60,12 +61,16 @@ def _stream(type_: int, pid: int) -> bytes:
     return bytes((type_, 0xE0 | pid >> 8, pid & 0xFF, 0xF0, 0))
 
 
-_STREAMS = _stream(_H264, _VIDEO) + _stream(_ADTS, _AUDIO)
 _PAT_BODY = _section(b"\x00\xb0\x0d\x00\x01\xc1\x00\x00\x00\x01" + bytes((0xE0 | _PMT >> 8, _PMT & 0xFF)))
-_PMT_BODY = _section(
-    bytes((2, 0xB0, 13 + len(_STREAMS), 0, 1, 0xC1, 0, 0, 0xE0 | _VIDEO >> 8, _VIDEO & 0xFF, 0xF0, 0))
-    + _STREAMS
-)
+
+
+def _pmt_body(types: Collection[int]) -> bytes:
+    """What is in the programme; the clock goes with the video, or with what there is."""
+    known = {VIDEO: _stream(_H264, _VIDEO), AUDIO: _stream(_ADTS, _AUDIO)}
+    streams = b"".join(stream for type_, stream in known.items() if type_ in types)
+    clock = _VIDEO if VIDEO in types else _AUDIO
+    head = bytes((2, 0xB0, 13 + len(streams), 0, 1, 0xC1, 0, 0, 0xE0 | clock >> 8, clock & 0xFF, 0xF0, 0))
+    return _section(head + streams)
 
 
 class _Pid:
@@ -86,10 +91,11 @@ class _Pid:
 class TransportStream:
     """Takes packets of the programme, gives whole transport packets; its times never go back."""
 
-    def __init__(self, *, filler: bool = True) -> None:
+    def __init__(self, *, filler: bool = True, types: Collection[int] = (VIDEO, AUDIO)) -> None:
         """
         Args:
             filler: whether to keep what makes the bitrate constant and shows nothing.
+            types: of packets that come; without VIDEO, audio begins at once.
         """
         self._dropped_units = (DELIMITER,) if filler else (DELIMITER, FILLER)
         self._pat, self._pmt = _Pid(_PAT), _Pid(_PMT)
@@ -97,9 +103,15 @@ class TransportStream:
         self._parameters = b""
         self._adts: tuple[int, int, int] | None = None
         self._length_size = 4
-        self._began = False
+        self._pmt_body = _pmt_body(types)
+        self._audio_alone = self._began = VIDEO not in types
+        self._begins = False
         self._clock_ms = self._tables_ms = 0
         self._reference = -1
+
+    def begin(self) -> None:
+        """What comes next is decoded without what was before: tables and the clock go ahead of it."""
+        self._begins = True
 
     def pack(self, packet: Packet) -> bytes:
         """The bytes of one packet; none for what only configures, or comes before the first key frame."""
@@ -181,13 +193,18 @@ class TransportStream:
         stamps = _stamps(self._ticks(self._audio, fine))
         pes = b"\0\0\1\xc0" + (len(stamps) + size).to_bytes(2, "big") + stamps + header + packet.body[2:]
         out: list[bytes] = []
-        self._tables(out, packet, due=False)
-        if packet.timestamp_ms - self._clock_ms >= _CLOCK_EVERY_MS:
+        begins, self._begins = self._begins and self._audio_alone, False
+        self._tables(out, packet, due=begins)
+        clock = b""
+        if begins or packet.timestamp_ms - self._clock_ms >= _CLOCK_EVERY_MS:
             self._clock_ms = packet.timestamp_ms
+            clock = self._clock(fine, random_access=begins)
+        if clock and not self._audio_alone:
             # A packet without a payload does not advance the counter.
             head = self._video.clock_alone[self._video.next - 1 & 0xF]
-            out.append(head + _adaptation(_BODY, self._clock(fine)))
-        self._cells(out, self._audio, pes, b"")
+            out.append(head + _adaptation(_BODY, clock))
+            clock = b""
+        self._cells(out, self._audio, pes, clock)
         return b"".join(out)
 
     # -- transport --------------------------------------------------------------------------------
@@ -210,7 +227,7 @@ class TransportStream:
     def _tables(self, out: list[bytes], packet: Packet, *, due: bool) -> None:
         if due or packet.timestamp_ms - self._tables_ms >= _TABLES_EVERY_MS:
             self._tables_ms = packet.timestamp_ms
-            out += self._table(self._pat, _PAT_BODY), self._table(self._pmt, _PMT_BODY)
+            out += self._table(self._pat, _PAT_BODY), self._table(self._pmt, self._pmt_body)
 
     def _table(self, pid: _Pid, body: bytes) -> bytes:
         head = pid.first[pid.next]

@@ -1,12 +1,12 @@
-"""Cuts the programme into MPEG-TS segments at key frames."""
+"""Cuts the programme into MPEG-TS segments at key frames; audio that is alone, anywhere."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from onair_crds.media.flv import SCRIPT, VIDEO, Packet
+from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, Packet
 from onair_crds.media.mpeg_ts import TransportStream
 
 TOLERANCE_MS = 20
@@ -29,19 +29,26 @@ class Cut:
 
 
 class Segmenter:
-    """Begins with the first key frame."""
+    """Begins with the first key frame, or frame of audio where that is alone."""
 
     def __init__(
-        self, target_ms: int, clock: Callable[[], dt.datetime], most_bytes: int = MOST_BYTES
+        self,
+        target_ms: int,
+        clock: Callable[[], dt.datetime],
+        most_bytes: int = MOST_BYTES,
+        types: Collection[int] = (VIDEO, AUDIO),
     ) -> None:
         """
         Args:
             most_bytes: of a segment.
+            types: of packets that are taken.
         """
+        self._types = types
+        self._leading = VIDEO if VIDEO in types else AUDIO
         self._most_bytes = most_bytes
         self.target_ms = target_ms
         self._clock = clock
-        self._stream = TransportStream(filler=False)
+        self._stream = self._new_stream()
         self._configuration: dict[int, bytes] = {}
         self._script: Packet | None = None
         self._data = bytearray()
@@ -60,6 +67,8 @@ class Segmenter:
             self._script = packet
             self._stream.pack(packet)
             return None
+        if packet.type not in self._types:
+            return None
         if packet.header:
             known = self._configuration.get(packet.type)
             self._configuration[packet.type] = packet.body
@@ -69,7 +78,7 @@ class Segmenter:
                 self._stream.pack(packet)
             return None
         cut = None
-        if packet.keyframe:
+        if starts := packet.keyframe or self._leading == packet.type == AUDIO:
             if self._first_ms is None:
                 if self._begins_anew:
                     self._restart_stream()
@@ -81,7 +90,7 @@ class Segmenter:
                 self._begin(packet)
         if self._first_ms is None:
             return cut
-        if self._begins_anew and not packet.keyframe:
+        if self._begins_anew and not starts:
             return cut  # of neither the old nor the new
         if len(self._data) > self._most_bytes:
             cut = self._end(self._last_ms + NOMINAL_FRAME_MS)
@@ -90,11 +99,15 @@ class Segmenter:
         self._data += self._stream.pack(packet)
         self._packets += 1
         self._look_at_the_clock(packet)
-        if packet.type == VIDEO:
+        if packet.type == self._leading:
             self._last_ms = packet.timestamp_ms
         return cut
 
+    def _new_stream(self) -> TransportStream:
+        return TransportStream(filler=False, types=self._types)
+
     def _begin(self, packet: Packet) -> None:
+        self._stream.begin()
         self._first_ms = packet.timestamp_ms
         self._zero = None
 
@@ -103,7 +116,7 @@ class Segmenter:
         self._zero = zero if self._zero is None else min(self._zero, zero)
 
     def _restart_stream(self) -> None:
-        self._stream = TransportStream(filler=False)
+        self._stream = self._new_stream()
         if self._script:
             self._stream.pack(self._script)
         for type_, body in self._configuration.items():

@@ -78,7 +78,7 @@ async def _serve(
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
     previews = Previews(readers, streams.video, settings.previews.most)
-    windows = Windows(readers, lambda stream: streams.path(stream) is not None, settings.previews.most_hls)
+    windows = Windows(readers, streams.state, settings.previews.most_hls)
     REGISTRY.register(StreamMetrics(streams))
     REGISTRY.register(PreviewMetrics(previews, windows))
     REGISTRY.register(ReaderMetrics(readers))

@@ -9,29 +9,24 @@ import secrets
 import statistics
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-import aiohttp
 import numpy as np
 import pytest
-from aiohttp import web
 from livekit import rtc
-from tests.support.control_plane import free_port
 from tests.support.delivery.hls_player import playing
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.arrivals import Arrivals
 from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import until, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.media.painted import read_frame
 from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
-
-from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
-from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
 
 CLIP_S = 40.0
 WATCHED_S = 15.0
@@ -54,32 +49,6 @@ def stage(
         LiveKitServer(tmp_path_factory.mktemp("rooms")) as server,
     ):
         yield pod, server, facade
-
-
-@contextlib.asynccontextmanager
-async def relayed(pod: IngestPod, key: str) -> AsyncIterator[str]:
-    """The gateway's playlist without a token, as the facade passes it on."""
-    stream = stream_of_key(key)
-    gateway = f"http://127.0.0.1:{pod.port}{STREAMS_PATH}/{stream}{HLS_SUFFIX}"
-    headers = {"Authorization": f"Bearer {reader_token(pod.secret, stream)}"}
-    async with aiohttp.ClientSession(headers=headers) as session:
-
-        async def pass_on(request: web.Request) -> web.Response:
-            async with session.get(f"{gateway}/{request.match_info['name']}") as response:
-                body, kind = await response.read(), response.content_type
-                allowed = {"Access-Control-Allow-Origin": "*"}
-                return web.Response(body=body, status=response.status, content_type=kind, headers=allowed)
-
-        app = web.Application()
-        app.router.add_get("/{name}", pass_on)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        port = free_port()
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        try:
-            yield f"http://127.0.0.1:{port}/{HLS_PLAYLIST}"
-        finally:
-            await runner.cleanup()
 
 
 @contextlib.contextmanager

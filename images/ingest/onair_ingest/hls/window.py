@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import structlog
 
+from onair_crds.contract.ingest_gateway import StreamState
+from onair_crds.media.flv import AUDIO, VIDEO
 from onair_crds.media.playlist import Playlist, Segment
 from onair_crds.media.segmenter import Cut, Segmenter
 from onair_ingest.readers.feed import FeedEnded
@@ -24,6 +28,8 @@ WINDOW = 6
 MOST_SEGMENT_BYTES = 12 * 2**20
 KEPT_BEYOND = 2
 """Segments that the playlist has just lost are kept for players that have read it before."""
+StateOf = Callable[[str], StreamState | None]
+"""What is known of a stream that is published here."""
 NO_STREAM_S = 0.25
 LEAST_IDLE_S = 15.0
 IDLE_TARGETS = 3
@@ -33,9 +39,9 @@ IDLE_TARGETS = 3
 class Window:
     """Reads the stream from `run` until nobody has asked for so long that nobody plays it."""
 
-    def __init__(self, stream: str, readers: Readers) -> None:
+    def __init__(self, stream: str, readers: Readers, state_of: StateOf) -> None:
         self.stream = stream
-        self._readers = readers
+        self._readers, self._state_of = readers, state_of
         self._playlist = Playlist(TARGET_MS / 1000, window=WINDOW)
         # Greater than all of a window that was here before, or at another gateway: players may know that.
         self._playlist.media_sequence = int(time.time())
@@ -94,16 +100,26 @@ class Window:
         Raises:
             NoStream: it is not published here.
         """
-        segmenter = Segmenter(TARGET_MS, lambda: dt.datetime.now(dt.UTC), MOST_SEGMENT_BYTES)
+        segmenter: Segmenter | None = None
         try:
             async with self._readers.subscription(self.stream) as subscription:
                 while True:
                     record = await subscription.next_record()
+                    segmenter = segmenter or self._segmenter()
                     with suppress(ValueError, IndexError):  # damaged, as strangers may send it
                         self._take(segmenter.put(packet_of(record)))
         except FeedEnded:
-            self._take(segmenter.flush())
+            self._take(segmenter.flush() if segmenter else None)
             self._interrupted = True
+
+    def _segmenter(self) -> Segmenter:
+        """One for what the stream has that players decode; what it has changes with its publisher alone."""
+        state = self._state_of(self.stream)
+        video, audio = (state.video, state.audio) if state else (None, None)
+        types = [VIDEO] if video and video.codec == "H264" else []
+        types += [AUDIO] if audio and audio.codec == "AAC" else []
+        clock = partial(dt.datetime.now, dt.UTC)
+        return Segmenter(TARGET_MS, clock, MOST_SEGMENT_BYTES, types or [VIDEO, AUDIO])
 
     def _take(self, cut: Cut | None) -> None:
         if cut is None or not cut.data:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import structlog
 
-from onair_ingest.hls.window import Window
+from onair_ingest.hls.window import StateOf, Window
 from onair_ingest.readers.readers import NoStream, Readers
 
 log = structlog.get_logger()
@@ -18,8 +17,8 @@ class TooManyWindows(Exception):
 
 
 class Windows:
-    def __init__(self, readers: Readers, is_published: Callable[[str], bool], most: int) -> None:
-        self._readers, self._is_published, self._most = readers, is_published, most
+    def __init__(self, readers: Readers, state_of: StateOf, most: int) -> None:
+        self._readers, self._state_of, self._most = readers, state_of, most
         self._windows: dict[str, tuple[Window, asyncio.Task[None]]] = {}
 
     @property
@@ -40,11 +39,11 @@ class Windows:
         """
         if known := self.get(stream):
             return known
-        if not self._is_published(stream):
+        if self._state_of(stream) is None:
             raise NoStream(stream)
         if self.count >= self._most:
             raise TooManyWindows
-        window = Window(stream, self._readers)
+        window = Window(stream, self._readers, self._state_of)
         task = asyncio.create_task(window.run(), name=f"hls of {stream}")
         self._windows[stream] = window, task
         task.add_done_callback(lambda done: self._forget(stream, done))

@@ -62,10 +62,15 @@ class Streams:
         judged = self.get(stream)
         return judged.look.path.name if judged else None
 
+    def state(self, stream: str) -> StreamState | None:
+        """What is known of a stream, while somebody publishes it."""
+        judged = self.get(stream)
+        return judged.state if judged else None
+
     def video(self, stream: str) -> Video | None:
         """What is known of a stream's video."""
-        judged = self.get(stream)
-        return judged.state.video if judged else None
+        state = self.state(stream)
+        return state.video if state else None
 
     def all(self) -> Iterable[Judged]:
         return self._judgement.all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import time
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.support.child_process import wait_until
+from tests.support.delivery.hls_player import playing
 from tests.support.ingest.encoder import Encoder, picture, tone
 from tests.support.ingest.follower import Follower
+from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 
@@ -36,8 +39,8 @@ class HlsClient:
         text = self.get().raise_for_status().text
         return [line for line in text.splitlines() if line.endswith(".ts")]
 
-    def decoded(self, seconds: int) -> dict[str, int]:
-        """Frames by kind that ffmpeg decodes; it fails at the first error."""
+    def decoded(self, seconds: int) -> dict[str, float]:
+        """Frames of video and seconds of media that ffmpeg decodes; it fails at the first error."""
         command = [
             *("ffmpeg", "-nostdin", "-loglevel", "error", "-xerror", "-err_detect", "explode"),
             *("-headers", f"Authorization: Bearer {self.token}\r\n", "-i", self.url + HLS_PLAYLIST),
@@ -46,7 +49,14 @@ class HlsClient:
         run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         assert run.returncode == 0, run.stderr
         frames = [int(line[6:]) for line in run.stdout.splitlines() if line.startswith("frame=")]
-        return {"frames": max(frames, default=0), "errors": len(run.stderr.splitlines())}
+        times_s = [
+            int(line[12:]) / 1e6 for line in run.stdout.splitlines() if line.startswith("out_time_us=")
+        ]
+        return {
+            "frames": max(frames, default=0),
+            "seconds": times_s[-1],
+            "errors": len(run.stderr.splitlines()),
+        }
 
 
 @pytest.fixture
@@ -63,6 +73,29 @@ def test_what_is_pushed_with_b_frames_is_played(
         found = client.decoded(6)
     assert found["frames"] >= 150
     assert found["errors"] == 0
+
+
+def test_what_is_pushed_without_video_is_played(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str
+) -> None:
+    with Encoder(f"{pod.rtmp}/{key}", video=[]):
+        follower.flowing(key)
+        found = client.decoded(4)
+    assert (found["frames"], found["errors"]) == (0, 0)
+    assert found["seconds"] == pytest.approx(4, abs=0.1)
+
+
+@pytest.mark.parametrize("lacks", ["video", "audio"])
+async def test_a_browser_plays_what_has_only_audio_or_only_video(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str, lacks: str
+) -> None:
+    with Encoder(pod.srt(f"publish:{key}"), **{lacks: []}):
+        await asyncio.to_thread(follower.flowing, key)
+        async with relayed(pod, key) as url, playing(url) as viewer:
+            report = await viewer.until("three seconds", lambda report: report["time"] > 3, 30)
+    assert (report["width"], report["decoded"] > 60) == ((0, False) if lacks == "video" else (320, True))
+    assert bool(report["audio"]) is (lacks == "video")
+    assert not [fault for fault in report["faults"] if fault["fatal"]]
 
 
 def test_an_encoder_that_reconnects_makes_a_discontinuity_and_play_goes_on(

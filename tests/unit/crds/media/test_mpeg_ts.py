@@ -155,3 +155,28 @@ def test_audio_that_is_more_than_lc_is_told_by_its_core_and_what_adts_cannot_say
     assert (head[2] >> 6, head[2] >> 2 & 0xF) == (1, 6)
     for strange in (b"\xff\xff", b"\0\0", (2 << 11 | 15 << 7 | 2 << 3).to_bytes(2, "big"), b""):
         assert not audio(strange)
+
+
+def test_only_what_comes_is_announced_and_the_clock_goes_with_it() -> None:
+    announced = {}
+    for types in ((VIDEO, AUDIO), (VIDEO,), (AUDIO,)):
+        stream = TransportStream(types=types)
+        out = stream.pack(VIDEO_HEADER) + stream.pack(AUDIO_HEADER)
+        stream.begin()
+        out += stream.pack(picture(0, b"p", key=True)) if VIDEO in types else b""
+        out += b"".join(stream.pack(sound(at_ms, b"s")) for at_ms in range(20, 500, 20) if AUDIO in types)
+        units, clocks = read(out)
+        table = units[0x1000][0]
+        length = int.from_bytes(table[2:4], "big") & 0xFFF
+        streams = table[13 : 4 + length - 4]
+        announced[types] = [
+            int.from_bytes(streams[at + 1 : at + 3], "big") & 0x1FFF for at in range(0, len(streams), 5)
+        ]
+        assert int.from_bytes(table[9:11], "big") & 0x1FFF == announced[types][0]
+        assert all(b - a <= 100 * 27_000 for a, b in pairwise(clocks))
+        assert len(clocks) >= (6 if AUDIO in types else 1)
+    assert announced == {
+        (VIDEO, AUDIO): [VIDEO_PID, AUDIO_PID],
+        (VIDEO,): [VIDEO_PID],
+        (AUDIO,): [AUDIO_PID],
+    }

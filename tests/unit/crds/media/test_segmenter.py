@@ -117,3 +117,24 @@ def test_filler_is_not_stored() -> None:
                 sizes.append(len(cut.data))
     assert len(sizes) == 2
     assert sizes[0] == sizes[1]
+
+
+def test_audio_that_is_alone_is_cut_at_the_target_and_each_segment_begins_with_tables_and_the_clock() -> None:
+    segmenter = Segmenter(1000, lambda: BEGAN, types=(AUDIO,))
+    segmenter.put(Packet(AUDIO, 0, AAC_HEADER))
+    found = cuts(segmenter, [Packet(AUDIO, at_ms, b"\xaf\x01sound") for at_ms in range(0, 5000, 20)])
+    assert [each.duration_s for each in found] == [0.98] * 5, "20 ms short is long enough"
+    for each in found:
+        tables, clock = each.data[: 2 * 188], each.data[2 * 188 :]
+        assert tables[1:3] + tables[189:191] == b"\x40\x00\x50\x00"
+        assert (clock[1:3], clock[5]) == (b"\x41\x01", 0x50)
+    assert not any(each.discontinuity for each in found)
+    rest = segmenter.flush()
+    assert rest
+    assert sum(each.packets for each in [*found, rest]) == 250
+
+
+def test_what_is_not_taken_begins_nothing() -> None:
+    segmenter = Segmenter(1000, lambda: BEGAN, types=(AUDIO,))
+    found = cuts(segmenter, packets(3))
+    assert all(each.packets == 25 for each in found)

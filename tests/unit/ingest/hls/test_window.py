@@ -18,6 +18,7 @@ from onair_crds.contract.access_units import (
     VideoConfig,
     config_payload,
 )
+from onair_crds.contract.ingest_gateway import StreamState
 from onair_ingest.hls import window as window_module
 from onair_ingest.hls.windows import TooManyWindows, Windows
 from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
@@ -43,13 +44,25 @@ class FakeReaders:
 
     def __init__(self) -> None:
         self.feed: Feed | None = None
+        self.media: tuple[Record, ...] = ()
         self.readers = 0
         self.at_s = 0.0
 
-    def publish(self) -> None:
-        self.feed = Feed()
-        self.feed.put(VIDEO)
-        self.feed.put(AUDIO)
+    def publish(self, *configurations: Record) -> None:
+        self.feed, self.media = Feed(), configurations or (VIDEO, AUDIO)
+        for configuration in self.media:
+            self.feed.put(configuration)
+
+    def state(self) -> StreamState | None:
+        if self.feed is None:
+            return None
+        media = {}
+        if VIDEO in self.media:
+            media["video"] = {"codec": "H264"}
+        if AUDIO in self.media:
+            media["audio"] = {"codec": "AAC"}
+        told = {"stream": "stream", "online": True, "flowing": True, "since": "2026-11-22T10:00:00Z"}
+        return StreamState.model_validate({**told, "protocol": "rtmp", **media})
 
     def end(self) -> None:
         assert self.feed
@@ -84,7 +97,7 @@ def readers() -> FakeReaders:
 @pytest.fixture
 async def windows(readers: FakeReaders, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Windows]:
     monkeypatch.setattr(window_module, "NO_STREAM_S", 0.01)
-    windows = Windows(cast(Any, readers), lambda stream: readers.feed is not None, most=1)
+    windows = Windows(cast(Any, readers), lambda _: readers.state(), most=1)
     yield windows
     await windows.close()
 
@@ -159,6 +172,30 @@ async def test_a_stream_that_is_back_goes_on_with_a_discontinuity(
     at = lines.index("#EXT-X-DISCONTINUITY")
     assert next(line for line in lines[at:] if line.endswith(".ts")) == segments(playlist)[3]
     assert playlist.count("#EXT-X-DISCONTINUITY\n") == 1
+
+
+def audible(at_s: float) -> Record:
+    at_us = round(at_s * 1e6)
+    return Record(Kind.AUDIO, at_us, at_us, b"sound", key=True)
+
+
+async def test_a_stream_that_comes_back_without_its_video_goes_on_as_audio(
+    readers: FakeReaders, windows: Windows
+) -> None:
+    readers.publish()
+    window = windows.play("stream")
+    await until(lambda: readers.readers)
+    readers.gops(2)
+    readers.end()
+    await until(lambda: len(segments(window.playlist())) == 2)
+    readers.publish(AUDIO)
+    await until(lambda: readers.readers)
+    assert readers.feed
+    for number in range(150):
+        readers.feed.put(audible(number / 50))
+    await until(lambda: len(segments(window.playlist())) == 5)
+    assert window.playlist().count("#EXT-X-DISCONTINUITY\n") == 1
+    assert b"\x00\x00\x01\xc0" in (window.segment(segments(window.playlist())[-1]) or b"")
 
 
 async def test_numbers_of_segments_are_greater_than_those_of_a_window_before(
