@@ -33,6 +33,6 @@ def av_offsets_of_a_start(
             place = folder / f"recording-{number}"
             place.mkdir()
             recording = probe.record(far_end.rtmp_url("start"), RECORDING_S, place)
-            offset = probe.analyse(recording).av_offset_ms
-            assert offset is not None, "clicks and flashes do not fit"
-            yield offset
+            report = probe.analyse(recording)
+            assert report.av_offset_ms is not None, f"clicks and flashes do not fit: {report!r}"
+            yield report.av_offset_ms

@@ -46,6 +46,8 @@ class MediaReport:
     undecodable_percent: float
     missing_percent_by_window: list[float] = field(default_factory=list)
     """Nominal frames never seen, in each window of 10 s."""
+    clicks: int = 0
+    flashes: int = 0
     av_offset_ms: float | None = None
     """By clicks and flashes."""
     av_distance_ms: float | None = None
@@ -125,6 +127,7 @@ def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
     samples = _pcm(path)
     first_audio_s = float(audio_packets[0]["pts_time"])
     clicks = [first_audio_s + t for t in painted.click_times(samples, RATE_HZ)]
+    flashes = painted.flash_times(frames, times)
     return MediaReport(
         video_codec=video["codec_name"],
         profile=video.get("profile", ""),
@@ -142,7 +145,9 @@ def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
         tone_hz=painted.tone_hz(samples[: RATE_HZ * 5], RATE_HZ),
         undecodable_percent=100 * sum(r is None for r in read) / max(1, len(read)),
         missing_percent_by_window=_windows(read, asked_fps),
-        av_offset_ms=painted.av_offset_ms(clicks, painted.flash_times(frames, times)),
+        clicks=len(clicks),
+        flashes=len(flashes),
+        av_offset_ms=painted.av_offset_ms(clicks, flashes),
         av_distance_ms=painted.av_distance_ms(clicks, times, read),
     )
 
