@@ -81,7 +81,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
     hls_previews.install(app, services.hls_previews)
     room_routes.install(app, services.room_admission, webhooks, settings.limits)
-    pages.install(app, services.cluster, services.keys, settings.public_url)
+    pages.install(app, services.cluster, services.keys, settings.public_url, settings.redirected_hosts)
     openapi.install(app, settings.public_url)
     app.add_middleware(Compression)
     app.add_middleware(RequestLog)

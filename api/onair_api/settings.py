@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
+from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
@@ -177,6 +178,8 @@ class Settings(ProgramSettings):
     """Address that clients reach the interface at; used in links and in the OpenAPI document."""
     renderer_base_url: str = ""
     """Where versions of the studio's page are, as the operator has it; answers name the page in force."""
+    redirected_hosts: list[RedirectedHost] = REDIRECTED_HOSTS
+    """End points that clients have built in; `/sdk/redirect.js` sends them here."""
     show_namespace: str = "shows"
     """Namespace of shows and their Secrets."""
     release_namespace: str = ""

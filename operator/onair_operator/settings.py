@@ -13,6 +13,7 @@ from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
+from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
 from onair_crds.runtime.settings import Part, ProgramSettings
@@ -167,6 +168,8 @@ class OperatorSettings(ProgramSettings):
     """Page of compositions without one of their own: the compositor, which encoders bring along."""
     renderer_base_url: str = ""
     """Where versions of the studio's page are. Empty: projects of the studio get the page of scenes."""
+    redirected_hosts: list[RedirectedHost] = REDIRECTED_HOSTS
+    """End points that pages of the studio have built in; in pods they are the facade."""
     facade_url: str = "http://onair-api.onair-system.svc"
     """Where encoders follow changes of layers."""
     token_issuer: str = DEFAULT_ISSUER

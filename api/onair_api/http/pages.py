@@ -1,4 +1,4 @@
-"""Paths that are no operation of the interface: probes, metrics, the OpenAPI document and its page."""
+"""Paths that are no operation of the interface: probes, metrics, the OpenAPI document, a script."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ from onair_api.cache.cluster import Cluster
 from onair_api.errors import NotFound
 from onair_api.http.openapi import VERSIONS, document
 from onair_api.http.responses import Json
+from onair_crds.contract.redirect import REDIRECT_PATH, redirect_script
 
 ASSETS = Path(fastapi_offline.__file__).parent / "static"
 
 
-def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, public_url: str) -> None:
+REDIRECT_HEADERS = {"Cache-Control": "max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
+
+
+def install(
+    app: FastAPI, cluster: Cluster, keys: SigningKeys, public_url: str, redirected_hosts: list[str]
+) -> None:
     """Adds the pages; the probes report on `cluster` and `keys`."""
     router = APIRouter(include_in_schema=False)
+    redirect = redirect_script(redirected_hosts, public_url)
     documents = {interface: document(public_url, interface) for interface in VERSIONS}
 
     @router.get("/healthz")
@@ -41,6 +48,11 @@ def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, public_url: str) 
     @router.get("/metrics")
     async def metrics() -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    @router.get(REDIRECT_PATH)
+    async def redirected() -> Response:
+        """For host pages of clients that have end points built in."""
+        return Response(redirect, media_type="text/javascript", headers=REDIRECT_HEADERS)
 
     @router.get("/openapi.json")
     async def openapi() -> Response:

@@ -9,6 +9,7 @@ showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
 rendererUrl: {{ .Values.rendererUrl | default "http://127.0.0.1:8450/compositor/" | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
+redirectedHosts: {{ .Values.redirectedHosts | toJson }}
 facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
 tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
 regions: {{ .Values.regions | toJson }}
@@ -65,6 +66,7 @@ logLevel: {{ .Values.operator.logLevel }}
 {{- define "onair.apiConfig" -}}
 publicUrl: {{ .Values.api.publicUrl | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
+redirectedHosts: {{ .Values.redirectedHosts | toJson }}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
 cors:

@@ -33,6 +33,7 @@ Shows live in a namespace of their own. An uninstall keeps it, and the CustomRes
 
 DNS_LABEL = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 DNS_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+HOST = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?"
 HTTP = r"https?://[^\s]+"
 REDIS = r"rediss?://[^\s]+"
 RTMP = r"rtmps?://[^\s]+"
@@ -81,6 +82,7 @@ DEFINITIONS: dict[str, Schema] = {
     "host and port or empty": matching(r"(\S+:[0-9]+)?"),
     "map of strings": {"type": "object", "additionalProperties": {"type": "string"}},
     "list of strings": {"type": "array", "items": {"type": "string", "minLength": 1}},
+    "list of hosts": {"type": "array", "items": matching(HOST)},
     "list of names": {"type": "array", "items": matching(DNS_NAME)},
     "list of regions": {
         "type": "array",

@@ -28,3 +28,12 @@ async def test_each_interface_serves_its_document(app: FastAPI) -> None:
             document = (await http.get(f"/{interface}/v2/openapi.json")).json()
             assert document["info"]["version"] == version
         assert (await http.get("/other/v2/openapi.json")).status_code == 404
+
+
+async def test_host_pages_load_the_script_that_redirects_their_end_points(app: FastAPI) -> None:
+    async with client(app) as http:
+        response = await http.get("/sdk/redirect.js", headers={"Origin": "https://a.example"})
+        assert response.headers["Content-Type"].startswith("text/javascript")
+        assert response.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+        assert response.headers["Access-Control-Allow-Origin"] == "https://a.example"
+        assert '"hosts": ["live.api.stream", ' in response.text
