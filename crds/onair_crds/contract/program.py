@@ -108,6 +108,13 @@ class ProgramSource(WireModel):
     """Reads this stream, see `reader_token`. No page ever sees it, nor the gateway."""
 
 
+class ProgramStudio(WireModel):
+    """The page is one of the studio, which finds the sources as cameras and microphones."""
+
+    redirected_hosts: list[str] = []
+    """End points that it has built in, which are to lead to the facade."""
+
+
 class KeptDestination(WireModel):
     """A destination whose Secret is gone: an encoder that has its values goes on with them."""
 
@@ -139,6 +146,8 @@ class Program(WireModel):
     """The jitter buffer that the page gives them unless it says otherwise."""
     scene: ProgramScene | None = None
     """What the page draws, where it is one of scenes."""
+    studio: ProgramStudio | None = None
+    """Of a page of the studio alone."""
     page_token: Secret | None = None
     """The page is opened with it, see `contract/renderer_token.py`."""
     facade_url: str | None = None

@@ -8,9 +8,11 @@ from typing import Literal, cast
 
 from pydantic import SecretStr
 
-from onair_crds.contract.program import Program, ProgramDestination, ProgramVideo
+from onair_crds.contract.pod import COMPOSITOR_URL
+from onair_crds.contract.program import Program, ProgramDestination, ProgramStudio, ProgramVideo
 from onair_crds.contract.scene import ProgramScene
 from onair_crds.contract.times import format_time, parse_time
+from onair_crds.resources.composition import Composition
 from onair_crds.resources.encoding import target_bitrate_bps
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
@@ -98,12 +100,21 @@ def wanted_program(
         sources=list(observed.program_sources),
         source_delay_ms=spec.rendering.target_latency,
         scene=_scene(observed, broadcast),
+        studio=_studio(spec.composition, settings),
         page_token=_page_token(observed),
         facade_url=settings.facade_url,
         stop_at=_stop_at(broadcast, spec.max_duration),
         page_timeout_ms=round(settings.broadcast.page_timeout_s * 1000),
         stop=stop,
     )
+
+
+def _studio(composition: Composition | None, settings: OperatorSettings) -> ProgramStudio | None:
+    """None where the page of scenes is in the place of the studio's."""
+    studio = composition is not None and composition.studio_sdk is not None
+    if not studio or page_url(composition, settings) == COMPOSITOR_URL:
+        return None
+    return ProgramStudio(redirected_hosts=settings.redirected_hosts)
 
 
 def _page_token(observed: ObservedProject) -> SecretStr | None:

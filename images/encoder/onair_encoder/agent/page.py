@@ -14,6 +14,8 @@ from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed, draws_scene
 from onair_encoder.scene.page_socket import origin_of
 from onair_encoder.scene.room_access import RoomAccess
+from onair_encoder.studio.facade_door import FacadeDoor
+from onair_encoder.studio.page_script import page_script
 
 
 class Page:
@@ -29,6 +31,7 @@ class Page:
         self._room = RoomAccess(self.scene.set_room)
         self.scene.events_flow = lambda: self._events.follows
         self._address = PageAddress()
+        self.facade_door = FacadeDoor()
         self._says_so = False
         self._origin: str | None = None
 
@@ -46,7 +49,9 @@ class Page:
         self.scene.want(program)
         self._events.want(program)
         self._room.want(program)
-        self._browser.want(self._address.of(program), program.video.width, program.video.height)
+        self.facade_door.want(program, self._origin)
+        script = page_script(program, self._origin)
+        self._browser.want(self._address.of(program), program.video.width, program.video.height, script)
 
     @property
     def origin(self) -> str | None:

@@ -26,7 +26,8 @@ async def run() -> None:
     stop = terminated()
     agent = Agent(PROGRAM_FILE)
     work = asyncio.create_task(agent.run())
-    page = await serve(LOOPBACK, SOURCES_PORT, agent.sources.add_to, agent.page.scene.add_to)
+    of_pages = agent.sources.add_to, agent.page.scene.add_to, agent.page.facade_door.add_to
+    page = await serve(LOOPBACK, SOURCES_PORT, *of_pages)
     engine = await serve(LOOPBACK, ENGINE_PORT, EngineSocket(agent).add_to)
     control = await ControlApi(agent, IDENTITY, pod_name()).start()
     probes = ProbeServer(registry=registry_of(agent))

@@ -44,6 +44,8 @@ class Chromium:
     def __init__(self) -> None:
         self.page: str | None = None
         """The url that is shown; None while there is none, or the page left for one that cannot be loaded."""
+        self.script: str | None = None
+        """What runs before the scripts of `page`."""
         self.process: asyncio.subprocess.Process | None = None
         self.lost = asyncio.Event()
         """The browser or its page has crashed."""
@@ -53,6 +55,7 @@ class Chromium:
         """The present document has said that it is not ready yet, as of the last `check`."""
         self._size: tuple[int, int] | None = None
         self._emulates = False
+        self._script_id: str | None = None
         self._cdp: CdpPipe | None = None
         self._session: str | None = None
         self._target: str | None = None
@@ -185,8 +188,27 @@ class Chromium:
         async with self._painted:
             self._painted.notify_all()
 
-    async def navigate(self, url: str) -> None:
+    async def _inject(self, script: str | None) -> None:
+        """Has a script run before those of every document that is loaded from now on; None: no script.
+
+        What the script talks to is not for the page's own policy to refuse.
+        """
+        if script == self.script:
+            return
+        if self._script_id:
+            await self._page("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self._script_id})
+            self._script_id = None
+        await self._page("Page.setBypassCSP", {"enabled": script is not None})
+        if script is not None:
+            added = await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+            self._script_id = added["identifier"]
+        self.script = script
+
+    async def navigate(self, url: str, script: str | None = None) -> None:
         """Loads a page; returns when it has painted. Until it arrives the page before it stays.
+
+        Args:
+            script: runs before those of the page.
 
         Raises:
             PageError: it cannot be loaded; what is shown now is undefined, see `darken`.
@@ -194,6 +216,7 @@ class Chromium:
         """
         self.page, self._document_status = None, None
         self._painted_loaders.clear()
+        await self._inject(script)
         host = urlsplit(url).netloc.rpartition("@")[2]
         # Only for the document: what a page loads later is none of our business, and may be large.
         await self._page("Network.enable")

@@ -25,12 +25,20 @@ class BrowserClient:
         self._wanted: dict[str, object] | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    def want(self, url: str, width: int, height: int) -> None:
-        """Requests a page at a size; the same request again changes nothing."""
+    def want(self, url: str, width: int, height: int, script: str | None = None) -> None:
+        """Requests a page at a size; the same request again changes nothing.
+
+        Args:
+            script: runs before those of the page, once it is loaded.
+        """
         wanted: dict[str, object] = {"url": url, "width": width, "height": height}
-        if wanted == self._wanted:
+        if script is not None:
+            wanted["script"] = script
+        before, self._wanted = self._wanted, wanted
+        if wanted == before:
             return
-        self._wanted, self.loaded = wanted, False
+        if before is None or _page_of(wanted) != _page_of(before):
+            self.loaded = False
         self._send()
 
     def _send(self) -> None:
@@ -64,3 +72,8 @@ class BrowserClient:
         self.loaded, self.error = bool(state["loaded"]), str(error) if error else None
         if (self.loaded, self.error, self.loading) != before:
             self._changed()
+
+
+def _page_of(wanted: dict[str, object]) -> tuple[object, ...]:
+    """What is loaded or laid out anew where it differs: another script waits for the next page."""
+    return *(wanted[name] for name in ("url", "width", "height")), "script" in wanted

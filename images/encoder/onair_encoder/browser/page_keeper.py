@@ -131,8 +131,10 @@ class PageKeeper:
             url: str = self.wanted["url"]
             await chromium.resize(self.wanted["width"], self.wanted["height"])
             try:
-                if chromium.page != url:
-                    if not await self._load(chromium, url):
+                script = self.wanted.get("script")
+                # Another script alone is for when the page is loaded next
+                if chromium.page != url or (chromium.script is None) != (script is None):
+                    if not await self._load(chromium, url, script):
                         retry_s = RETRY_MIN_S
                         continue
                     log("page.loaded")
@@ -171,14 +173,14 @@ class PageKeeper:
         self.paint_delays_ms = delays_ms
         self._notify()
 
-    async def _load(self, chromium: Chromium, url: str) -> bool:
+    async def _load(self, chromium: Chromium, url: str, script: str | None) -> bool:
         """Whether the page was loaded; False when another was wanted meanwhile.
 
         Raises:
             CdpClosed: the browser is lost.
             PageError: the page cannot be loaded.
         """
-        loading = asyncio.create_task(chromium.navigate(url))
+        loading = asyncio.create_task(chromium.navigate(url, script))
         try:
             while not loading.done():
                 await _first_of(None, self._changed, chromium.lost, loading)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 
 import pytest
 
@@ -73,3 +74,35 @@ async def test_what_a_page_loads_after_its_document_is_not_reported(
     await asyncio.sleep(0)
     network = [each for each in chromium.asked if each.startswith("Network.")]
     assert network == ["Network.enable", "Network.disable"]
+
+
+class Scripted(Chromium):
+    """Keeps which scripts run before a page's own, and whether its policy holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts: dict[str, str] = {}
+        self.bypasses = False
+        self.numbers = itertools.count()
+
+    async def _page(self, method: str, params: Message | None = None, timeout_s: float = 0) -> Message:
+        match method, params or {}:
+            case "Page.addScriptToEvaluateOnNewDocument", {"source": source}:
+                identifier = str(next(self.numbers))
+                self.scripts[identifier] = source
+                return {"identifier": identifier}
+            case "Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier}:
+                del self.scripts[identifier]
+            case "Page.setBypassCSP", {"enabled": enabled}:
+                self.bypasses = enabled
+        return {"result": {"value": [200, "page.example", None]}}
+
+
+async def test_a_script_runs_on_the_page_that_it_is_for_and_on_no_other() -> None:
+    chromium, seen = Scripted(), []
+    for script in (None, "one", "one", "two", None, "two"):
+        await chromium.navigate("https://page.example", script)
+        seen.append(([*chromium.scripts.values()], chromium.bypasses))
+        assert chromium.script == script
+    assert seen == [([], False), *[(["one"], True)] * 2, (["two"], True), ([], False), (["two"], True)]
+    assert next(chromium.numbers) == 3, "the same script is there once"

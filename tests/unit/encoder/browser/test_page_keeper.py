@@ -24,6 +24,7 @@ class Greedy:
     """A browser whose page is shown, and takes too much at once."""
 
     page: str | None = None
+    script: str | None = None
 
     def __init__(self) -> None:
         self.lost, self.navigated = asyncio.Event(), asyncio.Event()
@@ -35,7 +36,7 @@ class Greedy:
     async def resize(self, width: int, height: int) -> None:
         return
 
-    async def navigate(self, url: str) -> None:
+    async def navigate(self, url: str, script: str | None = None) -> None:
         self.page = url
         self.navigated.set()
 

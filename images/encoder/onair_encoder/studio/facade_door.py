@@ -1,0 +1,172 @@
+"""The facade on the pod's loopback, for the page of the studio alone.
+
+A page from https may call no plain http elsewhere, and the facade's address in the cluster is that. Requests,
+streams and WebSockets, the signalling of rooms included, pass as they are; none of it is kept or logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import aiohttp
+from aiohttp import WSMsgType, web
+from yarl import URL
+
+from onair_crds.contract.pod import FACADE_PATH
+from onair_crds.contract.program import Program
+from onair_crds.runtime.stderr_log import log
+
+INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
+"""First parts of the facade's paths that pages have a use for."""
+OF_A_CONNECTION = frozenset(
+    {"connection", "host", "keep-alive", "origin", "proxy-authorization", "te", "trailer"}
+    | {"transfer-encoding", "upgrade", "cookie", "referer"}
+)
+OF_A_RESPONSE = frozenset({"connection", "keep-alive", "trailer", "transfer-encoding", "set-cookie", "vary"})
+CORS = "access-control-"
+CONNECT_TIMEOUT_S = 5.0
+HEARTBEAT_S = 10.0
+MAX_MESSAGE = 16 * 2**20
+
+
+class FacadeDoor:
+    def __init__(self) -> None:
+        self._facade: URL | None = None
+        self._origin: str | None = None
+        self._session: aiohttp.ClientSession | None = None
+
+    def want(self, program: Program, origin: str | None) -> None:
+        """Opens the door to the page of a programme, if it is one of the studio; else closes it.
+
+        Args:
+            origin: of the page.
+        """
+        opens = program.studio is not None and program.facade_url is not None
+        self._facade = URL(program.facade_url) if opens and program.facade_url else None
+        self._origin = origin
+
+    def add_to(self, app: web.Application) -> None:
+        app.router.add_route("*", f"{FACADE_PATH}/{{path:.*}}", self._serve)
+        app.on_cleanup.append(self._close)
+
+    async def _close(self, _: web.Application) -> None:
+        if self._session:
+            await self._session.close()
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        origin = request.headers.get("Origin")
+        if self._facade is None or origin is None or origin != self._origin:
+            raise web.HTTPForbidden(text="this page is not let in")
+        path = request.raw_path.removeprefix(FACADE_PATH)
+        if path.split("/", 2)[1].split("?")[0] not in INTERFACES:
+            raise web.HTTPNotFound
+        if request.method == "OPTIONS":
+            return web.Response(status=204, headers=_preflight(request, origin))
+        url = URL(f"{str(self._facade).rstrip('/')}{path}", encoded=True)
+        self._session = self._session or aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S), auto_decompress=False
+        )
+        try:
+            if request.headers.get("Upgrade", "").lower() == "websocket":
+                return await _pass_socket(self._session, url, request)
+            return await _pass_request(self._session, url, request, origin)
+        except (aiohttp.ClientConnectionError, TimeoutError) as error:
+            log("facade.unreachable", error=type(error).__name__)
+            return web.Response(status=503, headers=_allowed(origin))
+
+
+def _allowed(origin: str) -> dict[str, str]:
+    return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "*, Authorization"}
+
+
+def _preflight(request: web.Request, origin: str) -> dict[str, str]:
+    return {
+        **_allowed(origin),
+        "Access-Control-Allow-Methods": request.headers.get("Access-Control-Request-Method", "GET"),
+        "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers", ""),
+        "Access-Control-Max-Age": "7200",
+    }
+
+
+def _passed_on(request: web.Request) -> list[tuple[str, str]]:
+    return [
+        (name, value)
+        for name, value in request.headers.items()
+        if name.lower() not in OF_A_CONNECTION and not name.lower().startswith(("sec-", CORS))
+    ]
+
+
+async def _pass_request(
+    session: aiohttp.ClientSession, url: URL, request: web.Request, origin: str
+) -> web.StreamResponse:
+    body = request.content if request.body_exists else None
+    async with session.request(
+        request.method, url, headers=_passed_on(request), data=body, allow_redirects=False
+    ) as answer:
+        response = web.StreamResponse(status=answer.status, reason=answer.reason)
+        for name, value in answer.headers.items():
+            if name.lower() not in OF_A_RESPONSE and not name.lower().startswith(CORS):
+                response.headers.add(name, value)
+        response.headers.update(_allowed(origin))
+        await response.prepare(request)
+        async for part in answer.content.iter_any():
+            await response.write(part)
+        await response.write_eof()
+        return response
+
+
+async def _pass_socket(session: aiohttp.ClientSession, url: URL, request: web.Request) -> web.StreamResponse:
+    offered = [each.strip() for each in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
+    try:
+        facade = await session.ws_connect(
+            url,
+            protocols=[each for each in offered if each],
+            headers=_passed_on(request),
+            heartbeat=HEARTBEAT_S,
+            max_msg_size=MAX_MESSAGE,
+        )
+    except aiohttp.WSServerHandshakeError as refusal:
+        return web.Response(status=refusal.status if refusal.status >= 400 else 502)
+    async with facade:
+        page = web.WebSocketResponse(
+            protocols=[facade.protocol] if facade.protocol else [],
+            heartbeat=HEARTBEAT_S,
+            compress=False,
+            max_msg_size=MAX_MESSAGE,
+        )
+        await page.prepare(request)
+        await _until_either_ends(facade, page)
+        return page
+
+
+async def _until_either_ends(facade: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
+    tasks = [asyncio.create_task(_to_page(facade, page)), asyncio.create_task(_to_facade(facade, page))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _to_page(facade: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
+    async for message in facade:
+        if message.type is WSMsgType.TEXT:
+            await page.send_str(message.data)
+        elif message.type is WSMsgType.BINARY:
+            await page.send_bytes(message.data)
+    await page.close(code=_code(facade.close_code))
+
+
+async def _to_facade(facade: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
+    async for message in page:
+        if message.type is WSMsgType.TEXT:
+            await facade.send_str(message.data)
+        elif message.type is WSMsgType.BINARY:
+            await facade.send_bytes(message.data)
+    await facade.close(code=_code(page.close_code))
+
+
+def _code(code: int | None) -> int:
+    """A close code that may be sent: some only say that none came."""
+    return code if code and (code in (1000, 1001, 1002, 1003, 1011, 1012) or 3000 <= code < 5000) else 1011

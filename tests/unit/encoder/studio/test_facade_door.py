@@ -1,0 +1,169 @@
+"""The facade on the loopback: for the page of the studio, as it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import aiohttp
+import pytest
+from aiohttp import web
+from tests.support.small_program import small_program
+from yarl import URL
+
+from onair_crds.contract.program import ProgramStudio
+from onair_encoder.loopback import serve
+from onair_encoder.studio.facade_door import FacadeDoor
+
+PAGE = "https://studio.example"
+OF_THE_PAGE = {"Origin": PAGE}
+
+
+@dataclass
+class Facade:
+    url: str = ""
+    seen: list[dict[str, str]] = field(default_factory=list)
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        self.seen.append(dict(request.headers))
+        if request.path.endswith("/rtc/refused"):
+            raise web.HTTPUnauthorized
+        if request.headers.get("Upgrade"):
+            socket = web.WebSocketResponse(protocols=["Bearer"])
+            await socket.prepare(request)
+            async for message in socket:
+                if message.data == "end":
+                    await socket.close(code=4404)
+                elif message.type is aiohttp.WSMsgType.TEXT:
+                    await socket.send_str(f"{message.data} {request.path_qs}")
+                else:
+                    await socket.send_bytes(message.data[::-1])
+            return socket
+        body = f"{request.method} {request.raw_path} {await request.text()}"
+        headers = {"Authorization": "Bearer new", "Access-Control-Allow-Origin": "https://other.example"}
+        return web.Response(status=404 if "none" in request.path else 200, text=body, headers=headers)
+
+
+@pytest.fixture
+async def facade() -> AsyncIterator[Facade]:
+    facade, app = Facade(), web.Application()
+    app.router.add_route("*", "/{path:.*}", facade.serve)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    facade.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield facade
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def door(facade: Facade) -> AsyncIterator[tuple[FacadeDoor, str]]:
+    door = FacadeDoor()
+    door.want(small_program(studio=ProgramStudio(), facade_url=f"{facade.url}/"), PAGE)
+    runner = await serve("127.0.0.1", 0, door.add_to)
+    yield door, f"http://127.0.0.1:{runner.addresses[0][1]}/facade"
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+Door = tuple[FacadeDoor, str]
+
+
+async def test_requests_pass_as_they_are(door: Door, facade: Facade, session: aiohttp.ClientSession) -> None:
+    url = f"{door[1]}/grpcweb/live/v2/live.v21.ProjectService/GetProject?a=%2F"
+    headers = {**OF_THE_PAGE, "Authorization": "Bearer token", "X-Grpc-Web": "1", "Cookie": "own=1"}
+    async with session.post(URL(url, encoded=True), data="body", headers=headers) as response:
+        assert await response.text() == "POST /grpcweb/live/v2/live.v21.ProjectService/GetProject?a=%2F body"
+        assert response.headers["Authorization"] == "Bearer new"
+        assert response.headers.getall("Access-Control-Allow-Origin") == [PAGE]
+        assert "Authorization" in response.headers["Access-Control-Expose-Headers"]
+    [seen] = facade.seen
+    assert (seen["Authorization"], seen["X-Grpc-Web"]) == ("Bearer token", "1")
+    assert not {"Origin", "Cookie"} & {*seen}
+    async with session.get(f"{door[1]}/live/v2/none", headers=OF_THE_PAGE) as response:
+        assert response.status == 404
+
+
+async def test_a_preflight_is_answered_for_the_page(
+    door: Door, facade: Facade, session: aiohttp.ClientSession
+) -> None:
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "x-grpc-web,clienttype",
+    }
+    async with session.options(f"{door[1]}/live/v2/collection", headers={**OF_THE_PAGE, **asked}) as response:
+        assert response.status == 204
+        assert response.headers["Access-Control-Allow-Origin"] == PAGE
+        assert response.headers["Access-Control-Allow-Headers"] == "x-grpc-web,clienttype"
+    assert not facade.seen
+
+
+async def test_sockets_pass_both_ways_with_protocol_and_code(
+    door: Door, session: aiohttp.ClientSession
+) -> None:
+    url = f"{door[1]}/event/v2/stream?sessionid=s"
+    protocols = ("Bearer", "token")
+    async with session.ws_connect(url, protocols=protocols, headers=OF_THE_PAGE) as socket:
+        assert socket.protocol == "Bearer"
+        await socket.send_str("ping")
+        assert await socket.receive_str(timeout=5) == "ping /event/v2/stream?sessionid=s"
+        await socket.send_bytes(b"123")
+        assert await socket.receive_bytes(timeout=5) == b"321"
+        await socket.send_str("end")
+        await socket.receive(timeout=5)
+        assert socket.close_code == 4404
+
+
+async def test_a_socket_that_the_facade_refuses_is_refused(
+    door: Door, session: aiohttp.ClientSession
+) -> None:
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refusal:
+        await session.ws_connect(f"{door[1]}/webrtc/v2/rtc/refused", headers=OF_THE_PAGE)
+    assert refusal.value.status == 401
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/live/v2/collection", {}, 403),
+        ("/live/v2/collection", {"Origin": "https://other.example"}, 403),
+        ("/live/v2/collection", {"Origin": "null"}, 403),
+        ("/metrics", OF_THE_PAGE, 404),
+        ("/docs", OF_THE_PAGE, 404),
+        ("/", OF_THE_PAGE, 404),
+    ],
+)
+async def test_nothing_else_passes(
+    door: Door,
+    facade: Facade,
+    session: aiohttp.ClientSession,
+    path: str,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    async with session.get(f"{door[1]}{path}", headers=headers) as response:
+        assert response.status == status
+    assert not facade.seen
+
+
+async def test_the_door_is_shut_to_other_pages_than_those_of_the_studio(
+    door: Door, facade: Facade, session: aiohttp.ClientSession
+) -> None:
+    door[0].want(small_program(facade_url=facade.url), PAGE)
+    async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
+        assert response.status == 403
+
+
+async def test_a_facade_that_is_away_is_unavailable_in_words_that_the_page_may_see(
+    door: Door, session: aiohttp.ClientSession, unused_tcp_port: int
+) -> None:
+    door[0].want(
+        small_program(studio=ProgramStudio(), facade_url=f"http://127.0.0.1:{unused_tcp_port}"), PAGE
+    )
+    async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
+        assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (503, PAGE)
