@@ -36,24 +36,29 @@ def in_node(settings: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
-async def in_browser(settings: dict[str, Any]) -> dict[str, Any]:
-    """What a session of the SDK in Chromium got, from an origin of its own."""
-    page = '<!doctype html><meta charset="utf-8"><script src="/session.js"></script>'
+async def in_browser(settings: dict[str, Any], redirect: str) -> dict[str, Any]:
+    """What a session of the SDK in Chromium got, from an origin of its own.
+
+    Args:
+        redirect: the address of a script that the page loads first.
+    """
+    scripts_of_page = f'<script src="{redirect}"></script><script src="/session.js"></script>'
+    page = f'<!doctype html><meta charset="utf-8">{scripts_of_page}'
     bundle = await asyncio.to_thread(lambda: script("browser").read_text())
     scripts = {"/session.js": f"const SETTINGS = {json.dumps(settings)};\n{bundle}"}
     async with browser_page(page, scripts) as viewer:
         return await viewer.until("done", lambda report: report, SESSION_S)
 
 
-def script(platform: str) -> Path:
-    """The session as one file for a platform; made once for each state of its sources."""
+def script(platform: str, name: str = "session.js") -> Path:
+    """A script of this folder as one file for a platform; made once for each state of its sources."""
     packages = _packages()
-    sources = (FOLDER / "session.js", Path(__file__))
+    sources = (FOLDER / name, Path(__file__))
     state = hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:12]
     made = packages.parent / f"{state}-{platform}.js"
     if not made.exists():
         source = packages.parent / f"{state}.js"
-        source.write_bytes((FOLDER / "session.js").read_bytes())
+        source.write_bytes((FOLDER / name).read_bytes())
         esbuild = str(packages / "esbuild/bin/esbuild")
         options = ["--bundle", f"--platform={platform}", f"--outfile={made}"]
         if platform == "browser":

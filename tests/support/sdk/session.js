@@ -15,7 +15,7 @@ async function refusal(promise) {
 }
 
 async function session(settings) {
-  const report = { events: [], layerEvents: [] };
+  const report = { states: [], liveEvents: [], layerEvents: [] };
   const token = settings.token ?? (await backend(settings));
   const sdk = connect(settings);
   await sdk.load(token);
@@ -35,7 +35,7 @@ async function session(settings) {
   const projectId = project.projectId;
   report.project = project;
   await live.subscribeToProject(collectionId, projectId);
-  live.on("EVENT_TYPE_PROJECT", (payload, subType) => report.events.push({ payload, subType }));
+  live.on("EVENT_TYPE_PROJECT", ({ state }, subType) => subType === "EVENT_SUB_TYPE_STATE" && report.states.push(state));
 
   const layout = await layouts.layout.createLayout({ layout: { projectId, collectionId } });
   report.layout = layout;
@@ -44,6 +44,10 @@ async function session(settings) {
   await watcher.load(token);
   await watcher.LayoutApi().subscribeToLayout(layout.id);
   watcher.LayoutApi().on("EVENT_TYPE_LAYER", (payload, subType) => report.layerEvents.push({ payload, subType }));
+  await watcher.LiveApi().subscribeToProject(collectionId, projectId);
+  for (const type of ["EVENT_TYPE_PROJECT", "EVENT_TYPE_SOURCE", "EVENT_TYPE_DESTINATION"]) {
+    watcher.LiveApi().on(type, (payload, subType) => report.liveEvents.push(`${type} ${subType}`));
+  }
   const requestMetadata = { connectionId: "c1", layoutId: layout.id, updateVersions: { a: 1 } };
   const layoutId = layout.id;
   const root = await layouts.layer.createLayer({ layoutId, layer: { type: "root", data: { size: { x: 1280, y: 720 } }, children: [], requestMetadata } });
@@ -90,9 +94,12 @@ async function session(settings) {
   await live.authentication.deleteGuestCode({ code: report.code.code });
 
   report.broadcastId = (await live.project.startProjectBroadcast({ collectionId, projectId })).broadcastId;
+  await until(() => report.states.some((each) => each.phase?.endsWith("_RUNNING")));
   report.status = (await live.project.getProjectBroadcastStatus({ collectionId, projectId })).status;
   report.running = await refusal(live.project.deleteProject({ collectionId, projectId }));
   await live.project.stopProjectBroadcast({ collectionId, projectId });
+  await until(() => report.states.some((each) => each.phase?.endsWith("_STOPPED")));
+  report.stopped = (await live.project.getProject({ collectionId, projectId, status: true })).status;
   await live.source.removeSourceFromProject({ collectionId, projectId, sourceId: source.sourceId });
   await live.source.deleteSource({ collectionId, sourceId: source.sourceId });
   await until(() => report.layerEvents.some((each) => each.subType === "EVENT_SUB_TYPE_DELETE"));
@@ -105,6 +112,7 @@ async function session(settings) {
   report.deletions = [gone.status, layoutGone.status, String(gone.reason ?? ""), String(layoutGone.reason ?? "")];
   report.missing = await refusal(live.project.getProject({ collectionId, projectId }));
   await live.collection.deleteCollection({ collectionId, force: true });
+  await until(() => report.liveEvents.includes("EVENT_TYPE_PROJECT EVENT_SUB_TYPE_DELETE"));
   report.done = true;
   return report;
 }

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import secrets
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.support.facade import Facade
+from tests.support.facade import Cluster, Facade
 from tests.support.sdk.public_sdk import endpoints, in_browser, in_node
 
+LIVE_EVENTS = (
+    "PROJECT EVENT_SUB_TYPE_UPDATE",
+    "PROJECT EVENT_SUB_TYPE_STATE",
+    "PROJECT EVENT_SUB_TYPE_DELETE",
+    "SOURCE EVENT_SUB_TYPE_ADD",
+    "SOURCE EVENT_SUB_TYPE_REMOVE",
+    "DESTINATION EVENT_SUB_TYPE_CREATE",
+)
 REQUEST_METADATA = {"connectionId": "c1", "updateVersions": {"a": 1}}
 
 
@@ -21,6 +31,29 @@ def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
         "apiKey": api_key,
         "user": f"user-{secrets.token_hex(4)}",
     }
+
+
+@pytest.fixture
+def operator(cluster: Cluster) -> Iterator[None]:
+    """Puts broadcasts on air and takes them off again, as an operator does."""
+    others = {each["metadata"]["name"] for each in cluster.list("projects")}
+    over = threading.Event()
+
+    def operate() -> None:
+        while not over.wait(0.05):
+            for project in cluster.list("projects"):
+                name, wanted = project["metadata"]["name"], project["spec"].get("broadcast", {})
+                present = project.get("status", {}).get("broadcast", {})
+                if name not in others and wanted.get("id", present.get("id")):
+                    told = {"id": present.get("id", wanted.get("id")), "epoch": 1, "phase": wanted["state"]}
+                    if told != present:
+                        cluster.set_broadcast(name, told)
+
+    operating = threading.Thread(target=operate)
+    operating.start()
+    yield
+    over.set()
+    operating.join()
 
 
 def without_layout(record: dict[str, Any]) -> dict[str, Any]:
@@ -72,10 +105,15 @@ def check(report: dict[str, Any]) -> None:
         (report["code"]["code"], "ROLE_CONTRIBUTOR")
     ]
     assert report["broadcastId"] == report["status"]["broadcastId"]
-    assert report["status"]["phase"] == "PROJECT_BROADCAST_PHASE_WAITING"
+    assert report["status"]["phase"] == "PROJECT_BROADCAST_PHASE_RUNNING"
+    phases = [each["phase"].removeprefix("PROJECT_BROADCAST_PHASE_") for each in report["states"]]
+    assert phases == ["WAITING", "RUNNING", "STOPPING", "STOPPED"]
+    assert {each["broadcastId"] for each in report["states"]} == {report["broadcastId"]}
+    assert report["stopped"]["phase"] == "PROJECT_BROADCAST_PHASE_STOPPED"
     assert report["running"]["code"] == 9
     assert report["missing"]["code"] == 5
 
+    assert {*report["liveEvents"]} >= {f"EVENT_TYPE_{each}" for each in LIVE_EVENTS}
     check_layer_events(report)
     assert report["deletions"][:2] == ["fulfilled", "fulfilled"], report["deletions"]
 
@@ -95,10 +133,16 @@ def check_layer_events(report: dict[str, Any]) -> None:
     assert all("children" in payload for payload in (*events["CREATE"], *events["UPDATE"]))
 
 
+@pytest.mark.usefixtures("operator")
 def test_in_node(settings: dict[str, Any]) -> None:
     check(in_node(settings))
 
 
 @pytest.mark.media
-async def test_in_a_browser_of_another_origin(settings: dict[str, Any]) -> None:
-    check(await in_browser({**settings, "user": f"user-{secrets.token_hex(4)}"}))
+@pytest.mark.usefixtures("operator")
+async def test_in_a_browser_of_another_origin_by_the_end_points_that_are_built_in(
+    settings: dict[str, Any], one: Facade
+) -> None:
+    mine = {**settings, "user": f"user-{secrets.token_hex(4)}"}
+    del mine["endpoints"]
+    check(await in_browser(mine, f"{one.url}/sdk/redirect.js"))
