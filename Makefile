@@ -13,7 +13,7 @@ FUZZ_S ?= 600
 SCHEDULES ?= 20
 SOAK_S ?= 3600
 TEST_SOAK_S ?= 60
-TEST_WORKERS ?= 2
+TEST_WORKERS ?= 3
 
 # Finds or installs the programs and Python packages of a command, before anything long starts
 READY = PYTHONPATH=dev $(PYTHON) -m onair_dev.bootstrap
@@ -21,7 +21,7 @@ DEV = $(BIN)/python -m onair_dev
 # With the programs that were found or built; --cluster adds the variables of the local cluster
 RUN = $(DEV) run
 PYTEST = $(BIN)/python -m pytest
-# Files side by side; whole encoders have the machine to themselves
+# Files side by side, two of them with media at the most; whole encoders have the machine to themselves
 WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadfile --no-loadscope-reorder
 
 help: ## Show this list

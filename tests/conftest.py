@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.side_by_side import (
+    WITH_MEDIA,
     FilesSideBySide,
     file_of,
     is_worker,
@@ -31,7 +32,7 @@ settings.register_profile(
 )
 settings.load_profile("onair")
 
-PARTS = ("unit", "integration", "integration with media", "soak", "e2e", "bench")
+PARTS = ("unit", "integration", WITH_MEDIA, "soak", "e2e", "bench")
 STARTED = StartedPrograms()
 PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"}
 """Python itself, and what its `platform.platform()` starts."""

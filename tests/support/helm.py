@@ -50,7 +50,9 @@ def template(namespace: str, options: tuple[str | Path, ...]) -> str:
 
 def render(*options: str | Path, namespace: str = NAMESPACE) -> list[Document]:
     """Renders the chart with these options: its objects in the order in which Helm would create them."""
-    return [document for document in yaml.safe_load_all(template(namespace, options)) if document]
+    return [
+        document for document in yaml.load_all(template(namespace, options), yaml.CSafeLoader) if document
+    ]
 
 
 def install(plane: ControlPlane, chart: Path = CHART, *options: str | Path) -> str:

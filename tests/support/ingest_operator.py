@@ -18,8 +18,10 @@ from onair_operator.settings import GatewaySettings, IngestSettings
 
 
 @asynccontextmanager
-async def operated(cluster: OperatedNamespace, *gateways: GatewaySettings) -> AsyncIterator[None]:
-    """An operator that follows these gateways, which know its secret."""
+async def operated(
+    cluster: OperatedNamespace, *gateways: GatewaySettings, **settings: Any
+) -> AsyncIterator[None]:
+    """An operator that follows these gateways, which know its secret; `settings` are over those of a test."""
     secret = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -28,7 +30,7 @@ async def operated(cluster: OperatedNamespace, *gateways: GatewaySettings) -> As
     }
     with suppress(ApiError):  # it is there since the operator before
         await cluster.client.create(SECRETS, cluster.namespace, secret)
-    async with cluster.operator(ingest=IngestSettings(gateways=list(gateways))):
+    async with cluster.operator(ingest=IngestSettings(gateways=list(gateways)), **settings):
         yield
 
 

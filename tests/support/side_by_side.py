@@ -5,16 +5,20 @@ from __future__ import annotations
 import fcntl
 import functools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).parents[2]
 ALONE = ("tests/soak/", "tests/e2e/", "tests/bench/", "tests/integration/encoder/pod/")
 """Whole encoders in real time: these have the machine to themselves."""
+WITH_MEDIA = "integration with media"
+MEDIA_WORKERS = 2
+"""The most that handle media at a time, as a core has enough to do with one."""
 
 
 @functools.cache
@@ -22,7 +26,7 @@ def part_of(file: str) -> str:
     """The part that a file of tests belongs to: its top folder, and whether it handles media."""
     top = file.removeprefix("tests/").split("/", 1)[0]
     media = top == "integration" and "pytest.mark.media" in (ROOT / file).read_text()
-    return "integration with media" if media else top
+    return WITH_MEDIA if media else top
 
 
 def runs_alone(file: str) -> bool:
@@ -33,12 +37,32 @@ def file_of(nodeid: str) -> str:
     return nodeid.split("::", 1)[0]
 
 
+def is_light(tests: Iterable[str]) -> bool:
+    """Whether tests of one file handle no media and need not be alone."""
+    file = file_of(next(iter(tests)))
+    return not runs_alone(file) and part_of(file) != WITH_MEDIA
+
+
 class FilesSideBySide(LoadScopeScheduling):
-    """Gives a worker one file at a time, and to one worker, in order, all that runs alone."""
+    """Gives a worker one file at a time, and to one worker, in order, all that runs alone.
+
+    Workers beyond `MEDIA_WORKERS` get what handles no media, and end once there is no more of it. They take a
+    part from its end: files of one folder want the same of the machine, those of another wait meanwhile.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file = file_of(nodeid)
         return "alone" if runs_alone(file) else file
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if self.nodes.index(node) >= MEDIA_WORKERS:
+            light = {scope: part_of(scope) for scope, tests in self.workqueue.items() if is_light(tests)}
+            if not light:
+                node.shutdown()
+                return
+            part = next(iter(light.values()))
+            self.workqueue.move_to_end([scope for scope in light if light[scope] == part][-1], last=False)
+        super()._assign_work_unit(node)
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
-from tests.support.side_by_side import part_of, runs_alone
+from tests.support.side_by_side import FilesSideBySide, part_of, runs_alone
+
+LIGHT = [
+    f"tests/integration/api/live/test_{each}.py" for each in ("source", "project", "guests", "broadcast")
+]
+COMPOSITOR = "tests/integration/web/compositor"
+MEDIA, MEDIA_2 = f"{COMPOSITOR}/test_geometry.py", f"{COMPOSITOR}/test_sources.py"
+UNIT = [f"tests/unit/support/test_{each}.py" for each in ("docker", "side_by_side", "soak_bounds")]
+ALONE = "tests/integration/encoder/pod/test_show.py"
 
 
 @pytest.mark.parametrize(
     ("file", "part", "alone"),
     [
-        ("tests/unit/support/test_side_by_side.py", "unit", False),
-        ("tests/integration/api/live/test_source.py", "integration", False),
-        ("tests/integration/web/compositor/test_geometry.py", "integration with media", False),
-        ("tests/integration/encoder/pod/test_show.py", "integration with media", True),
+        (UNIT[0], "unit", False),
+        (LIGHT[0], "integration", False),
+        (MEDIA, "integration with media", False),
+        (ALONE, "integration with media", True),
         ("tests/soak/test_soak.py", "soak", True),
         ("tests/e2e/test_lifecycle.py", "e2e", True),
     ],
@@ -20,3 +31,60 @@ from tests.support.side_by_side import part_of, runs_alone
 def test_whole_encoders_have_the_machine_to_themselves(file: str, part: str, alone: bool) -> None:
     assert part_of(file) == part
     assert runs_alone(file) is alone
+
+
+class Worker:
+    """One that notes what it is given; it runs nothing."""
+
+    def __init__(self, name: str, tests: list[str]) -> None:
+        self.gateway = SimpleNamespace(id=name)
+        self.shutting_down = False
+        self.given: list[str] = []
+        self._tests = tests
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += [self._tests[each] for each in indices]
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def given(workers: int, *files: str) -> list[Worker]:
+    """Workers that have run tests of these files, three each, in turns to the end."""
+    tests = [f"{file}::test_{number}" for file in files for number in range(3)]
+    option = SimpleNamespace(loadscopereorder=False)
+    config: Any = SimpleNamespace(option=option, getvalue=lambda _: [f"{workers}*popen"])
+    scheduler, made = FilesSideBySide(config), [Worker(f"gw{each}", tests) for each in range(workers)]
+    nodes: list[Any] = [*made]
+    for node in nodes:
+        scheduler.add_node(node)
+        scheduler.add_node_collection(node, tests)
+    scheduler.schedule()
+    for turn in range(len(tests)):
+        for node in nodes:
+            if turn < len(node.given):
+                scheduler.mark_test_complete(node, tests.index(node.given[turn]))
+    assert scheduler.tests_finished
+    assert sorted(test for each in made for test in each.given) == sorted(tests)
+    return made
+
+
+def files_of(worker: Worker) -> list[str]:
+    return list(dict.fromkeys(test.split("::")[0] for test in worker.given))
+
+
+def test_a_third_worker_takes_what_handles_no_media_from_the_end_of_a_part_and_then_ends() -> None:
+    first, second, third = given(3, *UNIT, *LIGHT, MEDIA, ALONE)
+    assert files_of(third) == [UNIT[2], LIGHT[3]]
+    assert third.shutting_down
+    assert sorted(files_of(first) + files_of(second)) == sorted((*UNIT[:2], *LIGHT[:3], MEDIA, ALONE))
+
+
+def test_a_third_worker_has_nothing_to_do_where_all_is_media() -> None:
+    *_, third = given(3, MEDIA, MEDIA_2, ALONE)
+    assert third.given == []
+    assert third.shutting_down
+
+
+def test_two_workers_share_all() -> None:
+    assert all(worker.given for worker in given(2, LIGHT[0], MEDIA, ALONE))

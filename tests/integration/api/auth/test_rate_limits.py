@@ -16,8 +16,8 @@ from tests.support.tokens import TOKEN, assert_error
 from onair_api.auth import rate_limits
 from onair_api.settings import RateLimitSettings, RedisSettings
 
-WINDOW_S = 5
-PER_TOKEN, PER_SERVICE = 40, 400
+WINDOW_S = 3
+PER_TOKEN, PER_SERVICE = 24, 240
 
 
 @pytest.fixture(scope="module")

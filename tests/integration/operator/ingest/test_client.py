@@ -12,7 +12,7 @@ from tests.support.encoder_server import until
 from tests.support.gateway_server import SECRET, GatewayServer, stream_state
 
 from onair_crds.contract.ingest_gateway import Pull, Pulls
-from onair_operator.ingest.client import UNREACHABLE_AFTER_S
+from onair_operator.ingest import client
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.observed import Contact
 
@@ -24,6 +24,14 @@ PULLS = Pulls(pulls={"pull-relay": Pull(url="rtmp://media.example/live/secret")}
 async def server() -> AsyncIterator[GatewayServer]:
     async with GatewayServer().running() as server:
         yield server
+
+
+@pytest.fixture
+def unreachable_after_s(monkeypatch: pytest.MonkeyPatch) -> float:
+    """A patience that a test can wait for."""
+    patience_s = 1.5
+    monkeypatch.setattr(client, "UNREACHABLE_AFTER_S", patience_s)
+    return patience_s
 
 
 @asynccontextmanager
@@ -69,7 +77,7 @@ async def test_a_gateway_that_restarts_within_the_patience_changes_nothing(serve
 
 @pytest.mark.parametrize("how", ["gone", "hung", "lying"])
 async def test_a_gateway_that_is_silent_too_long_is_unreachable_until_it_is_back(
-    server: GatewayServer, how: str
+    server: GatewayServer, unreachable_after_s: float, how: str
 ) -> None:
     server.tell(stream_state("a"))
     async with followed(server) as gateways:
@@ -83,7 +91,7 @@ async def test_a_gateway_that_is_silent_too_long_is_unreachable_until_it_is_back
             server.lying = True
             server.say(b"<html>")
         await until(lambda: contact(gateways) is Contact.UNREACHABLE)
-        assert UNREACHABLE_AFTER_S - 1.1 < time.monotonic() - began < UNREACHABLE_AFTER_S + 1
+        assert unreachable_after_s - 1.1 < time.monotonic() - began < unreachable_after_s + 1
         assert not flows(gateways)
         server.lying = False
         server.hung.clear()
@@ -92,7 +100,9 @@ async def test_a_gateway_that_is_silent_too_long_is_unreachable_until_it_is_back
         await until(lambda: flows(gateways))
 
 
-async def test_a_gateway_that_was_never_there_is_unreachable_after_the_patience() -> None:
+async def test_a_gateway_that_was_never_there_is_unreachable_after_the_patience(
+    unreachable_after_s: float,
+) -> None:
     async with followed(GatewayServer()) as gateways:
         assert contact(gateways) is Contact.AWAITED
         await until(lambda: contact(gateways) is Contact.UNREACHABLE)
@@ -116,7 +126,9 @@ async def test_what_no_gateway_says_costs_a_new_connection_and_no_state(
         assert contact(gateways) is Contact.REACHABLE
 
 
-async def test_another_installations_gateway_says_nothing_to_us(server: GatewayServer) -> None:
+async def test_another_installations_gateway_says_nothing_to_us(
+    server: GatewayServer, unreachable_after_s: float
+) -> None:
     async with followed(server, b"of another one") as gateways:
         await until(lambda: contact(gateways) is Contact.UNREACHABLE)
         gateways.cut_off(server.name, "a")

@@ -65,7 +65,9 @@ async def test_containers_that_cannot_start_are_told_and_end_their_runs_after_th
     cluster: OperatedNamespace,
 ) -> None:
     """A show for each reason, side by side, as most of the time is the bound."""
-    async with cluster.operator(broadcast=BroadcastSettings(container_timeout_s=3.0, max_losses=1)):
+    async with cluster.operator(
+        broadcast=BroadcastSettings(container_timeout_s=3.0, stop_grace_s=1.0, max_losses=1)
+    ):
         await cluster.collection()
         await asyncio.gather(*(see_it_end(cluster, *failure) for failure in FAILURES))
 

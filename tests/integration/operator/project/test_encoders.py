@@ -25,6 +25,8 @@ from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS, Api
 from onair_crds.shapes import Document
 from onair_encoder.agent.agent import Agent
 from onair_encoder.publish.kinds import KINDS
+from onair_operator import reconcile
+from onair_operator.cluster import node_leases
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
 from onair_operator.cluster.watched_kinds import NODE
@@ -104,7 +106,9 @@ async def kubelets(
     """A show with one destination; the operator runs."""
     monkeypatch.setattr(connection, "SILENCE_TIMEOUT_S", 0.5)
     monkeypatch.setattr(node_module, "SILENT_AFTER_S", 0.5)
-    monkeypatch.setattr(node_plan, "STALE_AFTER_S", 3.0)
+    monkeypatch.setattr(node_plan, "STALE_AFTER_S", 2.0)
+    monkeypatch.setattr(node_leases, "INTERVAL_S", 0.25)
+    monkeypatch.setattr(reconcile, "NODE_INTERVAL_S", 0.25)
     async with AsyncExitStack() as stack:
         agents = Agents(tmp_path, server, monkeypatch)
         await stack.enter_async_context(cluster.operator())

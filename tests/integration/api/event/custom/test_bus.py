@@ -15,9 +15,17 @@ from tests.support.facade import Cluster, Facade, User, wait_for
 from tests.support.redis_server import RedisServer
 from tests.support.subscriber import PREFIX, compare, new_shows
 
+from onair_api.event.custom import redis_link
 from onair_api.event.custom.bus import RESPONSE_TIMEOUT_S
-from onair_api.event.custom.redis_link import READ_TIMEOUT_S
 from onair_api.settings import EventSettings, RedisSettings
+
+READ_TIMEOUT_S = 1.5
+
+
+@pytest.fixture(autouse=True)
+def notices_silence_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_link, "READ_TIMEOUT_S", READ_TIMEOUT_S)
+    monkeypatch.setattr(redis_link, "PING_INTERVAL_S", 0.4)
 
 
 def assert_refused_at_once(user: User) -> None:
