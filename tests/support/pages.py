@@ -6,9 +6,8 @@ import contextlib
 import functools
 import http.server
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
 
 from tests.support.docker import host_address
 
@@ -21,10 +20,9 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """A folder of pages; gives their address."""
+def _serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
     host = host_address()
-    server = http.server.ThreadingHTTPServer((host, 0), functools.partial(_Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer((host, 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://{host}:{server.server_port}"
@@ -33,34 +31,31 @@ def served(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-class FaultyPage:
-    """A page that reloads itself all the time, from a server that can be told what to respond."""
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """A folder of pages; gives their address."""
+    with _serving(functools.partial(_Quiet, directory=str(folder))) as address:
+        yield address
 
-    HTML = b"<!doctype html><script>setTimeout(() => location.reload(), 300)</script>"
 
-    def __init__(self) -> None:
-        self.response = (200, self.HTML)
-        page = self
+@contextlib.contextmanager
+def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Iterator[str]:
+    """A page with these headers, whose status and text `respond` says for each path; gives its address."""
 
-        class Handler(_Quiet):
-            def do_GET(self) -> None:
-                status, body = page.response
-                self.send_response(status)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+    class Handler(_Quiet):
+        def do_GET(self) -> None:
+            status, text = respond(self.path)
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
 
-        self._server = http.server.ThreadingHTTPServer((host_address(), 0), Handler)
-        self.host = f"{host_address()}:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    with _serving(Handler) as address:
+        yield f"{address}/"
 
 
 @contextlib.contextmanager

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import docker
-from tests.support.pages import FaultyPage, served
+from tests.support.pages import responding, served
 from tests.support.pod_pair import PodPair, programme
 
 pytestmark = pytest.mark.media
 
+RELOADS = "<!doctype html><script>setTimeout(() => location.reload(), 300)</script>"
 GREEDY = """<!doctype html><script>
 const kept = [];
 setInterval(() => kept.push(new Uint8Array(3 << 20).fill(1)), 50);
@@ -20,14 +22,15 @@ setInterval(() => kept.push(new Uint8Array(3 << 20).fill(1)), 50);
 
 def test_a_page_that_reloads_itself_into_an_error_is_noticed(pair: PodPair, far_end: RtmpContainer) -> None:
     """Also where the server has no page for its error and the browser shows one of its own."""
-    with FaultyPage() as page:
-        pair.put(programme(f"http://{page.host}/", far_end))
+    response = 200, RELOADS
+    with responding(lambda _: response) as url:
+        pair.put(programme(url, far_end))
         pair.wait_phase("running")
-        for body in (b"<h1>sorry</h1>", b""):
-            page.response = (503, body)
-            expected = f"{page.host} responds with HTTP 503"
+        for text in ("<h1>sorry</h1>", ""):
+            response = 503, text
+            expected = f"{urlsplit(url).netloc} responds with HTTP 503"
             pair.wait_for(lambda text=expected: pair.status().composition_error == text, "noticed")
-            page.response = (200, FaultyPage.HTML)
+            response = 200, RELOADS
             pair.wait_for(lambda: pair.status().composition_error is None, "loaded again")
 
 

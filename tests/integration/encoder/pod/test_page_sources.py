@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import host_address
+from tests.support.pages import responding
 from tests.support.pod_pair import PodPair, programme
 
 from onair_crds.contract.pod import SOURCES_PATH, SOURCES_PORT
@@ -38,25 +36,13 @@ class PublicPage:
 def public_page() -> Iterator[PublicPage]:
     public = PublicPage()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path.startswith("/said/"):
-                public.said.append(unquote(self.path.removeprefix("/said/")))
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Security-Policy", "treat-as-public-address")
-            self.end_headers()
-            self.wfile.write(PAGE.encode())
+    def respond(path: str) -> tuple[int, str]:
+        if path.startswith("/said/"):
+            public.said.append(unquote(path.removeprefix("/said/")))
+        return 200, PAGE
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer((host_address(), 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    public.url = f"http://{host_address()}:{server.server_port}/"
-    yield public
-    server.shutdown()
-    server.server_close()
+    with responding(respond, **{"Content-Security-Policy": "treat-as-public-address"}) as public.url:
+        yield public
 
 
 def test_a_page_from_the_internet_reaches_the_sources_of_its_pod(

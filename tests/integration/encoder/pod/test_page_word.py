@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import host_address
+from tests.support.pages import responding
 from tests.support.pod_pair import PodPair, programme
 
 pytestmark = pytest.mark.media
@@ -42,24 +40,14 @@ def public_page(request: pytest.FixtureRequest) -> Iterator[PublicPage]:
     public = PublicPage()
     text = PAGE % SAYS[request.param]
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asks = self.path == "/ready"
-            public.asked += asks
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(("yes" if public.ready else "no").encode() if asks else text.encode())
+    def respond(path: str) -> tuple[int, str]:
+        if path != "/ready":
+            return 200, text
+        public.asked += 1
+        return 200, "yes" if public.ready else "no"
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer((host_address(), 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    public.url = f"http://{host_address()}:{server.server_port}/"
-    yield public
-    server.shutdown()
-    server.server_close()
+    with responding(respond) as public.url:
+        yield public
 
 
 def test_a_page_that_is_loading_is_on_air_once_it_is_ready_and_until_then_a_slate_at_most(
