@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
-from tests.support.layouts import ROOT, layout, scene
+from tests.support.layouts import PLAIN, ROOT, layout, scene
 from tests.support.tokens import assert_error, violations_of
 
 from onair_crds.shapes import JsonObject
@@ -52,23 +52,7 @@ def test_the_canvas_of_the_project_is_the_size_of_its_layouts(anna: User) -> Non
 def test_a_scene_begins_with_its_root(show: Show) -> None:
     made = scene(show, collectionId=show.collection)
     (root,) = made.layers()
-    assert root == {
-        "id": root["id"],
-        "layoutId": made.id,
-        "type": "root",
-        "data": {},
-        "x": None,
-        "y": None,
-        "width": None,
-        "height": None,
-        "rotation": 0,
-        "opacity": 1,
-        "scale": 1,
-        "hidden": False,
-        "children": [],
-        "metadata": {},
-        "requestAnimation": [],
-    }
+    assert root == {**PLAIN, "id": root["id"], "layoutId": made.id, "type": "root"}
 
 
 TRANSITIONS = [
