@@ -10,6 +10,7 @@ import httpx
 from pydantic import SecretStr
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.rooms.member import Member
 
 from onair_crds.contract.ingest_gateway import gateway_token, stream_of_key
 from onair_crds.contract.previews import PREVIEWS_PATH, Preview, RoomPreviews
@@ -38,3 +39,11 @@ async def until(condition: Callable[[], object], what: str, timeout_s: float = 1
         assert time.monotonic() - began_s < timeout_s, f"not within {timeout_s:g} s: {what}"
         await asyncio.sleep(0.02)
     return time.monotonic() - began_s
+
+
+async def seen(watching: Member, source: str, more: int = 30) -> list[tuple[int, int]]:
+    """Waits until a participant has seen more pictures of a source; gives the sizes of all."""
+    sizes = watching.sizes.setdefault(source, [])
+    wanted = len(sizes) + more
+    await until(lambda: len(sizes) >= wanted, f"{wanted} pictures of {source}", 25)
+    return sizes

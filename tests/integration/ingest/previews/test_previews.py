@@ -15,7 +15,7 @@ from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.encoder import Encoder, picture
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
-from tests.support.ingest.previews import until, want
+from tests.support.ingest.previews import seen, until, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.rooms.member import Member, member
 
@@ -40,14 +40,6 @@ def present(watching: Member, source: str = SOURCE) -> rtc.RemoteParticipant | N
     return watching.room.remote_participants.get(source)
 
 
-async def seen(watching: Member, source: str = SOURCE, more: int = 30) -> list[tuple[int, int]]:
-    """Waits for more pictures of a source; gives the sizes of all."""
-    sizes = watching.sizes.setdefault(source, [])
-    wanted = len(sizes) + more
-    await until(lambda: len(sizes) >= wanted, f"{wanted} pictures of {source}", 25)
-    return sizes
-
-
 async def test_a_source_with_b_frames_is_shown_small_with_its_sound(
     pod: IngestPod, follower: Follower, server: LiveKitServer, key: str
 ) -> None:
@@ -55,7 +47,7 @@ async def test_a_source_with_b_frames_is_shown_small_with_its_sound(
         with Encoder(f"{pod.rtmp}/{key}", video=picture("1280x720")):
             follower.flowing(key)
             want(pod, server, "small", {key: SOURCE}).raise_for_status()
-            sizes = await seen(watching)
+            sizes = await seen(watching, SOURCE)
             await until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
             shown = present(watching)
             assert shown
@@ -79,7 +71,7 @@ async def test_a_source_without_b_frames_is_passed_through(
         with Encoder(f"{pod.rtmp}/{key}", video=video, options=(*NO_B_FRAMES, "-g", "30")):
             follower.flowing(key)
             want(pod, server, "through", {key: SOURCE})
-            assert set(await seen(watching)) == {(854, 480)}
+            assert set(await seen(watching, SOURCE)) == {(854, 480)}
     want(pod, server, "through", {})
 
 
@@ -102,7 +94,7 @@ async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
             follower.flowing(key)
             assert not processes(pod)
             want(pod, server, "cost", {key: SOURCE})
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
             (process,) = processes(pod)
             niceness = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (pod.gateway.process.pid, process)]
             assert niceness[0] < niceness[1], "receiving comes first"
@@ -127,7 +119,7 @@ async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operat
             with Encoder(f"{pod.rtmp}/{key}"):
                 follower.flowing(key, after=before)
                 want(pod, server, "flapping", {key: SOURCE})
-                await seen(watching, more=5)
+                await seen(watching, SOURCE, more=5)
             await until(lambda: present(watching) is None, "the preview is gone")
     want(pod, server, "flapping", {})
 
@@ -139,13 +131,13 @@ async def test_who_is_removed_stays_out_until_the_room_opens_anew(
         with Encoder(f"{pod.rtmp}/{key}"):
             follower.flowing(key)
             want(pod, server, "removed", {key: SOURCE})
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
             server.call("RemoveParticipant", room="removed", identity=SOURCE)
             await until(lambda: not processes(pod), "its process is gone")
             want(pod, server, "removed", {key: SOURCE})
             assert not processes(pod), "it came back"
             want(pod, server, "removed", {key: SOURCE}, opening=2)
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
     want(pod, server, "removed", {})
 
 
@@ -156,12 +148,12 @@ async def test_previews_come_back_when_the_room_server_does(
         follower.flowing(key)
         async with member(*viewer(own, "killed")) as watching:
             want(pod, own, "killed", {key: SOURCE})
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
         own.stop()
         own.start()
         began_s = time.monotonic()
         async with member(*viewer(own, "killed")) as watching:
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
             assert time.monotonic() - began_s < 30
         want(pod, own, "killed", {})
 
@@ -173,14 +165,14 @@ async def test_a_gateway_that_was_killed_leaves_no_process_and_shows_it_anew(
         with Encoder(f"{own_pod.rtmp}/{key}"), own_pod.follow() as follower:
             follower.flowing(key)
             want(own_pod, server, "restarted", {key: SOURCE})
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
             left = processes(own_pod)
             own_pod.kill(own_pod.gateway)
             await until(lambda: present(watching) is None, "the preview is gone")
             await until(lambda: not any(Path(f"/proc/{each}").exists() for each in left), "no process")
             own_pod.start_gateway()
             want(own_pod, server, "restarted", {key: SOURCE})
-            await seen(watching, more=5)
+            await seen(watching, SOURCE, more=5)
 
 
 async def test_ten_sources_are_shown_side_by_side(
@@ -216,7 +208,7 @@ async def test_more_sources_than_may_be_previewed_take_turns(
                 follower.flowing(key)
                 follower.flowing(other)
                 want(pod, server, "turns", {key: SOURCE, other: "source-other"})
-                await seen(watching, more=30)
+                await seen(watching, SOURCE, more=30)
                 assert present(watching, "source-other") is None
                 want(pod, server, "turns", {other: "source-other"})
                 await seen(watching, "source-other", more=5)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.ingest.preview_stage import SOURCE, staged
-from tests.support.ingest.previews import until
+from tests.support.ingest.preview_stage import SOURCE, Stage, staged
+from tests.support.ingest.previews import seen, until
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.rooms.hosted_rooms import room_server
 from tests.support.rooms.member import Member
@@ -30,12 +30,6 @@ def has_room(server: LiveKitServer, room: str) -> bool:
     return bool(server.call("ListRooms", names=[room])["rooms"])
 
 
-async def seen(anna: Member, more: int = 10) -> None:
-    sizes = anna.sizes.setdefault(SOURCE, [])
-    wanted = len(sizes) + more
-    await until(lambda: len(sizes) >= wanted, f"{wanted} pictures", 25)
-
-
 async def gone(anna: Member, within_s: float = 10.0) -> float:
     return await until(lambda: SOURCE not in anna.room.remote_participants, "the preview is gone", within_s)
 
@@ -48,22 +42,22 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
             await stage.flows()
             assert stage.previews() == 0, "nobody is there to see it"
             async with stage.joined() as anna:
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
                 shown = anna.room.remote_participants[SOURCE]
                 assert (shown.name, json.loads(shown.metadata)) == ("Camera", {"displayName": "Camera"})
                 preview = {"preview": {"webrtc": {"displayName": "Balcony"}}}
                 await cluster.patch("Source", SOURCE, preview)
                 await until(lambda: shown.name == "Balcony", "the new name")
                 await until(lambda: json.loads(shown.metadata) == {"displayName": "Balcony"}, "metadata")
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
             await until(lambda: stage.previews() == 0, "nothing is shown to nobody")
             async with stage.joined() as anna:
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
                 off = {"preview": {"webrtc": {"enabled": False}}}
                 await cluster.patch("Source", SOURCE, off)
                 assert await gone(anna) < 2
                 await cluster.patch("Source", SOURCE, {"preview": {"webrtc": {"enabled": True}}})
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
 
 
 async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is(
@@ -76,7 +70,7 @@ async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is
     ):
         for _ in range(2):
             with stage.camera():
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
             assert await gone(anna) < 2
 
 
@@ -86,40 +80,45 @@ async def test_who_removes_a_preview_does_not_see_it_again(
     async with staged(cluster, server, tmp_path) as stage, cluster.operator(**stage.settings):
         with stage.camera():
             async with stage.joined() as anna:
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
                 await cluster.patch("Project", "show", {"room": {"barred": [{"identity": SOURCE}]}})
                 await gone(anna)
                 await until(lambda: stage.previews() == 0, "it is not wanted any more")
                 await cluster.patch("Project", "show", {"room": {"barred": []}})
-                await seen(anna)
+                await seen(anna, SOURCE, more=10)
+
+
+@pytest.fixture
+async def left_by_a_leader(
+    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+) -> AsyncIterator[tuple[Stage, Member]]:
+    """A preview that an operator, which has ended, has shown to somebody who is still there."""
+    async with staged(cluster, server, tmp_path) as stage:
+        with stage.camera():
+            async with stage.joined() as anna:
+                async with cluster.operator(**stage.settings):
+                    await seen(anna, SOURCE, more=10)
+                yield stage, anna
 
 
 async def test_another_leader_goes_on_with_previews_without_a_gap(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    cluster: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
 ) -> None:
-    async with staged(cluster, server, tmp_path) as stage:
-        with stage.camera():
-            async with stage.joined() as anna:
-                async with cluster.operator(**stage.settings):
-                    await seen(anna)
-                joined = anna.room.remote_participants[SOURCE].sid
-                async with cluster.operator(**stage.settings), cluster.operator(**stage.settings):
-                    await seen(anna, more=90)
-                    assert anna.room.remote_participants[SOURCE].sid == joined, "it has joined anew"
+    stage, anna = left_by_a_leader
+    joined = anna.room.remote_participants[SOURCE].sid
+    async with cluster.operator(**stage.settings), cluster.operator(**stage.settings):
+        await seen(anna, SOURCE, more=90)
+        assert anna.room.remote_participants[SOURCE].sid == joined, "it has joined anew"
 
 
 async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_gone(
-    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path
+    cluster: OperatedNamespace, left_by_a_leader: tuple[Stage, Member]
 ) -> None:
-    async with staged(cluster, server, tmp_path) as stage:
-        with stage.camera():
-            async with stage.joined() as anna:
-                async with cluster.operator(**stage.settings):
-                    await seen(anna)
-                await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
-                async with cluster.operator(**stage.settings):
-                    await gone(anna)
-                    await until(lambda: stage.previews() == 0, "it is not wanted any more")
+    stage, anna = left_by_a_leader
+    await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
+    async with cluster.operator(**stage.settings):
+        await gone(anna)
+        await until(lambda: stage.previews() == 0, "it is not wanted any more")
 
 
 async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
@@ -130,13 +129,13 @@ async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
         async with staged(cluster, own, tmp_path) as stage, cluster.operator(**stage.settings):
             with stage.camera():
                 async with stage.joined() as anna:
-                    await seen(anna)
+                    await seen(anna, SOURCE, more=10)
                 own.stop()
                 own.start()
                 await until(lambda: has_room(own, stage.room), "the operator has made the room anew")
                 async with stage.joined() as anna:
-                    await seen(anna)
+                    await seen(anna, SOURCE, more=10)
                     stage.pod.kill(stage.pod.gateway)
                     await gone(anna)
                     stage.pod.start_gateway()
-                    await seen(anna)
+                    await seen(anna, SOURCE, more=10)

@@ -80,27 +80,19 @@ async def away(page: Compositor, cam: LiveSource) -> None:
     await page.agent.heard("that it is away", lambda said: said["type"] == "failed" and said["layers"])
 
 
-async def test_the_slate_stands_for_a_source_that_is_away_until_it_is_back(chromium: str) -> None:
+@pytest.mark.parametrize(("then", "colour"), [("slate", SLATE), ("hide", BLUE)])
+async def test_what_stands_for_a_source_that_is_away_does_so_until_it_is_back(
+    chromium: str, then: str, colour: Colour
+) -> None:
+    """The slate, or what is below it."""
     cam = LiveSource(RED)
     async with compositor(chromium, state(scene()), served(cam=cam)) as page:
-        slate = {"onDisconnect": "slate", "disconnectedSlate": {"url": f"{page.agent.url}/slate.png"}}
-        await page.agent.send(state(scene(source(data=slate))))
+        data = {"onDisconnect": then, "disconnectedSlate": {"url": f"{page.agent.url}/slate.png"}}
+        await page.agent.send(state(scene(square("below", "blue"), source(data=data))))
         await shows(page, RED)
         page.agent.said.clear()
         await away(page, cam)
-        await shows(page, SLATE)
-        cam.published = True
-        await shows(page, RED)
-
-
-async def test_a_source_that_hides_shows_what_is_below_it(chromium: str) -> None:
-    cam = LiveSource(RED)
-    layers = [square("below", "blue"), source(data={"onDisconnect": "hide"})]
-    async with compositor(chromium, state(scene(*layers)), served(cam=cam)) as page:
-        await shows(page, RED)
-        page.agent.said.clear()
-        await away(page, cam)
-        await shows(page, BLUE)
+        await shows(page, colour)
         cam.published = True
         await shows(page, RED)
 
