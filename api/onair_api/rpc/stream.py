@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 
 from google.protobuf.message import Message
 
@@ -41,6 +42,7 @@ class StreamMethod:
         """
         async with self._streams.open(headers, transport) as stream:
             reading = asyncio.create_task(self._read(stream, requests))
+            reading.add_done_callback(partial(_end_if_failed, stream))
             try:
                 async for result in stream.results():
                     message = self._response()
@@ -54,10 +56,11 @@ class StreamMethod:
                     await reading
 
     async def _read(self, stream: MessageStream, requests: AsyncIterator[Unparsed]) -> None:
-        """Ends the stream at what is no message: its client and this service disagree on the form."""
-        try:
-            async for request in requests:
-                await stream.take(request.json(self._request, self._json_depth))
-        except Exception:
-            stream.end()
-            raise
+        async for request in requests:
+            await stream.take(request.json(self._request, self._json_depth))
+
+
+def _end_if_failed(stream: MessageStream, reading: asyncio.Task[None]) -> None:
+    """Ends the stream at what is no message: its client and this service disagree on the form."""
+    if not reading.cancelled() and reading.exception():
+        stream.end()
