@@ -1,11 +1,11 @@
 /** A live source of the project. */
 
-import {LivePicture} from './away';
-import {Readiness, type Content, type Surroundings} from './content';
+import type {Content, Surroundings} from './content';
+import {Live} from './live';
 import type {Taken} from './sources';
 import type {Layer} from '../state/layer';
-import {at, number, textAt} from '../state/json';
-import {Feed, type Voice} from '../sound/mixer';
+import {textAt} from '../state/json';
+import {Feed} from '../sound/mixer';
 
 const RETRY_MS = 1000;
 /** A source that sends sound alone is there too. */
@@ -15,8 +15,8 @@ const AWAY_MS = 4000;
 
 export function source(layer: Layer, surroundings: Surroundings): Content {
   const {sources, fail} = surroundings;
-  const picture = new LivePicture(layer, surroundings), ready = new Readiness();
-  let id: string | null = null, taken: Taken | null = null, mixed: Voice | null = null, heard: Feed | null = null, attempt = 0, closed = false, wanted = false;
+  const live = new Live('source', layer, surroundings), {picture, ready} = live;
+  let taken: Taken | null = null, heard: Feed | null = null, attempt = 0;
 
   const follow = (connected: boolean): void => {
     picture.setConnected(connected);
@@ -25,65 +25,34 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
     picture.video.requestVideoFrameCallback(() => ready.resolve());
     setTimeout(() => ready.resolve(), FIRST_PICTURE_MS);
   };
-  const release = (): void => {
-    attempt++;
-    heard?.end();
-    heard = null;
-    taken?.release();
-    taken = null;
-    picture.video.srcObject = null;
-    picture.setConnected(false);
-  };
-  const take = async (wanted: string): Promise<void> => {
+  const open = async (id: string): Promise<void> => {
     const mine = ++attempt;
     try {
-      const found = await sources.take(wanted);
+      const found = await sources.take(id);
       if (mine !== attempt) return found.release();
       taken = found;
-      mixed ??= surroundings.voice();
-      mixed.setVolume(volume(layer));
-      heard = new Feed(found.audio, mixed);
+      heard = new Feed(found.audio, live.voice());
       picture.video.srcObject = new MediaStream([found.track]);
       found.follow(follow);
     } catch (error) {
-      if (mine !== attempt || closed) return;
+      if (mine !== attempt) return;
       fail(`the script of sources failed: ${String(error)}`);
       ready.resolve();
-      setTimeout(() => mine === attempt && !closed && void take(wanted), RETRY_MS);
+      setTimeout(() => mine === attempt && void open(id), RETRY_MS);
     }
   };
-  const decide = (): void => {
-    const is = wanted ? textAt(layer.data, 'source', 'id') : null;
-    if (is !== null && is === id) return;
-    release();
-    id = is;
-    if (id !== null) return void take(id);
-    fail(wanted ? 'it has no source.id' : null);
-    if (wanted) ready.resolve();
-  };
-  return {
-    element: picture.element,
-    ready: ready.promise,
-    update(now) {
-      layer = now;
-      picture.update(now);
-      mixed?.setVolume(volume(now));
-      decide();
+  return live.content({
+    named: now => textAt(now.data, 'source', 'id'),
+    take(id) {
+      setTimeout(() => ready.resolve(), AWAY_MS);
+      void open(id);
     },
-    setWanted(is) {
-      if (is && !wanted) setTimeout(() => ready.resolve(), AWAY_MS);
-      wanted = is;
-      decide();
+    release() {
+      attempt++;
+      heard?.end();
+      heard = null;
+      taken?.release();
+      taken = null;
     },
-    close() {
-      closed = true;
-      release();
-      picture.close();
-      ready.resolve();
-    },
-  };
-}
-
-function volume(layer: Layer): number {
-  return number(at(layer.data, 'source', 'volume'), 0, 1, 1);
+  });
 }
