@@ -45,11 +45,11 @@ class Program:
     name: str
     origin: Origin
     package: str = ""
-    """For PACKAGE: the name of the Debian package."""
+    """For PACKAGE: the Debian package, or several with spaces between."""
     commands: frozenset[str] = frozenset({"demo", "test"})
     """Commands that need it."""
     version: tuple[str, ...] = ("--version",)
-    """Arguments with which it prints its version and exits with 0."""
+    """Arguments with which it exits with 0 where it works; it prints its version if `oldest` is given."""
     oldest: tuple[int, int] | None = None
     folders: tuple[Path, ...] = ()
     """Folders that are searched before PATH."""
@@ -61,6 +61,16 @@ NONE: frozenset[str] = frozenset()
 
 def _wheel(name: str, folder: str) -> Path:
     return WHEELS / name / folder
+
+
+GSTREAMER = " ".join(
+    ("gstreamer1.0-tools", *(f"gstreamer1.0-plugins-{each}" for each in ("base", "good", "bad", "ugly")))
+)
+GSTREAMER_ENCODES = (
+    *("-q", "videotestsrc", "num-buffers=1", "!", "x264enc", "!", "flvmux", "name=mux", "!", "fakesink"),
+    *("audiotestsrc", "num-buffers=1", "!", "voaacenc", "!", "mux."),
+)
+"""Elements of all of these packages, without which gst-launch-1.0 is of no use to us."""
 
 
 PROGRAMS = (
@@ -79,6 +89,8 @@ PROGRAMS = (
     Program("redis-server", Origin.PACKAGE, "redis-server", TEST),
     Program("curl", Origin.PACKAGE, "curl", TEST),
     Program("faketime", Origin.PACKAGE, "faketime", TEST),
+    Program("gst-launch-1.0", Origin.PACKAGE, GSTREAMER, TEST, version=GSTREAMER_ENCODES),
+    Program("srt-live-transmit", Origin.PACKAGE, "srt-tools", TEST, version=("-version",)),
     Program("go", Origin.WHEEL, version=("version",), oldest=(1, 26), folders=(_wheel("go", "go/bin"),)),
     *(Program(name, Origin.WHEEL, folders=(_wheel("node", "bin"),)) for name in ("node", "npm")),
     Program("buf", Origin.NPM, commands=NONE, folders=(BUF,)),
@@ -164,7 +176,7 @@ def missing(command: str, origins: Iterable[Origin]) -> list[Program]:
 
 def packages_of(programs: Iterable[Program]) -> list[str]:
     """Returns the Debian packages of these programs, without duplicates."""
-    return list(dict.fromkeys(program.package for program in programs if program.package))
+    return list(dict.fromkeys(name for program in programs for name in program.package.split()))
 
 
 def names_of(programs: Iterable[Program]) -> str:
