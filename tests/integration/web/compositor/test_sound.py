@@ -18,6 +18,8 @@ HALF_DB = -6.0
 CLICK = 0.12
 """A step between two samples that neither tone makes, both at once included."""
 BLACK = (0, 0, 0)
+FADED_MS = 200
+"""After that a sound has faded out."""
 MEDIA = {
     f"/{hz}.webm": media.serves(media.webm(*[BLACK] * 10, rate=2, tone_hz=hz), "video/webm")
     for hz in (LOW_HZ, HIGH_HZ)
@@ -61,6 +63,31 @@ async def test_a_hidden_layer_is_silent_and_neither_hiding_nor_volume_clicks(chr
         assert sound.largest_step() < CLICK
         await forget(page.tab)
         assert (await listen(page.tab, 0.3)).level_db() < -80
+
+
+async def test_what_is_in_a_hidden_layer_or_hangs_on_nothing_is_silent(chromium: str) -> None:
+    group = layer("group", "group", children=["a"])
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(group, tone(page))))
+        await playing(page)
+        changes: list[tuple[dict[str, Any], bool]] = [
+            ({**group, "hidden": True}, False),
+            (group, True),
+            ({**group, "children": []}, False),
+            (group, True),
+        ]
+        for version, (change, heard) in enumerate(changes, 2):
+            await page.change(version, change)
+            if heard:
+                await playing(page)
+                assert (await listen(page.tab, 0.3)).level_db() > HALF_DB - 4, version
+                continue
+            await page.picture()
+            await page.tab.evaluate(f"new Promise(done => setTimeout(done, {FADED_MS}))")
+            await forget(page.tab)
+            # A mixer without voices rests, and there is nothing to listen to
+            await page.tab.evaluate(f"new Promise(done => setTimeout(done, {FADED_MS}))")
+            assert await page.tab.evaluate("heard.samples.every(each => Math.abs(each) < 1e-4)"), version
 
 
 async def test_a_transparent_layer_is_heard(chromium: str) -> None:

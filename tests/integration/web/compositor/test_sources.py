@@ -97,6 +97,47 @@ async def test_what_stands_for_a_source_that_is_away_does_so_until_it_is_back(
         await shows(page, RED)
 
 
+async def test_the_slate_stands_until_the_next_picture_and_the_last_one_is_not_seen_again(
+    chromium: str,
+) -> None:
+    cam = LiveSource(RED)
+    async with compositor(chromium, state(scene()), served(cam=cam)) as page:
+        slate = {"onDisconnect": "slate", "disconnectedSlate": {"url": f"{page.agent.url}/slate.png"}}
+        await page.agent.send(state(scene(square("below", "yellow"), source(data=slate))))
+        await shows(page, RED)
+        page.agent.said.clear()
+        await away(page, cam)
+        await shows(page, SLATE)
+        cam.colour, cam.published = BLUE, True
+        seen = [await page.picture()]
+        while not near(seen[-1], BLUE):
+            assert near(seen[-1], SLATE), seen[-1].at(80, 45)
+            assert len(seen) < 400
+            seen.append(await page.picture())
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("slate.png", "the source is not connected"),
+        ("none.png", "the source is not connected; disconnectedSlate: HTTP 404"),
+    ],
+)
+async def test_a_source_that_is_away_is_told_whether_or_not_its_slate_is_there(
+    chromium: str, name: str, reason: str
+) -> None:
+    cam = LiveSource(RED, published=False)
+    async with compositor(chromium, state(scene()), served(cam=cam)) as page:
+        wish = {"onDisconnect": "slate", "disconnectedSlate": {"url": f"{page.agent.url}/{name}"}}
+        await page.agent.send(state(scene(square("below", "yellow"), source(data=wish))))
+        if name == "slate.png":
+            await shows(page, SLATE)
+        await page.agent.heard("why", lambda said: said["type"] == "failed" and reason in str(said["layers"]))
+        await page.picture()
+        last = [said["layers"] for said in page.agent.said if said["type"] == "failed"][-1]
+        assert [each["reason"] for each in last] == [reason]
+
+
 async def test_a_source_that_remains_keeps_its_last_picture(chromium: str) -> None:
     cam = LiveSource(RED)
     layers = [square("below", "blue"), source(data={"onDisconnect": "remain"})]

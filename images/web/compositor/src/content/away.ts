@@ -14,12 +14,17 @@ export function onDisconnectOf(layer: Layer): OnDisconnect {
   return slate === null ? 'hide' : 'slate';
 }
 
-/** A video element, and in front of it the slate. */
+/** A video element, and in front of it the slate, until there is a picture. */
 export class LivePicture {
   readonly element = document.createElement('div');
   readonly video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
   private slate: Content | null = null;
-  private connected = false;
+  private slateProblem: string | null = null;
+  private problem: string | null = null;
+  private isConnected = false;
+  /** A frame was shown since it connected: what the element shows before that is of the last time, or nothing. */
+  private isSeen = false;
+  private connections = 0;
 
   constructor(private layer: Layer, private readonly surroundings: Surroundings) {
     this.element.append(this.video);
@@ -34,7 +39,10 @@ export class LivePicture {
     this.video.style.objectFit = textAt(layer.data, 'fit') ?? 'contain';
     const pictured = asImage(layer);
     if (!this.slate && onDisconnectOf(layer) === 'slate') {
-      const fail = (reason: string | null): void => this.surroundings.fail(reason === null ? null : `disconnectedSlate: ${reason}`);
+      const fail = (reason: string | null): void => {
+        this.slateProblem = reason;
+        this.tell();
+      };
       this.slate = image(pictured, {...this.surroundings, fail});
       if (this.slate.element) {
         this.slate.element.style.cssText += 'position: absolute; inset: 0';
@@ -44,20 +52,44 @@ export class LivePicture {
     this.show();
   }
 
-  setConnected(connected: boolean): void {
-    this.connected = connected;
+  /** Whether pictures are coming; the first of them takes the place of what stands for it. */
+  setConnected(isConnected: boolean): void {
+    if (isConnected === this.isConnected) return;
+    this.isConnected = isConnected;
+    this.isSeen = false;
+    const mine = ++this.connections;
+    if (isConnected) {
+      this.video.requestVideoFrameCallback(() => {
+        if (mine !== this.connections) return;
+        this.isSeen = true;
+        this.show();
+      });
+    }
     this.show();
   }
 
+  /** Why there is no picture; null where there is nothing to tell. */
+  fail(problem: string | null): void {
+    this.problem = problem;
+    this.tell();
+  }
+
   close(): void {
+    this.connections++;
     this.slate?.close();
     this.video.srcObject = null;
   }
 
+  private tell(): void {
+    const {problem, slateProblem} = this;
+    const slate = problem !== null && slateProblem !== null && onDisconnectOf(this.layer) === 'slate';
+    this.surroundings.fail(slate ? `${problem}; disconnectedSlate: ${slateProblem}` : problem);
+  }
+
   private show(): void {
     const wish = onDisconnectOf(this.layer);
-    this.video.style.visibility = this.connected || wish === 'remain' ? '' : 'hidden';
-    if (this.slate?.element) this.slate.element.style.visibility = this.connected || wish !== 'slate' ? 'hidden' : '';
+    this.video.style.visibility = this.isSeen || wish === 'remain' ? '' : 'hidden';
+    if (this.slate?.element) this.slate.element.style.visibility = this.isSeen || wish !== 'slate' ? 'hidden' : '';
   }
 }
 

@@ -33,7 +33,7 @@ export class Live {
   }
 
   content<Name>({named, take, release}: Taking<Name>): Content {
-    const {picture, ready} = this, {fail} = this.surroundings;
+    const {picture, ready} = this;
     let wanted = false, taken: string | null = null;
 
     const decide = (): void => {
@@ -44,7 +44,7 @@ export class Live {
       picture.video.srcObject = null;
       picture.setConnected(false);
       if (name !== null) return take(name);
-      fail(wanted ? `it has no ${this.type}.id` : null);
+      picture.fail(wanted ? `it has no ${this.type}.id` : null);
       if (wanted) ready.resolve();
     };
     return {

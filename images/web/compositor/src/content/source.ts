@@ -14,13 +14,13 @@ const FIRST_PICTURE_MS = 1000;
 const AWAY_MS = 4000;
 
 export function source(layer: Layer, surroundings: Surroundings): Content {
-  const {sources, fail} = surroundings;
+  const {sources} = surroundings;
   const live = new Live('source', layer, surroundings), {picture, ready} = live;
   let taken: Taken | null = null, heard: Feed | null = null, attempt = 0;
 
   const follow = (connected: boolean): void => {
     picture.setConnected(connected);
-    fail(connected ? null : 'the source is not connected');
+    picture.fail(connected ? null : 'the source is not connected');
     if (!connected) return;
     picture.video.requestVideoFrameCallback(() => ready.resolve());
     setTimeout(() => ready.resolve(), FIRST_PICTURE_MS);
@@ -36,7 +36,7 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
       found.follow(follow);
     } catch (error) {
       if (mine !== attempt) return;
-      fail(`the script of sources failed: ${String(error)}`);
+      picture.fail(`the script of sources failed: ${String(error)}`);
       ready.resolve();
       setTimeout(() => mine === attempt && void open(id), RETRY_MS);
     }

@@ -8,7 +8,7 @@ import {Feed} from '../sound/mixer';
 import type {Shown} from '../room/room';
 
 export function webrtc(layer: Layer, surroundings: Surroundings): Content {
-  const {room, fail} = surroundings;
+  const {room} = surroundings;
   const live = new Live('webrtc', layer, surroundings), {picture, ready} = live;
   let stop: (() => void) | null = null, playing: Feed | null = null, sound: MediaStream | null = null;
 
@@ -22,12 +22,15 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     if (context instanceof AudioContext) playing = new Feed(context.createMediaStreamSource(audio), voice);
   };
   const show = ({video, audio, present, problem}: Shown): void => {
-    if (video && picture.video.srcObject !== video) picture.video.srcObject = video;
+    if (video && picture.video.srcObject !== video) {
+      picture.setConnected(false);
+      picture.video.srcObject = video;
+    }
     picture.setConnected(video !== null);
     if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
     hear(audio);
     if (present === false) ready.resolve();
-    fail(video || audio ? null : problem ?? 'the participant shows nothing');
+    picture.fail(video || audio ? null : problem ?? 'the participant shows nothing');
   };
   return live.content({
     named(now) {
