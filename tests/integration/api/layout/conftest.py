@@ -1,5 +1,6 @@
 """Every test here runs through both doors."""
 
 from tests.support.fixtures.doors import door, pytest_generate_tests
+from tests.support.fixtures.facade import canvas
 
-__all__ = ["door", "pytest_generate_tests"]
+__all__ = ["canvas", "door", "pytest_generate_tests"]

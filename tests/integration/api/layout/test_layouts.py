@@ -14,11 +14,6 @@ from tests.support.tokens import assert_error, violations_of
 from onair_crds.shapes import JsonObject
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def test_a_layout_has_its_defaults(show: Show) -> None:
     made = layout(show)
     assert made.record == {

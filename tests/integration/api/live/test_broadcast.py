@@ -15,11 +15,6 @@ CONDITION: JsonObject = {"observedGeneration": 1, "lastTransitionTime": "2026-01
 PREFIX = "PROJECT_BROADCAST_PHASE_"
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def phase(show: Show) -> str:
     return str(show.status()["phase"]).removeprefix(PREFIX)
 

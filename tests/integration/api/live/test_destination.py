@@ -12,11 +12,6 @@ from tests.support.tokens import invite, seen_by
 from onair_crds.shapes import JsonObject
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 @pytest.mark.parametrize(
     "body",
     [

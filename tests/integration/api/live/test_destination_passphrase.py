@@ -6,18 +6,13 @@ import base64
 
 import pytest
 from tests.support.destinations import address_of, secrets_of
-from tests.support.facade import Cluster, Show, User
+from tests.support.facade import Cluster, Show
 from tests.support.tokens import invite
 
 KEY = "stream-key-5f2b91"
 PHRASE = "a phrase & more"
 IN_URL = "passphrase=a%20phrase%20%26%20more"
 SRT_URL = "srt://media.example:9000?streamid=s"
-
-
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
 
 
 @pytest.mark.parametrize("member", ["rtmpPush", "srtPush"])

@@ -7,14 +7,9 @@ from typing import Any
 
 import pytest
 from tests.support.destinations import KEY, RTMP, STORAGE, secret_of, secrets_of
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, wait_for
 
 from onair_crds.shapes import JsonObject
-
-
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
 
 
 def test_secrets_are_in_an_immutable_secret_and_nowhere_else(show: Show, cluster: Cluster) -> None:

@@ -30,11 +30,6 @@ CODES = "/authentication/token/guest-code"
 PAGE = "https://studio.example.org/join?room=1#top"
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def make_code(user: User, show: Show, role: str = "GUEST", **body: Any) -> JsonObject:
     body = {"url": PAGE, **invitation(show, role, **body)}
     return user.ok("POST", CODES, body)["guestCode"]  # type: ignore[no-any-return]

@@ -26,11 +26,6 @@ from onair_crds.shapes import JsonObject
 GUEST = "/authentication/token/guest"
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def test_a_guest_token_says_which_project_it_is_for(show: Show) -> None:
     guest = invite(show, "COHOST", direct={"displayName": "Ben", "serviceUserId": "ben"})
     claims = claims_of(guest.token)

@@ -15,11 +15,6 @@ from onair_crds.shapes import JsonObject
 OR, IGNORE = "SOURCE_TRIGGER_ACTION_OR", "SOURCE_TRIGGER_ACTION_IGNORE"
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def create(show: Show) -> str:
     body = {"address": {"rtmpPush": {}}}
     return str(show.user.ok("POST", f"/collection/{show.collection}/source", body)["source"]["sourceId"])

@@ -23,11 +23,6 @@ from onair_crds.resources.source import SourceAddress
 from onair_crds.shapes import JsonObject
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def test_a_pushed_source_gets_its_address(show: Show, cluster: Cluster) -> None:
     source = create(show.user, show.collection, metadata={"name": "Camera"})
     base = f"rtmp://onair-ingest.{cluster.release}.svc:1935/live"

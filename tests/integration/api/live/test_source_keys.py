@@ -11,11 +11,6 @@ from tests.support.source_requests import create, key_secrets, path_of
 from tests.support.tokens import fields_of
 
 
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
 def test_the_key_stays_when_the_protocol_changes(show: Show, cluster: Cluster) -> None:
     source = create(show.user, show.collection)
     path = path_of(source)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
+import pytest
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Facade, wait_for
+from tests.support.facade import Facade, User, wait_for
 from tests.support.layouts import Canvas, layout
 from tests.support.redis_server import RedisServer
 
@@ -15,47 +19,58 @@ from onair_crds.shapes import JsonObject
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 
-def next_update(stream: WebSocket) -> JsonObject:
-    (result,) = events_of(stream, 1)
-    return result["event"]["payload"]["layer"]["update"]  # type: ignore[no-any-return]
+@dataclass
+class Followed:
+    """A layer whose updates its host follows."""
+
+    host: User
+    canvas: Canvas
+    layer_id: str
+    stream: WebSocket
+
+    def patch(self, **body: Any) -> None:
+        self.canvas.patch(self.layer_id, **body)
+
+    def next(self) -> JsonObject:
+        (result,) = events_of(self.stream, 1)
+        return result["event"]["payload"]["layer"]["update"]  # type: ignore[no-any-return]
+
+    def drag(self, x: int) -> float:
+        """Seconds from a plain update to its event."""
+        started = time.monotonic()
+        self.patch(x=x)
+        assert self.next()["x"] == x
+        return time.monotonic() - started
 
 
-def drag(canvas: Canvas, stream: WebSocket, layer_id: str, x: int) -> float:
-    """Seconds from a plain update to its event."""
-    started = time.monotonic()
-    canvas.patch(layer_id, x=x)
-    assert next_update(stream)["x"] == x
-    return time.monotonic() - started
+@pytest.fixture
+def layer(own: Facade, sign_in: SignIn) -> Iterator[Followed]:
+    host = sign_in(facade=own)
+    canvas = layout(host.project())
+    layer_id = canvas.add(x=0)["id"]
+    with WebSocket(own, host.token) as stream:
+        stream.subscribe("*:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_UPDATE", layoutId=canvas.id)
+        yield Followed(host, canvas, layer_id, stream)
 
 
 def test_a_plain_drag_does_not_wait_for_a_frozen_redis(
-    own: Facade, redis: RedisServer, sign_in: SignIn
+    own: Facade, redis: RedisServer, layer: Followed
 ) -> None:
-    host = sign_in(facade=own)
-    canvas = layout(host.project())
-    layer_id = canvas.add(x=0)["id"]
-    with WebSocket(own, host.token) as stream:
-        stream.subscribe("*:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_UPDATE", layoutId=canvas.id)
-        redis.freeze()
-        latencies = [drag(canvas, stream, layer_id, x) for x in range(1, 6)]
-        assert own.services.events.bus.connected, "nobody noticed that Redis is frozen"
-        assert min(latencies) < LOOKUP_TIMEOUT_S, "a lookup would have cost each of them this much"
-        redis.thaw()
-        wait_for(lambda: publishes(host), "Redis works again")
-        canvas.patch(layer_id, x=9, requestAnimation=ANIMATION)
-        animated = next_update(stream)
-        assert (animated["x"], animated["requestAnimation"][0]["durationMs"]) == (9, 300)
+    redis.freeze()
+    latencies = [layer.drag(x) for x in range(1, 6)]
+    assert own.services.events.bus.connected, "nobody noticed that Redis is frozen"
+    assert min(latencies) < LOOKUP_TIMEOUT_S, "a lookup would have cost each of them this much"
+    redis.thaw()
+    wait_for(lambda: publishes(layer.host), "Redis works again")
+    layer.patch(x=9, requestAnimation=ANIMATION)
+    animated = layer.next()
+    assert (animated["x"], animated["requestAnimation"][0]["durationMs"]) == (9, 300)
 
 
 def test_an_animated_update_arrives_without_its_animation_when_redis_freezes(
-    own: Facade, redis: RedisServer, sign_in: SignIn
+    redis: RedisServer, layer: Followed
 ) -> None:
-    host = sign_in(facade=own)
-    canvas = layout(host.project())
-    layer_id = canvas.add(x=0)["id"]
-    with WebSocket(own, host.token) as stream:
-        stream.subscribe("*:EVENT_TYPE_LAYER:EVENT_SUB_TYPE_UPDATE", layoutId=canvas.id)
-        redis.freeze()
-        canvas.patch(layer_id, x=1, requestAnimation=ANIMATION)
-        update = next_update(stream)
-        assert (update["x"], update["requestAnimation"]) == (1, [])
+    redis.freeze()
+    layer.patch(x=1, requestAnimation=ANIMATION)
+    update = layer.next()
+    assert (update["x"], update["requestAnimation"]) == (1, [])

@@ -3,19 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Show, User
-from tests.support.layouts import PLAIN, Canvas, scene
-
-
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
-@pytest.fixture
-def canvas(show: Show) -> Canvas:
-    """A scene."""
-    return scene(show)
+from tests.support.layouts import PLAIN, Canvas
 
 
 def test_animations_are_echoed_and_not_kept(canvas: Canvas) -> None:

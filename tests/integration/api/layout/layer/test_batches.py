@@ -5,21 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Show, User
-from tests.support.layouts import Canvas, scene
+from tests.support.facade import Cluster
+from tests.support.layouts import Canvas
 from tests.support.tokens import assert_error, violations_of
-
-
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
-@pytest.fixture
-def canvas(show: Show) -> Canvas:
-    """A scene."""
-    return scene(show)
-
 
 # batches
 

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, wait_for
 from tests.support.layouts import PLAIN, ROOT, Canvas, layout, scene
 from tests.support.tokens import assert_error, violations_of
 
 from onair_crds.shapes import JsonObject
-
-
-@pytest.fixture
-def show(anna: User) -> Show:
-    return anna.project()
-
-
-@pytest.fixture
-def canvas(show: Show) -> Canvas:
-    """A scene."""
-    return scene(show)
-
 
 FULL: JsonObject = {
     "type": "video",

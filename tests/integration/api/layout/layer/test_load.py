@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from tests.support.facade import Facade, User, wait_for
-from tests.support.layouts import Canvas, scene
+from tests.support.facade import Facade, wait_for
+from tests.support.layouts import Canvas
 
 from onair_crds.shapes import JsonObject
 
@@ -19,11 +19,6 @@ UPDATES = 60
 LAG_S = 3.0
 """An update may be answered this late on a machine that does other things too; without the queue joining
 updates a drag on 500 layers is tens of seconds late."""
-
-
-@pytest.fixture
-def canvas(anna: User) -> Canvas:
-    return scene(anna.project())
 
 
 def tree_of(canvas: Canvas) -> dict[str, list[str]]:
