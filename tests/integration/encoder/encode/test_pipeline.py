@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.support.sleepers import running, until_running
 
 from onair_encoder.encode import health as health_module
 from onair_encoder.encode import pipeline as pipeline_module
@@ -26,18 +27,6 @@ LOOKS = 3
 def command(number: int, started: Path = Path(os.devnull)) -> list[str]:
     """Sleeps for so many seconds, after it has noted its start in a file."""
     return ["sh", "-c", f"echo {number} >> {started}; {IGNORES_SIGINT.format(number)}"]
-
-
-def running(number: int) -> int:
-    """Processes of a command that have come to sleep or are about to."""
-    found = 0
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            text = path.read_bytes()
-        except OSError:
-            continue
-        found += text.endswith(f"sleep {number}\0".encode()) or text == f"sleep\0{number}\0".encode()
-    return found
 
 
 @pytest.fixture
@@ -55,12 +44,6 @@ async def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
         yield pipeline
         # A start that is under way when the loop ends would never end itself.
         await pipeline.want(None)
-
-
-async def until_running(number: int, count: int = 1) -> None:
-    async with asyncio.timeout(10):
-        while running(number) != count:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
 
 async def test_concurrent_requests_for_the_same_command_start_one(pipeline: Pipeline, tmp_path: Path) -> None:
