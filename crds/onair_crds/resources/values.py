@@ -13,33 +13,15 @@ IMMUTABLE = ("self == oldSelf", "cannot be changed")
 
 AnyJson = Annotated[Any, WithJsonSchema({"x-kubernetes-preserve-unknown-fields": True})]
 
-ResourceName = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_ID,
-        json_schema_extra=rules(
-            (
-                "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "must be the name of a resource: lower-case letters, digits and '-', at most 63",
-            )
-        ),
-    ),
-]
+_IS_NAME = (
+    "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+    "must be the name of a resource: lower-case letters, digits and '-', at most 63",
+)
+
+ResourceName = Annotated[str, Field(min_length=1, max_length=MAX_ID, json_schema_extra=rules(_IS_NAME))]
 
 ImmutableName = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_ID,
-        json_schema_extra=rules(
-            (
-                "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-                "must be the name of a resource: lower-case letters, digits and '-', at most 63",
-            ),
-            IMMUTABLE,
-        ),
-    ),
+    str, Field(min_length=1, max_length=MAX_ID, json_schema_extra=rules(_IS_NAME, IMMUTABLE))
 ]
 
 
