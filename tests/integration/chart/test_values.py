@@ -50,6 +50,10 @@ FIXED = {
         ),
         ("regions[0].name=eu", "at '/regions/0': missing properties 'latitude', 'longitude'"),
         ("rtc.providers[0].appId=a", "at '/rtc/providers/0': missing properties 'type', 'url', 'secret'"),
+        (
+            "redirectedHosts={https://a.example}",
+            "at '/redirectedHosts/0': 'https://a.example' does not match",
+        ),
         ("regions={eu-central-1}", "at '/regions/0': got string, want object"),
         ("showNamespace.name=My Shows", "at '/showNamespace/name': 'My Shows' does not match pattern"),
         ("images.api.repository=", "at '/images/api/repository': '' does not match pattern"),

@@ -151,6 +151,8 @@ async def test_a_source_is_a_camera_and_a_microphone_and_gone_and_back_with_its_
 ) -> None:
     async with opened(chromium, CAM) as (agent, page):
         assert await page.evaluate(LISTED) == [f"videoinput {CAM}", f"audioinput Monitor of {CAM}"]
+        asked = "navigator.permissions.query({name: 'camera'}).then(({state}) => state)"
+        assert await page.evaluate(asked) == "granted"
         first = await page.evaluate("devices().then(all => JSON.stringify(all[0]))")
         assert json.loads(first)["groupId"] == CAM
         await page.evaluate(f"show('{CAM}').then(shown => window.cam = shown, String)")

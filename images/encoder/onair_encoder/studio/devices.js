@@ -202,6 +202,14 @@
     return own(stream, {clone: () => streamOf(stream.getTracks().map(track => track.clone()))});
   }
 
+  const {permissions} = navigator, query = permissions.query.bind(permissions);
+  own(permissions, {
+    async query(descriptor) {
+      const {name} = descriptor ?? {};
+      if (name !== 'camera' && name !== 'microphone') return query(descriptor);
+      return own(new EventTarget(), {name, state: 'granted', onchange: null});
+    },
+  });
   own(devices, {
     async enumerateDevices() {
       const [others] = await Promise.all([native.enumerateDevices(), ask()]);

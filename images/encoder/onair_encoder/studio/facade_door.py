@@ -70,7 +70,7 @@ class FacadeDoor:
             if request.headers.get("Upgrade", "").lower() == "websocket":
                 return await _pass_socket(self._session, url, request)
             return await _pass_request(self._session, url, request, origin)
-        except (aiohttp.ClientConnectionError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             log("facade.unreachable", error=type(error).__name__)
             return web.Response(status=503, headers=_allowed(origin))
 
@@ -109,9 +109,14 @@ async def _pass_request(
                 response.headers.add(name, value)
         response.headers.update(_allowed(origin))
         await response.prepare(request)
-        async for part in answer.content.iter_any():
-            await response.write(part)
-        await response.write_eof()
+        try:
+            async for part in answer.content.iter_any():
+                await response.write(part)
+            await response.write_eof()
+        except (aiohttp.ClientError, TimeoutError):
+            # The page is to see that the rest is missing
+            if request.transport:
+                request.transport.abort()
         return response
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
@@ -23,11 +24,21 @@ OF_THE_PAGE = {"Origin": PAGE}
 class Facade:
     url: str = ""
     seen: list[dict[str, str]] = field(default_factory=list)
+    half: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set: what is half answered is cut off."""
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         self.seen.append(dict(request.headers))
         if request.path.endswith("/rtc/refused"):
             raise web.HTTPUnauthorized
+        if request.path.endswith("/half"):
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await response.write(b"half")
+            await self.half.wait()
+            assert request.transport
+            request.transport.abort()
+            return response
         if request.headers.get("Upgrade"):
             socket = web.WebSocketResponse(protocols=["Bearer"])
             await socket.prepare(request)
@@ -167,3 +178,13 @@ async def test_a_facade_that_is_away_is_unavailable_in_words_that_the_page_may_s
     )
     async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
         assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (503, PAGE)
+
+
+async def test_a_stream_flows_at_once_and_is_cut_where_the_facade_cuts_it(
+    door: Door, facade: Facade, session: aiohttp.ClientSession
+) -> None:
+    async with session.get(f"{door[1]}/event/v2/half", headers=OF_THE_PAGE) as response:
+        assert await asyncio.wait_for(response.content.readany(), 5) == b"half"
+        facade.half.set()
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await asyncio.wait_for(response.content.readany(), 5)
