@@ -81,6 +81,17 @@ async def missing(_: web.Request) -> web.StreamResponse:
     return web.Response(status=404, headers=ANYWHERE)
 
 
+def back_after(failures: int, handler: Handler) -> Handler:
+    """A server that fails this many requests, and is itself again."""
+    left = [failures]
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        left[0] -= 1
+        return web.Response(status=503, headers=ANYWHERE) if left[0] >= 0 else await handler(request)
+
+    return serve
+
+
 async def endless(request: web.Request) -> web.StreamResponse:
     """A page that goes on for as long as somebody reads it."""
     response = web.StreamResponse(headers={"Content-Type": "text/html"})

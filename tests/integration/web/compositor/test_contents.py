@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -99,6 +100,31 @@ async def test_an_image_that_cannot_be_shown_is_told_and_the_rest_stays(
         await page.agent.heard(
             "that it is shown", lambda said: said["type"] == "failed" and not said["layers"]
         )
+
+
+@pytest.mark.parametrize("type_", ["image", "webpage"])
+async def test_what_a_server_failed_to_give_is_shown_once_it_does(chromium: str, type_: str) -> None:
+    given = media.serves(media.png(40, 40, BLUE), "image/png")
+    # The layer's own request and the one that asks why
+    late = {**MEDIA, "/late": media.back_after(2, given)}
+    async with compositor(chromium, state(scene()), late) as page:
+        # A page of the compositor's own origin is refused
+        url = f"{page.agent.url}/late".replace("127.0.0.1", "localhost")
+        await page.agent.send(state(scene(layer("a", type_, data={"media": {"url": url}, "url": url}))))
+        assert await failure(page) == "HTTP 503"
+        page.agent.said.clear()
+        await page.agent.heard("shown", lambda said: said["type"] == "failed" and not said["layers"])
+        deadline = time.monotonic() + 10
+        while sum((await page.picture()).at(20, 20)) == 0:
+            assert time.monotonic() < deadline, "not shown"
+
+
+async def test_a_picture_of_a_server_that_allows_no_other_origins_is_not_blamed_on_it(chromium: str) -> None:
+    broken = {**MEDIA, "/text.png": media.serves(b"no picture", "image/png", anywhere=False)}
+    async with compositor(chromium, state(scene()), broken) as page:
+        url = f"{page.agent.url}/text.png".replace("127.0.0.1", "localhost")
+        await page.agent.send(state(scene(layer("a", "image", data={"media": {"url": url}}))))
+        assert await failure(page) == "it is no picture that can be shown"
 
 
 async def test_a_server_that_does_not_answer_and_urls_of_other_kinds_are_told(chromium: str) -> None:

@@ -92,6 +92,15 @@ async def test_a_video_that_cannot_be_played_is_told(chromium: str, name: str, r
         assert near(await page.picture(), BLUE, 250)
 
 
+async def test_a_video_of_a_server_that_was_away_is_played_once_it_is_back(chromium: str) -> None:
+    late = {"/clip.webm": media.back_after(2, MEDIA["/clip.webm"])}
+    async with compositor(chromium, state(scene()), {**MEDIA, **late}) as page:
+        await show(page, video(page))
+        await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
+        await page.tab.until(f"{VIDEO}?.currentTime > 0")
+        await page.agent.heard("shown", lambda said: said["type"] == "failed" and not said["layers"])
+
+
 def stung(page: Compositor, name: str, cut_point_ms: int) -> list[dict[str, Any]]:
     url = f"{page.agent.url}/{name}"
     stinger = {"cut": {"cutPointMs": cut_point_ms, "media": {"url": url, "volume": 0.5}}}

@@ -3,6 +3,7 @@
 import {Readiness, sized, type Content, type Surroundings} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
 import {fitOf} from './fit';
+import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
 
@@ -10,7 +11,7 @@ import {textAt} from '../state/json';
 const MOST_PIXELS = 64_000_000;
 
 export function image(layer: Layer, {fail}: Surroundings): Content {
-  const element = document.createElement('div'), ready = new Readiness();
+  const element = document.createElement('div'), ready = new Readiness(), retry = new Retry();
   let shown: HTMLImageElement | null = null, url: string | null = null, now = layer, attempt = 0;
 
   const show = (loaded: HTMLImageElement | null): void => {
@@ -46,9 +47,12 @@ export function image(layer: Layer, {fail}: Surroundings): Content {
       if (width * height > MOST_PIXELS) return giveUp(`${width} × ${height} pixels are too many`);
       await picture.decode();
     } catch {
-      return giveUp(await reasonOf(address, 'it is no picture that can be shown'));
+      giveUp(await reasonOf(address, 'it is no picture that can be shown', false));
+      if (!stale()) retry.later(() => void load(address));
+      return;
     }
     if (stale()) return;
+    retry.end();
     fail(null);
     show(picture);
   };
@@ -57,6 +61,7 @@ export function image(layer: Layer, {fail}: Surroundings): Content {
     const address = textAt(after.data, 'media', 'url');
     if (attempt === 0 || address !== url) {
       url = address;
+      retry.end();
       void load(address);
     }
     lay();
@@ -68,6 +73,7 @@ export function image(layer: Layer, {fail}: Surroundings): Content {
     update,
     close() {
       attempt++;
+      retry.end();
       ready.resolve();
     },
   };

@@ -3,12 +3,13 @@
 import {Readiness, sized, type Content, type Surroundings} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
 import {fitOf} from './fit';
+import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
 import {FADED_MS, type Voice} from '../sound/mixer';
 
 export function video(layer: Layer, {voice, fail}: Surroundings): Content {
-  const element = document.createElement('video'), ready = new Readiness();
+  const element = document.createElement('video'), ready = new Readiness(), retry = new Retry();
   // The mixer is given silence of what another origin did not allow
   Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
   let url: string | null = null, begun = false, onAir = false, mixed: Voice | null = null;
@@ -26,6 +27,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     ready.resolve();
   };
   element.oncanplay = () => {
+    retry.end();
     fail(null);
     ready.resolve();
   };
@@ -33,7 +35,12 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     const failed = url;
     if (failed === null) return;
     void reasonOf(failed, 'it is no video that can be played').then(reason => {
-      if (failed === url && element.error) giveUp(reason);
+      if (failed !== url || !element.error) return;
+      giveUp(reason);
+      retry.later(() => {
+        element.src = failed;
+        play();
+      });
     });
   };
   const update = (now: Layer): void => {
@@ -45,6 +52,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     if (begun && wanted === url) return;
     begun = true;
     url = wanted;
+    retry.end();
     if (url === null || !isWebUrl(url)) {
       element.removeAttribute('src');
       giveUp(url === null ? 'it has no media.url' : 'the URL is not http or https');
@@ -76,6 +84,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     },
     close() {
       url = null;
+      retry.end();
       ready.resolve();
       element.pause();
       element.removeAttribute('src');

@@ -5,13 +5,14 @@
 
 import {Readiness, type Content, type Surroundings} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
+import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
 
 const SANDBOX = 'allow-scripts allow-same-origin allow-forms';
 
 export function webpage(layer: Layer, {layout, fail}: Surroundings): Content {
-  const element = document.createElement('iframe'), ready = new Readiness();
+  const element = document.createElement('iframe'), ready = new Readiness(), retry = new Retry();
   element.setAttribute('sandbox', SANDBOX);
   Object.assign(element, {allow: 'autoplay', referrerPolicy: 'no-referrer', scrolling: 'no'});
   let now = layer, shown: string | null = null, onAir = false, hidden = false;
@@ -21,11 +22,16 @@ export function webpage(layer: Layer, {layout, fail}: Surroundings): Content {
     shown = url;
     // A frame that is taken out begins anew with the next address, without a history
     element.src = url ?? 'about:blank';
-    if (url === null) return;
-    void reasonOf(url, '').then(reason => {
-      // Pages need not allow other origins; only what does not answer, or with an error, is told
-      if (url === shown) fail(reason.startsWith('HTTP') || reason.includes('unreachable') ? reason : null);
-    });
+    retry.end();
+    if (url !== null) void look(url);
+  };
+  // Pages need not allow other origins; only what does not answer, or with an error, is told
+  const look = async (url: string, failed = false): Promise<void> => {
+    const reason = await reasonOf(url, '', false);
+    if (url !== shown) return;
+    fail(reason === '' ? null : reason);
+    if (reason !== '') retry.later(() => void look(url, true));
+    else if (failed) element.src = url;
   };
   element.onload = () => {
     if (shown !== null) ready.resolve();
@@ -65,6 +71,7 @@ export function webpage(layer: Layer, {layout, fail}: Surroundings): Content {
     },
     close() {
       shown = null;
+      retry.end();
       ready.resolve();
     },
   };

@@ -2,8 +2,11 @@
 
 const TIMEOUT_MS = 5000;
 
-/** @param bad - what to say where the server gave it, but it could not be shown. */
-export async function reasonOf(url: string, bad: string): Promise<string> {
+/**
+ * @param bad - what to say where the server gave it, but it could not be shown.
+ * @param needsCors - whether it can be shown only where its server allows other origins.
+ */
+export async function reasonOf(url: string, bad: string, needsCors = true): Promise<string> {
   if (!isWebUrl(url)) return 'the URL is not http or https';
   const ending = new AbortController(), late = setTimeout(() => ending.abort(), TIMEOUT_MS);
   const request = (mode: RequestMode): Promise<Response> =>
@@ -14,7 +17,7 @@ export async function reasonOf(url: string, bad: string): Promise<string> {
   } catch {
     try {
       await request('no-cors');
-      return 'its server allows no other origins (CORS)';
+      return needsCors ? 'its server allows no other origins (CORS)' : bad;
     } catch {
       return 'its server is unreachable';
     }

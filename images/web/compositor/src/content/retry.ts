@@ -1,0 +1,20 @@
+/** Tries again what could not be had, later each time: a server that restarts takes no layer away for good. */
+
+const FIRST_MS = 1000, LONGEST_MS = 30_000;
+
+export class Retry {
+  private timer = 0;
+  private delayMs = FIRST_MS;
+
+  later(again: () => void): void {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(again, this.delayMs);
+    this.delayMs = Math.min(this.delayMs * 2, LONGEST_MS);
+  }
+
+  /** It is there, or no longer wanted. */
+  end(): void {
+    clearTimeout(this.timer);
+    this.delayMs = FIRST_MS;
+  }
+}
