@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 
 from tests.support.cluster import PROBE, SHOWS, LocalCluster, address
+from tests.support.pod_cpu import cores_of
 from tests.support.receiver import Receiver
 from tests.support.shows import FacadeClient
 
@@ -17,7 +17,6 @@ from onair_crds.shapes import Document
 from onair_encoder.browser.launch import FLAGS, PROGRAM
 from onair_encoder.encode.command import ffmpeg_command
 
-MEASURE_S = 20.0
 SETTLE_S = 5.0
 ROUNDS = 5
 
@@ -33,36 +32,6 @@ sleep 2
 exec {ffmpeg} >/dev/null 2>&1
 """
 """The bare pipeline in one container: no agent, no fan-out; ffmpeg sends to the server."""
-
-
-def cpu_s(node: str, cgroup: str) -> float:
-    """Reads the CPU time of a cgroup on its node, seconds (cgroup v1 or v2)."""
-    script = (
-        f"cat /sys/fs/cgroup/cpuacct{cgroup}/cpuacct.usage 2>/dev/null"
-        f" || sed -n 's/usage_usec //p' /sys/fs/cgroup{cgroup}/cpu.stat | sed 's/$/000/'"
-    )
-    return int(subprocess.check_output(["docker", "exec", node, "sh", "-c", script])) / 1e9
-
-
-def pod_cgroup(node: str, uid: str) -> str:
-    script = (
-        "root=/sys/fs/cgroup; [ -d $root/cpuacct ] && root=$root/cpuacct; cd $root;"
-        f" find . -type d -name '*{uid.replace('-', '_')}*' | head -1"
-    )
-    found = subprocess.check_output(["docker", "exec", node, "sh", "-c", script], text=True).strip()
-    assert found, f"no cgroup of pod {uid} on {node}"
-    return found.removeprefix(".")
-
-
-def cores_of(*pods: tuple[str, str]) -> list[float]:
-    """Measures the cores that pods (node, uid) use, all at the same time: other load affects them equally."""
-    cgroups = [(node, pod_cgroup(node, uid)) for node, uid in pods]
-    before = [(cpu_s(*cgroup), time.monotonic()) for cgroup in cgroups]
-    time.sleep(MEASURE_S)
-    return [
-        (cpu_s(*cgroup) - used) / (time.monotonic() - at)
-        for cgroup, (used, at) in zip(cgroups, before, strict=True)
-    ]
 
 
 def requested_millicores(pod: Document) -> int:

@@ -39,6 +39,23 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
+    """Files by their path, with their types, for pages of any origin; gives their address."""
+
+    class Handler(_Quiet):
+        def do_GET(self) -> None:
+            content_type, body = files[self.path]
+            self.send_response(200)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+            self.wfile.write(body)
+
+    with _serving(Handler) as address:
+        yield address
+
+
+@contextlib.contextmanager
 def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Iterator[str]:
     """A page with these headers, whose status and text `respond` says for each path; gives its address."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from tests.support.cluster import SHOWS, LocalCluster
 
@@ -35,8 +35,8 @@ http.server.ThreadingHTTPServer(("127.0.0.1", {PORT}), Handler).serve_forever()
 
 
 @contextmanager
-def page_of_source(cluster: LocalCluster, pod: str, source_id: str) -> Iterator[None]:
-    """Serves a page at `URL` within a pod that shows one source over all of the canvas."""
+def page_in_pod(cluster: LocalCluster, pod: str, page: str) -> Iterator[None]:
+    """Serves a page at `URL` within a pod."""
     command = [str(cluster.kubectl_path), "-n", SHOWS, "exec", "-i", pod, "-c", "encoder"]
     environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig_path)}
     serving = subprocess.Popen(
@@ -48,9 +48,14 @@ def page_of_source(cluster: LocalCluster, pod: str, source_id: str) -> Iterator[
     )
     try:
         assert serving.stdin
-        serving.stdin.write(PAGE.replace("SOURCE", source_id).encode())
+        serving.stdin.write(page.encode())
         serving.stdin.close()
         yield
     finally:
         serving.kill()
         serving.wait()
+
+
+def page_of_source(cluster: LocalCluster, pod: str, source_id: str) -> AbstractContextManager[None]:
+    """Serves a page within a pod that shows one source over all of the canvas."""
+    return page_in_pod(cluster, pod, PAGE.replace("SOURCE", source_id))

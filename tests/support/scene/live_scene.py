@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from tests.support.shows import LiveShow
@@ -14,10 +17,10 @@ class LiveScene:
     def __init__(self, show: LiveShow) -> None:
         self.show = show
 
-    def layout(self, *layers: JsonObject, transitions: list[JsonObject] | None = None) -> LiveLayout:
+    def layout(self, *layers: JsonObject, **fields: Any) -> LiveLayout:
         """Makes a layout with these layers in its root, in order."""
-        body = {"projectId": self.show.project, "type": "LAYOUT_TYPE_SCENE", "transitions": transitions or []}
-        id_ = str(self.call("POST", "", body)["id"])
+        body = {"projectId": self.show.project, "type": "LAYOUT_TYPE_SCENE"}
+        id_ = str(self.call("POST", "", {**body, **fields})["id"])
         (root,) = self.call("GET", f"/{id_}/layers")
         layout = LiveLayout(self, id_, root["id"])
         layout.add(*layers)
@@ -62,3 +65,16 @@ class LiveLayout:
 
 SceneOnAir = Callable[[LiveScene, LiveLayout], None]
 """Puts a scene on air with one of its layouts."""
+
+
+@contextlib.contextmanager
+def pushed(clip: Path, *sources: JsonObject) -> Iterator[None]:
+    """Pushes a clip to each source in real time."""
+    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-i", str(clip), "-c", "copy", "-f", "flv"]
+    pushing = [subprocess.Popen([*command, source["address"]["rtmpPush"]["url"]]) for source in sources]
+    try:
+        yield
+    finally:
+        for each in pushing:
+            each.kill()
+            each.wait()

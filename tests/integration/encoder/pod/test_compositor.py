@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import http.server
-import threading
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -13,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import host_address
 from tests.support.media.stream import loudness, rgb_frames
+from tests.support.pages import site
 from tests.support.pod_pair import PodPair, programme
 from tests.support.scene import media
 from tests.support.scenes import layout, scene
@@ -32,31 +28,6 @@ FRAMES = 2
 """How far a point in time may be off."""
 GAIN_DB = 1
 Box = tuple[int, int, int, int]
-
-
-@contextlib.contextmanager
-def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
-    """A web server that pods reach; yields its address."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            content_type, body = files[self.path]
-            self.send_response(200)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Access-Control-Allow-Origin", "*")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer((host_address(), 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://{host_address()}:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def stage(version: int, *layers: SceneLayer, id_: str = "stage", **fields: Any) -> ProgramLayout:

@@ -1,0 +1,104 @@
+"""Measures how long a change of a scene takes until it is decoded at the RTMP server."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.support.cluster import LocalCluster
+from tests.support.receiver import RTMP
+from tests.support.scene.far_end import FarEnd
+from tests.support.scene.live_scene import LiveScene, SceneOnAir
+
+from onair_crds.shapes import JsonObject
+
+CHANGES, SWITCHES = 40, 20
+PAUSE_S = 0.4
+"""Between changes, less a part of a frame each time: they come in every phase of the frames."""
+HTTP_BOUND_S, KUBECTL_BOUND_S = 0.25, 0.3
+FIRST_STEP = 6
+"""Of 255: what the first frame of a crossfade differs by from black."""
+WHITE, BLACK = "#fff", "#000"
+
+
+def square(colour: str, **fields: object) -> JsonObject:
+    return {"type": "square", "data": {"backgroundColor": colour}, **fields}
+
+
+def p95(samples: list[float]) -> float:
+    return statistics.quantiles(samples, n=20)[-1]
+
+
+def is_bright(pixels: NDArray[np.uint8]) -> bool:
+    return bool(pixels.mean() > 127)
+
+
+def is_dark(pixels: NDArray[np.uint8]) -> bool:
+    return not is_bright(pixels)
+
+
+def changes_s(far_end: FarEnd, change: Callable[[str], None]) -> list[float]:
+    """From the beginning of each change of colour until it is decoded."""
+    delays = []
+    for number in range(CHANGES):
+        time.sleep(PAUSE_S + number % 10 * 0.0033)
+        bright = number % 2 == 0
+        began = time.time()
+        change(WHITE if bright else BLACK)
+        delays.append(far_end.wait(is_bright if bright else is_dark, began) - began)
+    return delays
+
+
+def test_a_change_of_a_layer_is_on_air_soon(
+    scene: LiveScene, put_on_air: SceneOnAir, cluster: LocalCluster, path: str, report: Callable[..., float]
+) -> None:
+    layout = scene.layout()
+    (layer,) = layout.add(square(BLACK))
+    put_on_air(scene, layout)
+
+    def by_http(colour: str) -> None:
+        layout.patch(layer, data={"backgroundColor": colour})
+
+    layers = cluster.get("layout", layout.id)["spec"]["layers"]
+    at = next(number for number, each in enumerate(layers) if each["id"] == layer)
+
+    def by_kubectl(colour: str) -> None:
+        value = {"op": "replace", "path": f"/spec/layers/{at}/data", "value": {"backgroundColor": colour}}
+        cluster.shows("patch", "layout", layout.id, "--type", "json", "-p", json.dumps([value]))
+
+    with FarEnd(f"{RTMP}/{path}") as far_end:
+        http, kubectl = changes_s(far_end, by_http), changes_s(far_end, by_kubectl)
+    report("layer change → on air by HTTP, p50", [statistics.median(http)], "s")
+    http_p95 = report("layer change → on air by HTTP, p95", [p95(http)], "s", HTTP_BOUND_S)
+    report("layer change → on air by kubectl, p50", [statistics.median(kubectl)], "s")
+    kubectl_p95 = report("layer change → on air by kubectl, p95", [p95(kubectl)], "s", KUBECTL_BOUND_S)
+    assert http_p95 < HTTP_BOUND_S * 2
+    assert kubectl_p95 < KUBECTL_BOUND_S * 2
+
+
+def test_a_switch_begins_on_air_soon(
+    scene: LiveScene, put_on_air: SceneOnAir, path: str, report: Callable[..., float]
+) -> None:
+    fade: list[JsonObject] = [{"crossfade": {"durationMs": 500}}]
+    dark = scene.layout(square(BLACK))
+    bright = scene.layout(square(WHITE), transitions=fade)
+    put_on_air(scene, dark)
+    first, whole = [], []
+    with FarEnd(f"{RTMP}/{path}") as far_end:
+        for number in range(SWITCHES):
+            time.sleep(PAUSE_S + number % 10 * 0.0033)
+            began = time.time()
+            scene.select(bright)
+            first.append(far_end.wait(lambda pixels: bool(pixels.mean() > FIRST_STEP), began) - began)
+            whole.append(far_end.wait(lambda pixels: bool(pixels.mean() > 250), began) - began)
+            back = time.time()
+            scene.select(dark)
+            far_end.wait(lambda pixels: bool(pixels.mean() < FIRST_STEP), back)
+    report("switch → first frame of its crossfade, p50", [statistics.median(first)], "s")
+    begins = report("switch → first frame of its crossfade, p95", [p95(first)], "s")
+    report("switch → a crossfade of 0.5 s is over, p50", [statistics.median(whole)], "s")
+    assert begins < HTTP_BOUND_S * 2
