@@ -96,6 +96,11 @@ def test_the_api_server_accepts_every_object_without_a_warning(values: Path, ins
 def test_the_api_server_accepts_the_examples_unchanged(installed: ControlPlane) -> None:
     output = kubectl(installed, "apply", "--dry-run=server", "--validate=strict", "-f", ROOT / "examples")
     assert [line.removesuffix(" created (server dry run)") for line in output.splitlines()] == [
+        "project.onair.dev/sunday-stage",
+        "destination.onair.dev/sunday-stage",
+        "layout.onair.dev/sunday-camera",
+        "layout.onair.dev/sunday-talk",
+        "layout.onair.dev/sunday-end",
         "collection.onair.dev/sunday-service",
         "project.onair.dev/sunday-1100",
         "secret/sunday-key",

@@ -62,12 +62,13 @@ async def page_of(
 
 
 async def selected(page: Page, layout: str) -> JsonObject:
-    """The state in which a layout is selected that the page has."""
+    """A layout that is selected, once the page has it: it may come after its selection."""
     while True:
         state = await page.told(CATCH_UP_S)
         if state["type"] == "state" and state["selectedLayoutId"] == layout:
-            [found] = [each for each in state["layouts"] if each["id"] == layout]
-            return dict(found)
+            for each in state["layouts"]:
+                if each["id"] == layout:
+                    return dict(each)
 
 
 async def moved(page: Page, x: int) -> int:
