@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,30 +12,25 @@ from pydantic import SecretStr
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
 from tests.support.layouts import Canvas, scene
 from tests.support.scenes import Page
+from tests.support.signed_page_token import renderer_key, signed_page_token
 from tests.support.small_program import small_program
 from tests.support.tokens import refresh, refreshed
 
-from onair_crds.contract.labels import RENDERER_KEY_TYPE
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import Program
-from onair_crds.contract.renderer_token import PRIVATE_PEM, PUBLIC_PEM, RENDERER_KEY_SECRET, renderer_claims
 from onair_crds.contract.scene import ProgramScene, program_layout
 from onair_crds.shapes import JsonObject
 from onair_encoder.loopback import serve
 from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed
-from onair_operator.encoder.renderer_key import RendererKey
 
 ANIMATION = [{"properties": ["x"], "durationMs": 300}]
 
 
-@pytest.fixture(scope="module")
-def key(cluster: Cluster) -> RendererKey:
-    """As the operator would have made it."""
-    key = RendererKey.generate()
-    pems = {PRIVATE_PEM: key.private_pem(), PUBLIC_PEM: key.public_pem()}
-    cluster.add_secret(cluster.release, RENDERER_KEY_SECRET, RENDERER_KEY_TYPE, pems)
-    return key
+@pytest.fixture(scope="module", autouse=True)
+def key(cluster: Cluster) -> None:
+    """The facade knows the operator's key before a token is used."""
+    renderer_key(cluster)
 
 
 @pytest.fixture
@@ -44,20 +38,6 @@ def show(host: User, cluster: Cluster) -> Show:
     show = host.project()
     cluster.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
     return show
-
-
-def page_token(key: RendererKey, show: Show, cluster: Cluster) -> str:
-    claims = renderer_claims(
-        issuer="onair",
-        service_id="studio",
-        collection=show.collection,
-        project=show.id,
-        project_uid=cluster.get("projects", show.id)["metadata"]["uid"],
-        run="run",
-        epoch=1,
-        issued=dt.datetime.now(dt.UTC),
-    )
-    return key.token(claims)
 
 
 def program(cluster: Cluster, show: Show, canvas: Canvas, token: str) -> Program:
@@ -114,11 +94,11 @@ async def changed(page: Page, layer: str, **fields: Any) -> JsonObject:
 
 
 async def test_a_patch_and_a_kubectl_edit_reach_the_page_a_patch_with_its_animation(
-    encoder: Encoder, key: RendererKey, show: Show, cluster: Cluster
+    encoder: Encoder, show: Show, cluster: Cluster
 ) -> None:
     canvas = scene(show)
     left = canvas.add(parentId=canvas.root(), x=1)["id"]
-    await encoder.want(program(cluster, show, canvas, page_token(key, show, cluster)))
+    await encoder.want(program(cluster, show, canvas, signed_page_token(cluster, show)))
     async with Page.connected(encoder.address) as page:
         assert (await page.told())["selectedLayoutId"] == canvas.id
         await asyncio.to_thread(canvas.patch, left, x=5, requestAnimation=ANIMATION)
@@ -133,11 +113,11 @@ async def test_a_patch_and_a_kubectl_edit_reach_the_page_a_patch_with_its_animat
 
 
 async def test_a_batch_is_one_change_and_its_new_layers_are_in_their_parents(
-    encoder: Encoder, key: RendererKey, show: Show, cluster: Cluster
+    encoder: Encoder, show: Show, cluster: Cluster
 ) -> None:
     canvas = scene(show)
     root = canvas.root()
-    await encoder.want(program(cluster, show, canvas, page_token(key, show, cluster)))
+    await encoder.want(program(cluster, show, canvas, signed_page_token(cluster, show)))
     async with Page.connected(encoder.address) as page:
         await page.told()
         items = [
@@ -161,9 +141,9 @@ async def test_a_batch_is_one_change_and_its_new_layers_are_in_their_parents(
 
 
 def test_a_page_token_keeps_its_project_and_ends_with_its_run(
-    key: RendererKey, show: Show, cluster: Cluster, one: Facade
+    show: Show, cluster: Cluster, one: Facade
 ) -> None:
-    page = User(one, page_token(key, show, cluster))
+    page = User(one, signed_page_token(cluster, show))
     assert page.call("GET", show.path).status_code == 401
     session = wait_for(lambda: refresh(page).is_success and refreshed(page), "the key is known")
     assert session.ok("GET", show.path)["project"]["projectId"] == show.id
