@@ -1,16 +1,19 @@
 """Servers of tests as child processes of this machine, and waiting until they are ready."""
 
 import contextlib
+import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 POLL_S = 0.05
+QUICK_GO = {"GOGC": "400"}
+"""For programs in Go: a third more memory, and a fifth less time of a core for what they do."""
 
 
 class ServerError(RuntimeError):
@@ -33,13 +36,16 @@ def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = STAR
 class ChildProcess:
     """A child process with its output in a file. It is killed with its parent if the system supports that."""
 
-    def __init__(self, command: Sequence[str | Path], log: Path) -> None:
+    def __init__(
+        self, command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None
+    ) -> None:
         self.name = Path(command[0]).name
         self.log = log
         parent_death = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 [*parent_death, *map(str, command)],
+                env={**os.environ, **(variables or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

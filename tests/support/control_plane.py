@@ -21,7 +21,7 @@ import httpx
 import yaml
 from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.certificate_authority import HOST, CertificateAuthority, write_private_key
-from tests.support.child_process import ChildProcess, ServerError, wait_until
+from tests.support.child_process import QUICK_GO, ChildProcess, ServerError, wait_until
 from tests.support.programs import program
 
 from onair_crds.shapes import Document
@@ -124,6 +124,7 @@ class ControlPlane:
                 "--profiling=false",
             ],
             self.folder / "kube-apiserver.log",
+            QUICK_GO,
         )
         with self.client() as client:
             wait_until(lambda: self._is_ready(client), "kube-apiserver ready")
@@ -172,6 +173,7 @@ class ControlPlane:
                 "--log-level=warn",
             ],
             self.folder / "etcd.log",
+            QUICK_GO,
         )
         etcd = self._etcd
         with httpx.Client(trust_env=False) as client:

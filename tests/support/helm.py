@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import yaml
+from tests.support.child_process import QUICK_GO
 from tests.support.control_plane import ControlPlane
 from tests.support.programs import program
 
@@ -32,7 +33,7 @@ def helm(*arguments: str | Path, kubeconfig: Path | None = None) -> str:
     Raises:
         HelmError: helm failed.
     """
-    environment = {**os.environ, "KUBECONFIG": str(kubeconfig or "/dev/null")}
+    environment = {**os.environ, **QUICK_GO, "KUBECONFIG": str(kubeconfig or "/dev/null")}
     command = [str(program("helm")), *map(str, arguments)]
     result = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
