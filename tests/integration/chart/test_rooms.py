@@ -64,12 +64,12 @@ def server_of(objects: list[Document]) -> tuple[Document, Document]:
 
 
 def test_turn_over_tls_is_reached_by_a_load_balancer_with_the_certificate_of_its_name() -> None:
-    objects = with_values(*TURN, "rooms.turn.tlsPort=443", "rooms.turn.annotations.a=b")
+    objects = with_values(*TURN, "rooms.turn.annotations.a=b")
     pod, settings = server_of(objects)
     assert settings["turn"] == {
         "enabled": True,
         "domain": "turn.example.org",
-        "tls_port": 443,
+        "tls_port": 5349,
         "udp_port": 0,
         "external_tls": False,
         "cert_file": "/etc/onair-turn/tls.crt",
@@ -81,17 +81,28 @@ def test_turn_over_tls_is_reached_by_a_load_balancer_with_the_certificate_of_its
     service = named(objects, "Service", "onair-livekit-turn")
     assert service["spec"]["type"] == "LoadBalancer"
     assert service["metadata"]["annotations"] == {"a": "b"}
-    assert [each["port"] for each in service["spec"]["ports"]] == [443]
+    assert service["spec"]["ports"] == [{"name": "turn-tls", "port": 443, "targetPort": "turn-tls"}]
+    assert {"name": "turn-tls", "containerPort": 5349} in pod["containers"][0]["ports"]
     allowed = named(objects, "NetworkPolicy", "onair-livekit")["spec"]["ingress"]
-    assert {"ports": [{"port": 443, "protocol": "TCP"}]} in allowed
+    assert {"ports": [{"port": 5349, "protocol": "TCP"}]} in allowed
 
 
-def test_turn_is_at_ports_of_the_node_where_media_is() -> None:
-    ports = ("rooms.turn.tlsPort=30883", "rooms.turn.udpPort=30884")
-    objects = with_values(*TURN, *ports, "rooms.media.exposure=NodePort")
+@pytest.mark.parametrize("exposure", ["Cluster", "NodePort", "HostNetwork"])
+def test_turn_over_tls_is_at_the_port_that_participants_are_told(exposure: str) -> None:
+    objects = with_values(*TURN, f"rooms.media.exposure={exposure}", "rooms.turn.serviceType=ClusterIP")
+    service = named(objects, "Service", "onair-livekit-turn")["spec"]
+    assert (service["type"], [each["port"] for each in service["ports"]]) == ("ClusterIP", [443])
+
+
+def test_turn_over_udp_is_at_a_port_of_the_node_where_media_is() -> None:
+    objects = with_values(*TURN, "rooms.turn.udpPort=30884", "rooms.media.exposure=NodePort")
     assert server_of(objects)[1]["turn"]["udp_port"] == 30884
     served = named(objects, "Service", "onair-livekit-media")["spec"]["ports"]
-    assert [each["nodePort"] for each in served] == [30882, 30881, 30883, 30884]
+    assert [each["nodePort"] for each in served] == [30882, 30881, 30884]
+
+
+def test_turn_over_udp_alone_has_no_service_of_its_own() -> None:
+    objects = with_values(*TURN, "rooms.turn.tlsPort=0", "rooms.media.exposure=HostNetwork")
     assert not [o for o in objects if o["metadata"]["name"] == "onair-livekit-turn"]
 
 

@@ -17,16 +17,25 @@ FAKE_DEVICES = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-s
 
 @contextlib.asynccontextmanager
 async def participant(
-    url: str, token: str, *, publish: bool = True, insist: bool = False, relay: bool = False
+    url: str,
+    token: str,
+    *flags: str,
+    publish: bool = True,
+    insist: bool = False,
+    relay: bool = False,
+    firewall: bool = False,
 ) -> AsyncIterator[Viewer]:
     """A browser that joins, for as long as the context lasts; its reports say what came of it.
 
     Args:
+        flags: of Chromium.
         insist: tries again until it is let in.
-        relay: media goes through a TURN server alone, as where a network lets nothing else out.
+        relay: media goes through a TURN server alone, over UDP where there is such a one.
+        firewall: media goes through a TURN server over TLS alone, as where a network lets nothing else out.
     """
-    settings = json.dumps({"url": url, "token": token, "publish": publish, "insist": insist, "relay": relay})
+    options = {"publish": publish, "insist": insist, "relay": relay, "firewall": firewall}
+    settings = json.dumps({"url": url, "token": token, **options})
     client = f"{await asyncio.to_thread(client_script)}\nconst SETTINGS = {settings};"
-    async with browser_page(PAGE.read_text(), {"/client.js": client}, *FAKE_DEVICES) as joined:
+    async with browser_page(PAGE.read_text(), {"/client.js": client}, *FAKE_DEVICES, *flags) as joined:
         await joined.until("loaded", lambda report: report["state"], 40)
         yield joined

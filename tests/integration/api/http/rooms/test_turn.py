@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import socket
 import ssl
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.control_plane import free_port
 from tests.support.facade import Cluster, StartFacade, User
@@ -30,7 +33,7 @@ pytestmark = pytest.mark.media
 DOMAIN = "turn.example.org"
 
 
-async def test_participants_behind_a_firewall_meet_through_turn(
+async def test_participants_without_another_way_meet_through_turn_over_udp_and_over_tls(
     start_facade: StartFacade, cluster: Cluster, sign_in: Callable[..., User], tmp_path: Path
 ) -> None:
     add_credentials(cluster)
@@ -67,14 +70,29 @@ async def test_participants_behind_a_firewall_meet_through_turn(
         show = sign_in("anna", facade=studio).project(**HOSTED)
         anna_token, _ = join(show)
         ben_token, _ = join(show, guest(show, name="ben"))
+        # As the load balancer passes on the port that is told; the name is looked up with a dot and without
+        rules = ",".join(f"MAP {name} {own}:{tls_port}" for name in (DOMAIN, f"{DOMAIN}."))
+        flags = (
+            f"--host-resolver-rules={rules}",
+            f"--ignore-certificate-errors-spki-list={key_hash(certificate)}",
+        )
         async with (
             participant(signal_url(studio), anna_token, relay=True) as anna,
-            participant(signal_url(studio), ben_token) as ben,
+            participant(signal_url(studio), ben_token, *flags, firewall=True) as ben,
         ):
-            await anna.until("Ben is seen", lambda report: report["frames"]["ben camera"] > 5, 40)
             await ben.until("Anna is seen", lambda report: report["frames"]["anna camera"] > 5, 40)
-            await anna.until("the way of media is known", lambda report: report["paths"])
-            assert {each["own"] for each in anna.report["paths"]} == {"relay"}
+            await anna.until("Ben is seen", lambda report: report["frames"]["ben camera"] > 5, 40)
+            for each, way in ((anna, "udp"), (ben, "tls")):
+                await each.until("the way of media is known", lambda report: report["paths"])
+                assert {(path["own"], path["by"]) for path in each.report["paths"]} == {("relay", way)}
+            assert {path["url"] for path in ben.report["paths"]} == {f"turns:{DOMAIN}:443?transport=tcp"}
+
+
+def key_hash(certificate: Path) -> str:
+    """By which Chromium is told that it may trust a certificate's key, and no other, whoever signed it."""
+    public = x509.load_pem_x509_certificate(certificate.read_bytes()).public_key()
+    info = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return base64.b64encode(hashlib.sha256(info).digest()).decode()
 
 
 def own_address() -> str:
