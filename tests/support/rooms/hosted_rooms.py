@@ -36,8 +36,8 @@ def add_credentials(cluster: Cluster) -> None:
     cluster.admin.post(path, json=document).raise_for_status()
 
 
-def settings_for(server: LiveKitServer) -> RoomSettings:
-    return RoomSettings(url=server.http_url)
+def settings_for(server: LiveKitServer, token_s: int = 300) -> RoomSettings:
+    return RoomSettings(url=server.http_url, token_s=token_s)
 
 
 def signal_url(facade: Facade) -> str:

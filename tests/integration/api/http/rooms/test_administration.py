@@ -12,6 +12,7 @@ from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.doors import HTTP, RPC, through
 from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
     administer,
@@ -199,6 +200,22 @@ def test_a_hung_room_server_is_told_and_hangs_nobody(
     finally:
         server.freeze(False)
     wait_for(lambda: validate(studio, token).is_success, "the room server responds again")
+
+
+def test_while_redis_is_silent_rooms_are_joined_and_a_reload_keeps_its_identity_on_its_replica(
+    show: Show, studio: Facade, sign_in: Callable[..., User], redis_server: RedisServer
+) -> None:
+    token, name = join(show)
+    redis_server.freeze()
+    try:
+        started = time.monotonic()
+        assert join(show)[1] == name
+        again = sign_in(name, facade=studio)
+        assert join(show, again)[1] == join(show, again)[1]
+        assert validate(studio, token).is_success
+        assert time.monotonic() - started < 10
+    finally:
+        redis_server.thaw()
 
 
 def test_no_token_of_a_room_is_logged(show: Show, studio: Facade, recorded_logs: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+import jwt
 import pytest
 from tests.support.cut_proxy import cut_proxy
 from tests.support.facade import Cluster, Facade, StartFacade, User
@@ -19,17 +21,20 @@ from onair_crds.contract.rooms import SIGNAL_PATH
 
 pytestmark = pytest.mark.media
 
+TOKEN_S = 10
+"""The shortest that a token may admit."""
 
-async def test_participants_come_back_by_themselves_without_an_operator(
+
+async def test_participants_come_back_by_themselves_without_an_operator_when_their_token_has_expired(
     start_facade: StartFacade, cluster: Cluster, sign_in: Callable[..., User], tmp_path: Path
 ) -> None:
     add_credentials(cluster)
     with (
         room_server(tmp_path) as server,
-        start_facade(rooms=settings_for(server)) as stays,
+        start_facade(rooms=settings_for(server, TOKEN_S)) as stays,
         ExitStack() as stack,
     ):
-        ends = stack.enter_context(start_facade(rooms=settings_for(server)))
+        ends = stack.enter_context(start_facade(rooms=settings_for(server, TOKEN_S)))
         show = sign_in(facade=stays).project(**HOSTED)
         anna_token, _ = join(show)
         ben_token, _ = join(show, guest(show, name="ben"))
@@ -43,10 +48,16 @@ async def test_participants_come_back_by_themselves_without_an_operator(
                 await anna.until("Anna is back", lambda report: "reconnected" in names(report))
                 before = seen(anna.report)
                 await anna.until("Ben is still seen", lambda report: seen(report) > before + 5)
+                await anna.until("the token has expired", lambda _: expired(anna_token))
                 await asyncio.to_thread(server.stop)
                 await asyncio.to_thread(server.start)
                 at = len(anna.report["events"])
                 await anna.until("Ben is seen anew", lambda report: "picture again" in names(report)[at:], 90)
+
+
+def expired(token: str) -> bool:
+    """Whether it admits nobody any more: those connected have another one, from the server."""
+    return int(jwt.decode(token, options={"verify_signature": False})["exp"]) < time.time()
 
 
 def port_of(facade: Facade) -> int:
