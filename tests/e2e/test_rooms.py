@@ -1,4 +1,4 @@
-"""Two browsers meet in a room: signalling through the facade, media at the address that is found."""
+"""Two browsers and a camera meet in a room: signalling by the facade, media at the address that is found."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable
 
 from tests.support.cluster import SYSTEM, LocalCluster
+from tests.support.ingest.encoder import Encoder
 from tests.support.rooms.participant import participant
 from tests.support.shows import FacadeClient, LiveShow
 
@@ -17,7 +18,16 @@ def join(facade: FacadeClient, show: LiveShow, name: str) -> str:
     return str(access["accessToken"])
 
 
-async def test_two_browsers_see_and_hear_each_other_until_the_room_is_closed(
+def add_camera(facade: FacadeClient, show: LiveShow) -> tuple[str, str]:
+    """A source of the show that is to be seen in its room; gives its id and where it is pushed to."""
+    preview = {"webrtc": {"enabled": True, "displayName": "Camera"}}
+    made = {"address": {"rtmpPush": {}}, "preview": preview}
+    source = facade.call("POST", f"/collection/{show.collection}/source", made)["source"]
+    facade.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    return str(source["sourceId"]), str(source["address"]["rtmpPush"]["url"])
+
+
+async def test_two_browsers_see_and_hear_each_other_and_a_camera_until_the_room_is_closed(
     facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
 ) -> None:
     show = make_show(**HOSTED)
@@ -35,6 +45,11 @@ async def test_two_browsers_see_and_hear_each_other_until_the_room_is_closed(
         await ben.until("Anna is heard", lambda report: report["loud"]["e2e microphone"])
         room = cluster.until("both are told", lambda: (r := _room(cluster, show)).get("count") == 2 and r)
         assert {each["displayName"] for each in room["participants"]} == {"Anna", "Ben"}
+        camera, pushed = add_camera(facade, show)
+        with Encoder(pushed):
+            await ben.until("it is seen", lambda report: report["frames"][f"{camera} screen_share"] > 5, 20)
+            assert ben.report["participants"][camera]["name"] == "Camera"
+        await ben.until("it is gone", lambda report: camera not in report["participants"], 5)
         facade.call("PUT", f"{show.path}/webrtc/stop", {})
         await anna.until("out", lambda report: report["state"] == "disconnected")
         await ben.until("out", lambda report: report["state"] == "disconnected")
