@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,12 +12,20 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.support.certificate_authority import CertificateAuthority
+from tests.support.cloud_balancers import CloudBalancers
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
+from tests.support.ingest.encoder import Encoder
 from tests.support.programs import program
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import FacadeClient, LiveShow
 
+from onair_crds.shapes import JsonObject
+
 ROOT = Path(__file__).parents[2]
+INGEST = "ingest.example.org"
+REGIONS = ("us-east-1", "eu-central-1")
+"""Of the two workers, see dev/values.yaml."""
 
 
 def helm(cluster: LocalCluster, *arguments: str) -> str:
@@ -32,8 +42,25 @@ def reinstall(facade: FacadeClient) -> Iterator[None]:
     subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
 
 
-def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str, reinstall: None, tmp_path: Path
+@pytest.fixture
+def certificate(cluster: LocalCluster, tmp_path: Path) -> Iterator[ssl.SSLContext]:
+    """A Secret with a certificate of ingest's name; gives what trusts it."""
+    authority = CertificateAuthority(tmp_path)
+    certificate, key = authority.issue_for(INGEST)
+    secret = ("secret", "tls", "ingest-tls", f"--cert={certificate}", f"--key={key}")
+    cluster.kubectl("-n", SYSTEM, "create", *secret)
+    yield ssl.create_default_context(cafile=str(authority.certificate))
+    cluster.kubectl("-n", SYSTEM, "delete", "secret", "ingest-tls")
+
+
+def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show_and_opens_ingest_of_each_region(
+    on_air: LiveShow,
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    certificate: ssl.SSLContext,
+    reinstall: None,
+    tmp_path: Path,
 ) -> None:
     chart = shutil.copytree(ROOT / "charts/onair", tmp_path / "onair")
     definition = chart / "files/crds/projects.yaml"
@@ -42,14 +69,49 @@ def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show(
     definition.write_text(yaml.safe_dump(changed))
     pod = cluster.encoder_pod(on_air.project)
     uid = cluster.get("pod", pod)["metadata"]["uid"]
-    with GapMonitor(receiver, path) as gap:
+    values = [f"--set-string={each}" for each in ("ingest.rtmp.baseUrl=", "ingest.srt.baseUrl=")]
+    values += [f"--set=ingest.service.nodePorts.{each}=0" for each in ("rtmp", "srt")]
+    values += ["--set=ingest.service.type=LoadBalancer", "--set=ingest.service.perRegion=true"]
+    values += ["--set=ingest.rtmp.tlsSecret=ingest-tls", "--set=operator.logLevel=DEBUG"]
+    with CloudBalancers(cluster, SYSTEM) as balancers, GapMonitor(receiver, path) as gap:
         helm(
-            cluster, "upgrade", "onair", str(chart), "--reuse-values", "--wait", "--timeout", "180s",
-            "--set", "operator.logLevel=DEBUG",
+            cluster, "upgrade", "onair", str(chart), "--reuse-values", "--wait", "--timeout", "180s", *values
         )  # fmt: skip
         cluster.until("the new name is served", lambda: on_air.project in cluster.shows("get", "programme"))
     assert gap.longest_s < 1.0
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
+    for region in REGIONS:
+        pushes_to_a_region(on_air, cluster, region, balancers.given, certificate)
+
+
+def pushes_to_a_region(
+    show: LiveShow, cluster: LocalCluster, region: str, given: dict[str, str], trusted: ssl.SSLContext
+) -> None:
+    """Pushes a new source by RTMPS to the balancer of a region; a pod on a node of that region gets it."""
+    made = f"/collection/{show.collection}/source"
+    source = show.facade.call("POST", made, {"address": {"rtmpPush": {}}})["source"]
+
+    def told() -> JsonObject | None:
+        address: JsonObject = show.facade.call("GET", f"{made}/{source['sourceId']}")["source"]["address"]
+        push: JsonObject = address["rtmpPush"]
+        return push if push.get("baseUrl") == f"rtmp://{given['onair-ingest']}:1935/live" else None
+
+    push = cluster.until("the balancer's address is told", told, 15)
+    urls = {(each["protocol"], each.get("region")): each["baseUrl"] for each in push["endpoints"]}
+    host = given[f"onair-ingest-{region}"]
+    assert urls["rtmp", region] == f"rtmp://{host}:1935/live"
+    assert urls["rtmps", region] == f"rtmps://{host}:1936/live"
+    with socket.create_connection((host, 1936), timeout=5) as plain:
+        trusted.wrap_socket(plain, server_hostname=INGEST).close()
+    with Encoder(f"{urls['rtmps', region]}/{push['key']}"):
+
+        def gateway() -> str | None:
+            status = cluster.get("source", source["sourceId"])["status"]
+            return status["gateway"] if status["connect"] == "Connected" else None
+
+        pod = cluster.get("pod", cluster.until("connected", gateway, 10), SYSTEM)
+    node = cluster.get("node", pod["spec"]["nodeName"])
+    assert node["metadata"]["labels"]["topology.kubernetes.io/region"] == region
 
 
 def test_an_uninstall_leaves_a_show_on_air_and_a_new_install_takes_it_up(
