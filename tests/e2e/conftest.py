@@ -1,5 +1,6 @@
 """Fixtures for shows in the cluster of `make up`."""
 
+from tests.support.fixtures.clip import clip
 from tests.support.fixtures.cluster import cluster, facade, make_show, on_air, path, receiver
 
-__all__ = ["cluster", "facade", "make_show", "on_air", "path", "receiver"]
+__all__ = ["clip", "cluster", "facade", "make_show", "on_air", "path", "receiver"]

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from tests.support.cluster import LocalCluster, address
-from tests.support.ingest.clip import Encoding, make_clip
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.pod_page import URL, page_of_source
 from tests.support.media import probe
@@ -20,16 +18,9 @@ from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
 
-CLIP_S = 60.0
 CONNECT_S = 3.0
 LATENCY_S = 3.0
 """From the push to the RTMP server, decoded: ingest, page, encode; the machine is shared by all of it."""
-
-
-@pytest.fixture(scope="module")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    encoding = Encoding(width=640, height=360, bitrate_kbps=800)
-    return make_clip(tmp_path_factory.mktemp("clip") / "clip.mkv", CLIP_S, encoding)
 
 
 def add_source(facade: FacadeClient, collection: str, kind: str = "rtmpPush") -> JsonObject:
