@@ -60,7 +60,7 @@ class GStreamer(Publisher):
             *("gst-launch-1.0", "-q", *muxer, "name=mux", "!", *sink),
             *("videotestsrc", "is-live=true", "!"),
             *("video/x-raw,format=I420,width=320,height=180,framerate=30/1", "!"),
-            *("x264enc", "speed-preset=veryfast", "bframes=2", "b-adapt=false", "key-int-max=60"),
+            *("x264enc", "speed-preset=veryfast", "bframes=2", "b-adapt=false", "key-int-max=30"),
             *("rc-lookahead=5", "sync-lookahead=0", "!", "video/x-h264,profile=main", "!"),
             *("h264parse", "!", *GROWS, "!", "mux."),
             *("audiotestsrc", "is-live=true", "!", "audio/x-raw,rate=48000,channels=2", "!"),
@@ -74,6 +74,6 @@ class SrtLiveTransmit(Publisher):
 
     def __init__(self, url: str, log: Path) -> None:
         inputs = [part for each in (picture(), tone()) for part in ("-re", *each)]
-        encode = ["ffmpeg", "-nostdin", "-loglevel", "error", *inputs, *X264, "-g", "60", *AAC]
+        encode = ["ffmpeg", "-nostdin", "-loglevel", "error", *inputs, *X264, "-g", "30", *AAC]
         send = ["srt-live-transmit", "-chunk:1316", "file://con", url]
         super().__init__([*encode, "-f", "mpegts", "pipe:1"], send, log=log)
