@@ -9,12 +9,14 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
+from tests.support.helm import named, render
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.rtmp_server import RtmpServer
 from tests.support.ingest.scripted_facade import ScriptedFacade
 
 from onair_crds.contract.ingest_gateway import PULLS_PATH
+from onair_crds.shapes import Document
 
 pytestmark = pytest.mark.media
 
@@ -26,6 +28,26 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> CertificateAuthority:
     return CertificateAuthority(tmp_path_factory.mktemp("authority"))
 
 
+def server_environment(objects: list[Document], secrets: dict[str, dict[str, Path | str]]) -> dict[str, str]:
+    """Variables of MediaMTX as the chart renders them: of what is mounted the files here."""
+    pod = named(objects, "StatefulSet", "onair-ingest")["spec"]["template"]["spec"]
+    (container,) = (each for each in pod["containers"] if each["name"] == "mediamtx")
+    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    files = {
+        f"{mounts[volume['name']]}/{name}": str(file)
+        for volume in pod["volumes"]
+        if volume["name"] in mounts and "secret" in volume
+        for name, file in secrets[volume["secret"]["secretName"]].items()
+    }
+    environment = {}
+    for variable in container["env"]:
+        if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
+            environment[variable["name"]] = str(secrets[reference["name"]][reference["key"]])
+        else:
+            environment[variable["name"]] = files.get(variable["value"], variable["value"])
+    return environment
+
+
 @pytest.fixture(scope="module")
 def secured(
     tmp_path_factory: pytest.TempPathFactory,
@@ -33,14 +55,11 @@ def secured(
     scripted_facade: ScriptedFacade,
     secret: bytes,
 ) -> Iterator[IngestPod]:
-    """An ingest pod with a certificate and a passphrase, as the chart gives them; it trusts the authority."""
+    """An ingest pod with a certificate and a passphrase by the chart's values; it trusts the authority."""
     certificate, key = authority.issue("ingest", "ingest")
-    server = {
-        "MTX_RTMPENCRYPTION": "optional",
-        "MTX_RTMPSERVERCERT": str(certificate),
-        "MTX_RTMPSERVERKEY": str(key),
-        "MTX_PATHDEFAULTS_SRTPUBLISHPASSPHRASE": PASSPHRASE,
-    }
+    secrets = {"ingest-tls": {"tls.crt": certificate, "tls.key": key}, "srt": {"passphrase": PASSPHRASE}}
+    values = ("--set", "ingest.rtmp.tlsSecret=ingest-tls", "--set", "ingest.srt.passphraseSecret.name=srt")
+    server = server_environment(render(*values), secrets)
     settings = {
         "SSL_CERT_FILE": str(authority.certificate),
         "ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]',

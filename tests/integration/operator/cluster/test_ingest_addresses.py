@@ -28,23 +28,23 @@ def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest_addresses, "INTERVAL_S", 0.1)
 
 
-async def make_service(cluster: OperatedNamespace, type_: str) -> Document:
+async def make_service(cluster: OperatedNamespace, type_: str, name: str = "onair-ingest") -> Document:
     return await cluster.client.create(
         SERVICES,
         cluster.namespace,
         {
             "apiVersion": "v1",
             "kind": "Service",
-            "metadata": {"name": "onair-ingest"},
+            "metadata": {"name": name},
             "spec": {"type": type_, "ports": PORTS, "selector": {"app": "ingest"}},
         },
     )
 
 
-async def balance(cluster: OperatedNamespace, **ingress: str) -> None:
+async def balance(cluster: OperatedNamespace, service: str = "onair-ingest", **ingress: str) -> None:
     """Gives the Service an address, as a cloud does."""
     status = {"status": {"loadBalancer": {"ingress": [ingress]}}}
-    await cluster.client.merge_patch(SERVICES, cluster.namespace, "onair-ingest", status, "status")
+    await cluster.client.merge_patch(SERVICES, cluster.namespace, service, status, "status")
 
 
 def settings(server: GatewayServer, **values: str) -> IngestSettings:
@@ -121,3 +121,36 @@ async def say_ready(cluster: OperatedNamespace, name: str, address: str, ready: 
         ],
     }
     await cluster.client.merge_patch(NODES, None, name, {"status": status}, "status")
+
+
+async def test_each_region_has_an_address_of_its_own_and_waits_for_no_other(
+    cluster: OperatedNamespace,
+) -> None:
+    regions = {"onair-ingest": "", "onair-ingest-eu": "eu", "onair-ingest-us": "us"}
+    for name in regions:
+        await make_service(cluster, "LoadBalancer", name)
+    await balance(cluster, ip="192.0.2.1")
+    await balance(cluster, "onair-ingest-eu", ip="192.0.2.2")
+    services = [IngestServiceSettings(name=name, region=region) for name, region in regions.items()]
+    async with GatewayServer().running() as server:
+        ingest = IngestSettings(gateways=[server.settings], services=services)
+        async with cluster.operator(ingest=ingest):
+            found = await kept(cluster, "rtmp://192.0.2.2:1935/live")
+            assert found.missing == "Service onair-ingest-us has not been given a load balancer's address"
+            await cluster.collection()
+            await camera(cluster)
+            await status_with(cluster, lastError="never connected")
+            await balance(cluster, "onair-ingest-us", hostname="us.example")
+
+            async def told() -> Document | None:
+                status = ((await cluster.get("Source", "camera")) or {})["status"]
+                return status["address"] if "us.example" in str(status["address"]) else None
+
+            address = await until("the source has it", told)
+    assert address["baseUrl"] == "rtmp://192.0.2.1:1935/live"
+    by_rtmp = [each for each in address["endpoints"] if each["protocol"] == "rtmp"]
+    assert {each.get("region", ""): each["baseUrl"] for each in by_rtmp} == {
+        "": "rtmp://192.0.2.1:1935/live",
+        "eu": "rtmp://192.0.2.2:1935/live",
+        "us": "rtmp://us.example:1935/live",
+    }
