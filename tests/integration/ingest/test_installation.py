@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+import subprocess
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.support.control_plane import free_port
 from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.ingest.encoder import Encoder
-from tests.support.ingest.gateway_client import hook_url, ingest_secret
+from tests.support.ingest.gateway_client import ingest_secret
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.network import Network
 from tests.support.ingest.operator_thread import OperatorThread
+from tests.support.ingest.publishers import SrtLiveTransmit
 from tests.support.ingest.rtmp_server import RtmpServer
 
+from onair_api.settings import GatewaySettings as FacadeGateway
 from onair_api.settings import IngestSettings
 from onair_crds.shapes import JsonObject
 from onair_operator.settings import GatewaySettings, LeaderElectionSettings, OperatorSettings
@@ -26,6 +33,9 @@ pytestmark = pytest.mark.media
 
 WITHIN_S = 2.0
 """Twice the bound, as everywhere in tests."""
+TRUE_WITHIN_S = 6.0
+"""Likewise, of what sources say of a pod that has gone."""
+PODS = ("onair-ingest-0", "onair-ingest-1")
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,11 @@ class Installation:
         wait_for(lambda: self.status(source).get("connect") == wanted, f"the source is {wanted}", deadline_s)
         return self.status(source)
 
+    def player(self, source: JsonObject) -> str:
+        """Where the source's HLS preview is played."""
+        url = self.user.ok("GET", f"{path_of(source)}/preview/hls")["url"]
+        return self.facade.url + urlsplit(url).path
+
 
 @pytest.fixture(scope="module")
 def installation(
@@ -57,18 +72,18 @@ def installation(
     kubeconfig: Path,
     sign_in: Callable[..., User],
 ) -> Iterator[Installation]:
-    secret = ingest_secret(cluster)
-    with start_facade(ingest=IngestSettings(hook_port=0)) as facade:
-        inside = {"ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]'}
-        names = ("onair-ingest-0", "onair-ingest-1")
-        pod, other = (
-            IngestPod(tmp_path_factory.mktemp(name), hook_url(facade), secret, name, settings=inside)
-            for name in names
+    secret, hook_port = ingest_secret(cluster), free_port()
+    inside = {"ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]'}
+    pod, other = (
+        IngestPod(
+            tmp_path_factory.mktemp(name), f"http://127.0.0.1:{hook_port}", secret, name, settings=inside
         )
-        gateways = [
-            GatewaySettings(name=name, url=f"http://127.0.0.1:{each.port}")
-            for name, each in zip(names, (pod, other), strict=True)
-        ]
+        for name in PODS
+    )
+    urls = {name: f"http://127.0.0.1:{each.port}" for name, each in zip(PODS, (pod, other), strict=True)}
+    played = [FacadeGateway(name=name, url=url) for name, url in urls.items()]
+    with start_facade(ingest=IngestSettings(hook_port=hook_port, gateways=played)) as facade:
+        gateways = [GatewaySettings(name=name, url=url) for name, url in urls.items()]
         settings = OperatorSettings(
             show_namespace=cluster.shows,
             release_namespace=cluster.release,
@@ -143,8 +158,7 @@ def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_p
             assert second.ends() != 0
         assert there.metric('onair_ingest_refused_total{protocol="rtmp",reason="InUse"}') > 0
         assert first.process.poll() is None
-        killed_at_s = here.kill(here.server)
-        here.kill(here.gateway)
+        killed_at_s = here.crash()
         installation.wait_connect(source, "Disconnected")
         assert time.monotonic() - killed_at_s < 2 * WITHIN_S + 1
     with Encoder(f"{there.rtmp}/{key}"):
@@ -152,3 +166,45 @@ def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_p
         assert installation.status(source)["gateway"] == "onair-ingest-1"
     here.start_server()
     here.start_gateway()
+
+
+@pytest.mark.parametrize("how", ["restarts", "is killed"])
+def test_an_srt_publisher_reconnects_to_another_pod_and_players_find_it_there(
+    installation: Installation, tmp_path: Path, how: str
+) -> None:
+    source = installation.source(srtPush={"enabled": True})
+    here, there = installation.pod, installation.other_pod
+    stream_id, log = source["address"]["srtPush"]["streamId"], tmp_path / "publisher.log"
+
+    def claims_nothing() -> bool:
+        status = installation.status(source)
+        return status["connect"] == "Disconnected" or status["gateway"] == PODS[1]
+
+    with contextlib.ExitStack() as stack:
+        network = stack.enter_context(Network(here.rtmp_port, here.srt_port))
+        url = f"srt://127.0.0.1:{network.udp_port}?streamid={stream_id}"
+        publisher = stack.enter_context(SrtLiveTransmit(url, log))
+        assert installation.wait_connect(source, "Connected")["gateway"] == PODS[0], log.read_text()
+        player = installation.player(source)
+        assert frames(player) > 20
+        network.lead_to(there.rtmp_port, there.srt_port)
+        beside = stack.enter_context(ThreadPoolExecutor())
+        known = beside.submit(wait_for, claims_nothing, "the source is not told where it was", TRUE_WITHIN_S)
+        # Here and not beside: children end with the thread that has started them
+        here.restart() if how == "restarts" else here.crash()
+        known.result()
+        status = installation.wait_connect(source, "Connected")
+        assert status["gateway"] == PODS[1]
+        assert frames(player) > 20
+        assert publisher.runs, log.read_text()
+    if how == "is killed":
+        here.start_server()
+        here.start_gateway()
+
+
+def frames(player: str) -> int:
+    """How many frames of the next second decode."""
+    command = ["ffmpeg", "-nostdin", "-loglevel", "error", "-i", player, "-t", "1"]
+    command += ["-progress", "pipe:1", "-f", "null", "-"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=40)
+    return max(int(line[6:]) for line in run.stdout.splitlines() if line.startswith("frame="))

@@ -74,6 +74,15 @@ class IngestPod:
             process.process.send_signal(signal.SIGCONT)
             process.stop()
 
+    def restart(self) -> None:
+        """Ends both containers as an eviction does, and starts them again."""
+        for process in (self.gateway, self.server):
+            process.process.terminate()
+        for process in (self.gateway, self.server):
+            process.stop()
+        self.start_server()
+        self.start_gateway()
+
     @property
     def rtmp(self) -> str:
         return f"rtmp://127.0.0.1:{self.rtmp_port}/live"
@@ -146,6 +155,11 @@ class IngestPod:
         part.process.kill()
         part.process.wait()
         return time.monotonic()
+
+    def crash(self) -> float:
+        """Ends both as a node's crash does; returns when."""
+        self.kill(self.server)
+        return self.kill(self.gateway)
 
     def _responds(self, port: int, path: str, process: ChildProcess) -> bool:
         process.check()

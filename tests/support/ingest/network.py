@@ -39,6 +39,14 @@ class Network:
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join(5)
 
+    def lead_to(self, tcp_port: int, udp_port: int) -> None:
+        """Where publishers get that come from now on, as a Service leads them; others stay where they are."""
+        self._targets = tcp_port, udp_port
+
+    @property
+    def udp_target(self) -> tuple[str, int]:
+        return "127.0.0.1", self._targets[1]
+
     @contextlib.contextmanager
     def cut(self) -> Iterator[None]:
         """Nothing passes meanwhile: TCP sends it again afterwards, datagrams are lost, and nobody is told."""
@@ -63,9 +71,7 @@ class Network:
         self._passes.set()
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         self.tcp_port = int(server.sockets[0].getsockname()[1])
-        transport, _ = await self._loop.create_datagram_endpoint(
-            lambda: _Datagrams(self, self._targets[1]), ("127.0.0.1", 0)
-        )
+        transport, _ = await self._loop.create_datagram_endpoint(lambda: _Datagrams(self), ("127.0.0.1", 0))
         self.udp_port = int(transport.get_extra_info("sockname")[1])
         self._ready.set()
         await self._end.wait()
@@ -110,8 +116,8 @@ class Network:
 class _Datagrams(asyncio.DatagramProtocol):
     """Takes datagrams of publishers; each has a socket of its own to the pod, as a NAT has it."""
 
-    def __init__(self, network: Network, target_port: int) -> None:
-        self._network, self._target = network, ("127.0.0.1", target_port)
+    def __init__(self, network: Network) -> None:
+        self._network = network
         self._ways: dict[tuple[str, int], asyncio.Task[asyncio.DatagramTransport]] = {}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -134,7 +140,7 @@ class _Datagrams(asyncio.DatagramProtocol):
 
     async def _open(self, address: tuple[str, int]) -> asyncio.DatagramTransport:
         transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
-            lambda: _Back(self._network, self.transport, address), remote_addr=self._target
+            lambda: _Back(self._network, self.transport, address), remote_addr=self._network.udp_target
         )
         return transport
 
