@@ -26,7 +26,7 @@ from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
 
-CLIP_S = 110.0
+CLIP_S = 150.0
 EMPTY_S, STAY_S, SETTLE_S = 20.0, 7.0, 2.5
 """Seconds of the empty page; between switches; after a switch that do not count, as clocks move."""
 ROUNDS = 2
@@ -203,7 +203,7 @@ async def test_a_show(
                 recording, switches, empty_until = await asyncio.to_thread(
                     perform, scene, stage, f"{RTMP}/{path}", tmp_path
                 )
-            conditions = cluster.get("project", show.project)["status"]["conditions"]
+                conditions = cluster.get("project", show.project)["status"]["conditions"]
     failed = [each for each in conditions if each["type"] == "LayerFailed" and each["status"] == "True"]
     assert not failed
     scale = width / 1280
