@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from tests.support.shows import LiveShow
@@ -65,16 +62,3 @@ class LiveLayout:
 
 SceneOnAir = Callable[[LiveScene, LiveLayout], None]
 """Puts a scene on air with one of its layouts."""
-
-
-@contextlib.contextmanager
-def pushed(clip: Path, *sources: JsonObject) -> Iterator[None]:
-    """Pushes a clip to each source in real time."""
-    command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-i", str(clip), "-c", "copy", "-f", "flv"]
-    pushing = [subprocess.Popen([*command, source["address"]["rtmpPush"]["url"]]) for source in sources]
-    try:
-        yield
-    finally:
-        for each in pushing:
-            each.kill()
-            each.wait()
