@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import ipaddress
 import json
+import signal
 import subprocess
 
 import pytest
@@ -50,3 +51,19 @@ def own_image(name: str) -> str:
     if not has_image(wanted):
         pytest.fail(f"{wanted} is not built: run `make images`", pytrace=False)
     return wanted
+
+
+def kill_within(container: str, program: str, number: int = signal.SIGKILL) -> int:
+    """Kills one process inside a container, by a part of its command line; its pid, or 0 for none."""
+    killed = docker("exec", container, "python3", "-c", KILL, program, str(number))
+    return int(killed or "0")
+
+
+KILL = """
+import os, sys
+for pid in sorted(filter(str.isdigit, os.listdir('/proc')), key=int):
+    try: line = open(f'/proc/{pid}/cmdline').read().replace('\\0', ' ')
+    except OSError: continue
+    if int(pid) not in (1, os.getpid()) and sys.argv[1] in line:
+        os.kill(int(pid), int(sys.argv[2])); print(pid); break
+"""

@@ -12,11 +12,12 @@ import shutil
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 import httpx
-from tests.support.docker import address_of, docker, own_image, remove
+from tests.support.docker import address_of, docker, kill_within, own_image, remove
 
 from onair_crds.contract.labels import PROJECT_LABEL
 from onair_crds.contract.pod import CONTROL_PORT
@@ -87,9 +88,11 @@ class Kubelets:
     def _run(self) -> None:
         try:
             while not self._ending.wait(POLL_S):
-                self._renew_leases()
-                with self._lock:
-                    self._sync()
+                # Without an API server a kubelet leaves its pods as they are
+                with suppress(httpx.TransportError):
+                    self._renew_leases()
+                    with self._lock:
+                        self._sync()
         except Exception as error:  # noqa: BLE001 - the test reports it
             self.failure = error
 
@@ -220,6 +223,11 @@ class RunningPod:
             return str(variable["value"])
         field = variable["valueFrom"]["fieldRef"]["fieldPath"]
         return {"status.podIP": self.address, "metadata.name": self.name}[field]
+
+    def kill(self, container: str, program: str) -> None:
+        """Kills a process in one of its containers, as a crash would."""
+        (name,) = [each for each in self._containers if each.endswith(f"-{container}")]
+        assert kill_within(name, program), f"no {program} in {name}"
 
     def freeze(self) -> None:
         """Suspends all its processes; its connections stay."""

@@ -15,7 +15,7 @@ from typing import Self
 
 import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
-from tests.support.docker import address_of, docker, own_image, remove
+from tests.support.docker import address_of, docker, kill_within, own_image, remove
 
 from onair_crds.contract.pod import COMPOSITOR_FOLDER, CONTROL_PORT, METRICS_PORT, SNAPSHOT_KEY
 from onair_crds.contract.program import (
@@ -179,15 +179,4 @@ class PodPair:
 
     def kill(self, container: str, program: str, number: int = signal.SIGKILL) -> int:
         """Kills one process inside a container, by a part of its command line; its pid, or 0 for none."""
-        killed = docker("exec", f"{self.name}-{container}", "python3", "-c", KILL, program, str(number))
-        return int(killed or "0")
-
-
-KILL = """
-import os, sys
-for pid in sorted(filter(str.isdigit, os.listdir('/proc')), key=int):
-    try: line = open(f'/proc/{pid}/cmdline').read().replace('\\0', ' ')
-    except OSError: continue
-    if int(pid) not in (1, os.getpid()) and sys.argv[1] in line:
-        os.kill(int(pid), int(sys.argv[2])); print(pid); break
-"""
+        return kill_within(f"{self.name}-{container}", program, number)

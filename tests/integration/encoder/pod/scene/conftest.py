@@ -1,0 +1,29 @@
+"""One show of scenes on air for all tests of this folder, with all programs that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.control_plane import ControlPlane
+from tests.support.media.live_view import LiveView
+from tests.support.redis_server import RedisServer
+from tests.support.scene.on_air import OnAir, on_air
+
+
+@pytest.fixture(scope="package")
+def show_on_air(
+    control_plane: ControlPlane, crds: None, redis_server: RedisServer
+) -> Iterator[tuple[OnAir, LiveView]]:
+    with on_air(control_plane, redis_server) as started:
+        yield started
+
+
+@pytest.fixture
+def air(show_on_air: tuple[OnAir, LiveView]) -> OnAir:
+    return show_on_air[0]
+
+
+@pytest.fixture
+def view(show_on_air: tuple[OnAir, LiveView]) -> LiveView:
+    return show_on_air[1]

@@ -1,0 +1,113 @@
+"""What viewers see of a scene while programs that it comes by are away, and once they are back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from tests.support.facade import wait_for
+from tests.support.media.live_view import LiveView, Pixels, Recording
+from tests.support.scene.on_air import WIDTH, OnAir, Scene, square
+from tests.support.scene.picture import Colour
+
+pytestmark = pytest.mark.media
+
+RED, BLUE, GREEN = (200, 0, 0), (0, 0, 200), (0, 160, 0)
+COLOUR = 4
+STILL_S = 1.5
+"""How long a picture is watched that is to stay."""
+BACK_S = 60.0
+"""How soon what a test has ended is back, on a busy machine."""
+
+
+def has(pixels: Pixels, x: int, colour: Colour) -> bool:
+    return bool(np.abs(pixels[100, x].astype(int) - np.array(colour)).max() <= COLOUR)
+
+
+def mark_at(pixels: Pixels, x: int) -> bool:
+    """Whether the mark of `marked` is there, whole, and the ground everywhere else."""
+    return has(pixels, x + 50, RED) and not any(
+        has(pixels, each, RED) for each in range(10, WIDTH, 20) if not x <= each < x + 100
+    )
+
+
+def marked(air: OnAir) -> Scene:
+    return air.scene(ground=square(BLUE), mark=square(RED, width=100))
+
+
+def stays(recording: Recording, x: int) -> None:
+    assert recording.frames
+    assert all(mark_at(each.pixels, x) for each in recording.frames)
+
+
+def edited(air: OnAir, scene: Scene, x: int) -> None:
+    """Moves the mark as `kubectl edit` does."""
+    layers = air.cluster.get("layouts", scene.id)["spec"]["layers"]
+    moved = [{**each, "x": x} if each["id"] == scene.ids["mark"] else each for each in layers]
+    air.cluster.patch("layouts", scene.id, {"spec": {"layers": moved}})
+
+
+@contextmanager
+def catching_up(view: LiveView, before: int, after: int) -> Iterator[None]:
+    """What is seen in the context is the one picture and then the other, without a jump or a gap."""
+    with view.recording() as recording:
+        yield
+        view.until("what was changed meanwhile", lambda pixels: mark_at(pixels, after), BACK_S)
+    old = [mark_at(each.pixels, before) for each in recording.frames]
+    new = [mark_at(each.pixels, after) for each in recording.frames]
+    first = new.index(True)
+    assert all(old[:first]), "the picture stays until then"
+    assert all(new[first:]), "and is the new one from then on"
+
+
+def test_without_those_that_it_comes_by_a_scene_stays_and_catches_up_in_one_step(
+    air: OnAir, view: LiveView
+) -> None:
+    scene = marked(air)
+    air.select(scene)
+    view.until("the scene", lambda pixels: mark_at(pixels, 0))
+    air.operator.kill()
+    scene.patch("mark", x=200)
+    view.until("a change without an operator", lambda pixels: mark_at(pixels, 200))
+    air.redis.stop()
+    scene.patch("mark", x=300)
+    view.until("a change without Redis", lambda pixels: mark_at(pixels, 300))
+    air.facade.kill()
+    edited(air, scene, 400)
+    air.control_plane.stop_apiserver()
+    stays(view.watch(STILL_S), 300)
+    with catching_up(view, 300, 400):
+        air.control_plane.start_apiserver()
+        air.operator.start()
+    edited(air, scene, 100)
+    view.until("kubectl's change, without a facade", lambda pixels: mark_at(pixels, 100))
+    air.redis.start()
+    air.facade.start()
+    wait_for(air.facade_is_ready, "the facade is ready", BACK_S)
+    scene.patch("mark", x=500)
+    view.until("a change with all of them", lambda pixels: mark_at(pixels, 500))
+    scene.delete()
+
+
+def test_a_browser_that_dies_in_a_transition_comes_back_with_its_target(air: OnAir, view: LiveView) -> None:
+    old, new = (
+        air.scene(ground=square(RED)),
+        air.scene({"crossfade": {"durationMs": 4000}}, ground=square(GREEN)),
+    )
+    air.select(old)
+    view.until("the old layout", lambda pixels: has(pixels, 300, RED), BACK_S)
+    air.select(new)
+    view.until("half of the way", lambda pixels: 70 < pixels[100, 300, 1] < 120)
+    with view.recording() as recording:
+        air.pod.kill("browser", "/chromium")
+        view.until("the new layout", lambda pixels: has(pixels, 300, GREEN), BACK_S)
+    colours = [each.pixels[100, 300].astype(int) for each in recording.frames]
+    slate = [max(colour) < 60 for colour in colours]
+    assert any(slate), "nobody drew for a while"
+    back = colours[len(slate) - slate[::-1].index(True) :]
+    # From the slate it cuts to the target: what was before is not seen again
+    assert all(colour[0] < 60 for colour in back), back
+    for each in (old, new):
+        each.delete()

@@ -1,0 +1,122 @@
+"""A guest of the room as viewers see and hear them, also after a restart of the room server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.support.media.live_view import LiveView, Pixels
+from tests.support.rooms.participant import participant
+from tests.support.scene.on_air import OnAir, square
+from tests.support.scene.picture import Colour
+
+from onair_crds.contract.rooms import SIGNAL_PATH
+from onair_crds.shapes import JsonObject
+
+pytestmark = pytest.mark.media
+
+BLUE = (0, 0, 160)
+COLOUR, EDGE_PX = 4, 1
+SIZE = (240, 180)
+"""Of the shape of the guest's camera."""
+HIDES, REMAINS = (40, 60), (340, 60)
+JOINED_S = 40.0
+GUEST = "anna"
+
+
+def layer(on_disconnect: str, place: tuple[int, int], volume: float) -> JsonObject:
+    data = {"webrtc": {"id": GUEST, "type": "webcam", "volume": volume}, "onDisconnect": on_disconnect}
+    return {
+        "type": "webrtc",
+        "x": place[0],
+        "y": place[1],
+        "width": SIZE[0],
+        "height": SIZE[1],
+        "data": data,
+    }
+
+
+def is_all(pixels: Pixels, place: tuple[int, int], colour: Colour) -> bool:
+    x, y = place
+    inner = pixels[y : y + SIZE[1], x : x + SIZE[0]].astype(int)
+    return bool(np.abs(inner - np.array(colour)).max() <= COLOUR)
+
+
+def covers(pixels: Pixels, place: tuple[int, int]) -> bool:
+    """Whether a layer shows something all over its box, and nothing beside it."""
+    x, y = place
+    other = np.abs(pixels.astype(int) - np.array(BLUE)).max(axis=2) > 40
+    around = other[y - 20 : y + SIZE[1] + 20, x - 20 : x + SIZE[0] + 20]
+    rows, columns = np.nonzero(around)
+    if not len(rows):
+        return False
+    edges = (columns.min() - 20, rows.min() - 20, columns.max() - 19 - SIZE[0], rows.max() - 19 - SIZE[1])
+    return max(map(abs, edges)) <= EDGE_PX
+
+
+def both(pixels: Pixels) -> bool:
+    return covers(pixels, HIDES) and covers(pixels, REMAINS)
+
+
+def left(pixels: Pixels) -> bool:
+    return is_all(pixels, HIDES, BLUE) and covers(pixels, REMAINS)
+
+
+def guest_access(air: OnAir) -> str:
+    """An access token of a guest; whoever joins with it again takes their own place."""
+    direct = {"displayName": "Anna", "serviceUserId": GUEST}
+    body = {"collectionId": air.show.collection, "projectId": air.show.project, "role": "ROLE_GUEST"}
+    made = air.client.call("POST", "/authentication/token/guest", {**body, "token": {"direct": direct}})
+    return str(made["accessToken"])
+
+
+def room_token(air: OnAir, guest: str) -> str:
+    response = air.client.http.post(
+        f"/live/v2{air.show.path}/webrtc/token",
+        json={"displayName": "Anna"},
+        headers={"Authorization": f"Bearer {guest}"},
+    )
+    access = response.raise_for_status().json()["webrtcAccess"]
+    assert access["participantId"] == GUEST
+    return str(access["accessToken"])
+
+
+async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_server(
+    air: OnAir, view: LiveView
+) -> None:
+    async def until(what: str, check: Callable[[Pixels], object]) -> None:
+        await asyncio.to_thread(view.until, what, check, JOINED_S)
+
+    scene = await asyncio.to_thread(
+        air.scene, ground=square(BLUE), hides=layer("hide", HIDES, 1), remains=layer("remain", REMAINS, 0)
+    )
+    await asyncio.to_thread(air.select, scene)
+    await until("nobody", lambda pixels: is_all(pixels, HIDES, BLUE) and is_all(pixels, REMAINS, BLUE))
+    url = air.address.replace("http://", "ws://") + SIGNAL_PATH
+    guest = await asyncio.to_thread(guest_access, air)
+    token = await asyncio.to_thread(room_token, air, guest)
+    async with participant(url, token, insist=True):
+        await until("the guest", both)
+        recording = await asyncio.to_thread(view.watch, 2.5)
+        first = recording.frames[0].at_s
+        beeps = recording.sound(first, first + 2)
+        assert np.abs(beeps).max() > 0.05, "the fake microphone beeps once a second"
+        faces = [
+            each.pixels[HIDES[1] : HIDES[1] + SIZE[1], HIDES[0] : HIDES[0] + SIZE[0]]
+            for each in recording.frames[::10]
+        ]
+        moved = [np.abs(one.astype(int) - other).max() for one, other in pairwise(faces)]
+        assert min(moved) > 40, "the fake camera moves"
+        await asyncio.to_thread(air.rooms.stop)
+        await until("that they are away", left)
+        still = await asyncio.to_thread(view.watch, 1.0)
+        assert all(left(each.pixels) for each in still.frames[::3]), "and nobody puts a slate on air"
+        await asyncio.to_thread(air.rooms.start)
+        token = await asyncio.to_thread(room_token, air, guest)
+    async with participant(url, token, insist=True):
+        await until("the guest again", both)
+    await until("that they have left", left)
+    await asyncio.to_thread(scene.delete)

@@ -1,0 +1,104 @@
+"""Transitions as a viewer sees and hears them: each against what its rule gives, at five points in time."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.media.live_view import LiveView, Pixels, Recording
+from tests.support.scene.on_air import HEIGHT, RATE, WIDTH, OnAir, square
+from tests.support.scene.rules import (
+    SPOILT,
+    Line,
+    Passage,
+    Rule,
+    crossfade,
+    fade_to,
+    line_through,
+    picture,
+    swipe,
+)
+
+from onair_crds.shapes import JsonObject
+
+pytestmark = pytest.mark.media
+
+FRAMES_S = 2 / RATE + 0.005
+"""How far a point in time may be off; timestamps are of whole milliseconds."""
+SECONDS = 1.0
+EDGE_PX = 1
+PARTS = (0, 0.25, 0.5, 0.75, 1)
+ATTEMPTS = 3
+"""A machine that is busy paints late now and then; wrong pictures are wrong at once."""
+BEFORE = picture((WIDTH, HEIGHT), (192, 32, 32), {(40, 40, 120, 80): (255, 255, 255)})
+AFTER = picture((WIDTH, HEIGHT), (32, 32, 160), {(400, 200, 160, 96): (224, 208, 0)})
+
+
+OLD = {"ground": square((192, 32, 32)), "mark": square((255, 255, 255), 40, 40, 120, 80)}
+NEW = {"ground": square((32, 32, 160)), "mark": square((224, 208, 0), 400, 200, 160, 96)}
+
+
+def seen(recording: Recording, passage: Passage) -> tuple[Line, list[tuple[float, Pixels]]]:
+    """The line of a transition, and the frames of the time around it."""
+    frames = [(each.at_s, each.pixels) for each in recording.frames]
+    parts = [(at_s, passage.part_of(pixels)) for at_s, pixels in frames]
+    moving = [(at_s, part) for at_s, part in parts if 0.02 < part < 0.98]
+    assert len(moving) > RATE * SECONDS / 2, [round(part, 2) for _, part in parts]
+    return line_through([at_s for at_s, _ in moving], [part for _, part in moving], SECONDS), frames
+
+
+def late_s(line: Line, frames: list[tuple[float, Pixels]], passage: Passage) -> float:
+    """How far the transition is off in time, at the worst of five points; fails where a picture is wrong."""
+    worst = 0.0
+    for part in PARTS:
+        at_s, pixels = min(frames, key=lambda frame: abs(frame[0] - line.at(part)))
+        found, wanted = passage.exactly(pixels)
+        assert wanted.differing(pixels) <= SPOILT, (part, found, wanted.differing(pixels))
+        assert wanted.displaced_px(pixels) <= EDGE_PX, (part, found)
+        worst = max(worst, abs(line.at(found) - min(max(at_s, line.at(0)), line.at(1))))
+    return worst
+
+
+SWIPES = {"LEFT": (-1, 0), "RIGHT": (1, 0), "UP": (0, -1), "DOWN": (0, 1)}
+
+
+def swiped(direction: str, moves: str) -> tuple[JsonObject, Rule]:
+    given = {
+        "durationMs": 1000,
+        "direction": f"TRANSITION_DIRECTION_{direction}",
+        "combinedAnimation": f"TRANSITION_SWIPE_TYPE_{moves}",
+    }
+    return {"swipe": given}, swipe(SWIPES[direction], moves)
+
+
+@pytest.mark.parametrize(
+    ("transition", "rule"),
+    [
+        ({"crossfade": {"durationMs": 1000}}, crossfade),
+        (
+            {"fadeToColor": {"durationMs": 1000, "backgroundColor": "#00a000"}},
+            fade_to((0, 160, 0)),
+        ),
+        swiped("LEFT", "COMBINED"),
+        swiped("DOWN", "COMBINED"),
+        swiped("UP", "SOURCE"),
+        swiped("RIGHT", "DESTINATION"),
+    ],
+    ids=["crossfade", "fadeToColor", "both-left", "both-down", "old-up", "new-right"],
+)
+def test_a_transition_is_seen_as_its_rule_says(
+    air: OnAir, view: LiveView, transition: JsonObject, rule: Rule
+) -> None:
+    old, new = air.scene(**OLD), air.scene(transition, **NEW)
+    passage, late = Passage(rule, BEFORE, AFTER), []
+    for _ in range(ATTEMPTS):
+        air.select(old)
+        view.until("the old layout", passage.before.shown)
+        with view.recording() as recording:
+            air.select(new)
+            view.until("the new layout", passage.after.shown)
+        line, frames = seen(recording, passage)
+        late.append(late_s(line, frames, passage))
+        if late[-1] <= FRAMES_S:
+            break
+    for each in (old, new):
+        each.delete()
+    assert late[-1] <= FRAMES_S, late

@@ -1,0 +1,168 @@
+"""A live stream as a player shows it, with its timestamps: decoded as it comes, in a thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
+
+import av
+import numpy as np
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.filter import Graph
+from av.video.frame import VideoFrame
+from numpy.typing import NDArray
+
+SAMPLE_RATE = 48_000
+Pixels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Frame:
+    at_s: float
+    """On the clock of the stream, which its audio has, too."""
+    decoded: VideoFrame
+
+    @cached_property
+    def pixels(self) -> Pixels:
+        """Height × width × 3, as precise as what is encoded."""
+        graph = Graph()
+        ends = (
+            graph.add_buffer(
+                width=self.decoded.width,
+                height=self.decoded.height,
+                format=self.decoded.format,
+                time_base=self.decoded.time_base,
+            ),
+            graph.add("scale", "flags=accurate_rnd+full_chroma_int"),
+            graph.add("format", "rgb24"),
+            graph.add("buffersink"),
+        )
+        graph.link_nodes(*ends).configure()
+        graph.push(self.decoded)
+        shown = graph.pull()
+        assert isinstance(shown, VideoFrame)
+        return shown.to_ndarray()
+
+
+@dataclass
+class Recording:
+    frames: list[Frame] = field(default_factory=list)
+    sounds: list[tuple[float, NDArray[np.float32]]] = field(default_factory=list)
+    """When each piece begins, and its samples: of the left channel."""
+
+    def sound(self, from_s: float, to_s: float) -> NDArray[np.float32]:
+        """What is heard in this time; silence where nothing came."""
+        heard = np.zeros(round((to_s - from_s) * SAMPLE_RATE), np.float32)
+        for at_s, samples in self.sounds:
+            begin = round((at_s - from_s) * SAMPLE_RATE)
+            first, last = max(0, -begin), min(len(samples), len(heard) - begin)
+            if first < last:
+                heard[begin + first : begin + last] = samples[first:last]
+        return heard
+
+
+class LiveView:
+    """Use as a context manager."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._ending = threading.Event()
+        self._news = threading.Condition()
+        self._latest: Frame | None = None
+        self._recordings: list[Recording] = []
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.frame()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        self._thread.join(10)
+
+    def frame(self, timeout_s: float = 20.0) -> Frame:
+        """The next frame."""
+        with self._news:
+            before = self._latest
+            arrived = self._news.wait_for(lambda: self._latest is not before or self._failure, timeout_s)
+        assert arrived, f"no frame within {timeout_s} s: {self._failure}"
+        assert self._latest, f"the stream ended: {self._failure}"
+        assert self._latest is not before, f"the stream ended: {self._failure}"
+        return self._latest
+
+    def until(self, what: str, check: Callable[[Pixels], object], timeout_s: float = 10.0) -> Frame:
+        """The first frame from now on of which the condition holds."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            frame = self.frame()
+            if check(frame.pixels):
+                return frame
+            assert time.monotonic() < deadline, f"not seen within {timeout_s} s: {what}; {self._seen(frame)}"
+
+    def _seen(self, frame: Frame) -> str:
+        """The colours of a frame, coarsely."""
+        height, width = frame.pixels.shape[:2]
+        return str(frame.pixels[height // 8 :: height // 4, width // 8 :: width // 4].tolist())
+
+    @contextmanager
+    def recording(self) -> Iterator[Recording]:
+        """Keeps what comes for as long as the context lasts."""
+        recording = Recording()
+        with self._news:
+            self._recordings.append(recording)
+        try:
+            yield recording
+        finally:
+            with self._news:
+                self._recordings.remove(recording)
+
+    def watch(self, seconds: float) -> Recording:
+        """The next seconds of the stream."""
+        with self.recording() as recording:
+            end_s = self.frame().at_s + seconds
+            while self.frame().at_s < end_s:
+                pass
+        return recording
+
+    def _run(self) -> None:
+        try:
+            with av.open(self._url, options={"analyzeduration": "500000"}, timeout=20) as container:
+                resampler = AudioResampler(format="fltp", layout="stereo", rate=SAMPLE_RATE)
+                for frame in container.decode(video=0, audio=0):
+                    if self._ending.is_set():
+                        return
+                    with self._news:
+                        if isinstance(frame, VideoFrame):
+                            self._show(frame)
+                        elif isinstance(frame, AudioFrame):
+                            self._play(frame, resampler)
+        except Exception as error:  # noqa: BLE001 - told to whoever waits
+            self._failure = error
+        else:
+            self._failure = EOFError()
+        finally:
+            with self._news:
+                self._news.notify_all()
+
+    def _show(self, decoded: VideoFrame) -> None:
+        assert decoded.time is not None
+        self._latest = Frame(decoded.time, decoded)
+        for each in self._recordings:
+            each.frames.append(self._latest)
+        self._news.notify_all()
+
+    def _play(self, decoded: AudioFrame, resampler: AudioResampler) -> None:
+        assert decoded.time is not None
+        at_s = decoded.time
+        for piece in resampler.resample(decoded):
+            samples = piece.to_ndarray()[0].astype(np.float32)
+            for each in self._recordings:
+                each.sounds.append((at_s, samples))

@@ -1,0 +1,189 @@
+"""Scenes on air with all that is between a client and a viewer: real programs, which a test may end."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+from tests.support.control_plane import ControlPlane, free_port
+from tests.support.controllers import Controller
+from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.docker import host_address, own_image
+from tests.support.facade import Cluster, wait_for
+from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.installation import new_cluster
+from tests.support.kubelet import Kubelets, RunningPod
+from tests.support.media.live_view import LiveView
+from tests.support.redis_server import RedisServer
+from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
+from tests.support.scene.picture import Colour
+from tests.support.shows import FacadeClient
+
+from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
+from onair_crds.shapes import JsonObject
+
+WIDTH, HEIGHT, RATE = 640, 360, 30
+SECRET = "the ingest secret of the tests, of some length"
+KEY = "scene"
+
+
+def square(colour: Colour, x: int = 0, y: int = 0, width: int = WIDTH, height: int = HEIGHT) -> JsonObject:
+    """A layer of one colour; all of the picture where nothing else is said."""
+    data = {"backgroundColor": f"rgb{colour}"}
+    return {"type": "square", "x": x, "y": y, "width": width, "height": height, "data": data}
+
+
+class Scene:
+    """One layout, by the interface of layouts."""
+
+    def __init__(self, client: FacadeClient, record: JsonObject) -> None:
+        self._client, self.id = client, str(record["id"])
+        self._path = f"/layout/v2/layouts/{self.id}"
+        self.root = next(str(each["id"]) for each in self._call("GET", "/layers") if each["type"] == "root")
+        self.ids: dict[str, str] = {}
+        """Of layers, by the names that the test gives them."""
+
+    def _call(self, method: str, path: str, body: JsonObject | None = None) -> Any:
+        response = self._client.http.request(method, f"{self._path}{path}", json=body)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json()
+
+    def add(self, **layers: dict[str, Any]) -> None:
+        """Adds layers on top of what there is, in one request."""
+        items = [{"create": {"parentId": self.root, **each}} for each in layers.values()]
+        made = self._call("POST", "/layers/batch", {"layers": items})["layers"]
+        self.ids |= {name: each["create"]["id"] for name, each in zip(layers, made, strict=True)}
+
+    def patch(self, layer: str, **changes: Any) -> None:
+        self._call("PATCH", f"/layers/{self.ids[layer]}", changes)
+
+    def batch(self, mode: str = "PARALLEL", /, **changes: dict[str, Any]) -> None:
+        """Changes several layers in one request, in this order."""
+        items = [{"update": {"id": self.ids[name], **each}} for name, each in changes.items()]
+        mode = f"REQUEST_ANIMATION_MODE_{mode}"
+        self._call("POST", "/layers/batch", {"layers": items, "requestAnimationMode": mode})
+
+    def delete(self) -> None:
+        self._call("DELETE", "", {})
+
+
+class OnAir:
+    """A show of scenes that is on air, and the programs that it needs."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        control_plane: ControlPlane,
+        redis: RedisServer,
+        operator: Controller,
+        facade: Controller,
+        address: str,
+        kubelets: Kubelets,
+        ingest: IngestPod,
+        rooms: LiveKitServer,
+    ) -> None:
+        self.cluster, self.control_plane, self.redis = cluster, control_plane, redis
+        self.operator, self.facade, self.address = operator, facade, address
+        self.kubelets, self.ingest, self.rooms = kubelets, ingest, rooms
+        key = cluster.add_api_key("studio")
+        wait_for(self.facade_is_ready, "the facade is ready", 60)
+        self.client = wait_for(lambda: self._signed_in(key), "the API key is known", 30)
+        video = {"width": WIDTH, "height": HEIGHT, "framerate": RATE}
+        encoding = {"video": {"bitrate": 4_000_000}}
+        self.show = self.client.show(
+            "", composition={"scene": {}}, rendering={"video": video}, encoding=encoding, **HOSTED
+        )
+        self._path = self.show.path
+
+    def _signed_in(self, key: str) -> FacadeClient | None:
+        with suppress(httpx.HTTPError):
+            return FacadeClient(self.address, key)
+        return None
+
+    def facade_is_ready(self) -> bool:
+        with suppress(httpx.HTTPError):
+            return httpx.get(f"{self.address}/readyz", timeout=2, trust_env=False).is_success
+        return False
+
+    @property
+    def pod(self) -> RunningPod:
+        (pod,) = self.kubelets.running()
+        return pod
+
+    def scene(self, *transitions: JsonObject, **layers: dict[str, Any]) -> Scene:
+        """A new layout with these layers."""
+        body = {
+            "projectId": self.show.project,
+            "type": "LAYOUT_TYPE_SCENE",
+            "transitions": [{"fromLayoutIds": [], **each} for each in transitions],
+        }
+        response = self.client.http.post("/layout/v2/layouts", json=body)
+        assert response.is_success, response.text
+        scene = Scene(self.client, response.json())
+        if layers:
+            scene.add(**layers)
+        return scene
+
+    def select(self, scene: Scene) -> None:
+        composition = {"scene": {"selectedLayoutId": scene.id}}
+        body = {"updateMask": "composition.scene.selectedLayoutId", "composition": composition}
+        self.client.call("PATCH", self._path, body)
+
+    def status(self) -> JsonObject:
+        status: JsonObject = self.cluster.get("projects", self.show.project).get("status") or {}
+        return status
+
+
+@contextmanager
+def on_air(control_plane: ControlPlane, redis: RedisServer) -> Iterator[tuple[OnAir, LiveView]]:
+    """Starts all of it, with a show that is on air and a viewer of it; nothing is left afterwards."""
+    host = host_address()
+    port, hook_port = free_port(), free_port()
+    address = f"http://{host}:{port}"
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="onair-scenes-")))
+        cluster = new_cluster(stack.enter_context(control_plane.client()))
+        server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
+        rooms = LiveKitServer(folder, host, room={"auto_create": False})
+        media = {"tcp_port": rooms.tcp_port, "udp_port": rooms.udp_port, "node_ip": host}
+        rooms.configure(rtc={**media, "use_external_ip": False, "ips": {"includes": [f"{host}/32"]}})
+        stack.enter_context(rooms)
+        add_credentials(cluster)
+        cluster.add_secret(cluster.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: SECRET})
+        ingest = IngestPod(folder, f"http://{host}:{hook_port}", SECRET.encode())
+        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}
+        gateways = {"gateways": [{"name": "onair-ingest-0", "url": f"http://{host}:{ingest.port}"}]}
+        both = {**names, "rooms": {"url": rooms.http_url}}
+        operator_settings = {
+            **both,
+            "facadeUrl": address,
+            "ingest": gateways,
+            "healthPort": free_port(),
+            "resyncIntervalS": 5,
+        }
+        facade_settings = {
+            **both,
+            "listen": {"host": host, "port": port},
+            "redis": {"url": redis.url},
+            "ingest": {**gateways, "hookPort": hook_port, "rtmpBaseUrl": ingest.rtmp},
+        }
+        kubelets = stack.enter_context(Kubelets(cluster.admin, cluster.shows))
+        kubeconfig = control_plane.kubeconfig
+        operator = Controller("operator", "onair_operator", operator_settings, kubeconfig, folder)
+        facade = Controller("facade", "onair_api", facade_settings, kubeconfig, folder)
+        for each in (operator, facade):
+            stack.enter_context(each).start()
+        stack.enter_context(ingest)
+        air = OnAir(cluster, control_plane, redis, operator, facade, address, kubelets, ingest, rooms)
+        air.show.add_destination(server.url, KEY, enabled=True)
+        first = air.scene(first=square((128, 128, 128)))
+        air.select(first)
+        air.show.start()
+        air.show.wait_phase("RUNNING")
+        wait_for(lambda: server.path(KEY).get("ready"), "the stream arrives")
+        yield air, stack.enter_context(LiveView(server.rtmp_url(KEY)))
