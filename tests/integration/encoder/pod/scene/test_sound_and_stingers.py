@@ -1,0 +1,142 @@
+"""What transitions sound like to a viewer, and videos that play over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.support.media.live_view import SAMPLE_RATE, LiveView, Pixels, Recording
+from tests.support.pages import site
+from tests.support.scene import media
+from tests.support.scene.on_air import HEIGHT, RATE, OnAir, square
+from tests.support.scene.picture import Colour
+
+from onair_crds.shapes import JsonObject
+
+pytestmark = pytest.mark.media
+
+COLOUR, GAIN_DB = 4, 1
+CODEC = 24
+"""What the codec of a clip makes of a colour is that near to it."""
+FRAMES_S = 2 / RATE + 0.005
+LOW_HZ, HIGH_HZ, STING_HZ = 440, 1320, 880
+LOUD = 0.5
+"""Of the clips' tones."""
+WINDOW_S = 0.02
+QUIET_DB = -20
+"""What is quieter is not measured."""
+FADE_S = 2.0
+RED, BLUE, CYAN, YELLOW, BLACK = (200, 0, 0), (0, 0, 200), (0, 200, 200), (200, 200, 0), (0, 0, 0)
+CUT_S, STING_S = 0.6, 2.0
+ATTEMPTS = 3
+
+
+@pytest.fixture(scope="module")
+def clips() -> Iterator[str]:
+    """The address of videos: two with a tone, and one for a stinger."""
+    tones = {hz: media.webm(*[BLACK] * 20, rate=2, tone_hz=hz) for hz in (LOW_HZ, HIGH_HZ)}
+    # Half as wide as the canvas: what is below is seen beside it
+    sting = media.webm(CYAN, YELLOW, size=(320, 360), rate=30, tone_hz=STING_HZ)
+    files = {f"/{hz}.webm": ("video/webm", clip) for hz, clip in tones.items()}
+    with site(files | {"/sting.webm": ("video/webm", sting)}) as address:
+        yield address
+
+
+def tone(address: str, hz: int) -> JsonObject:
+    url = f"{address}/{hz}.webm"
+    return {"type": "video", "width": 16, "height": 9, "data": {"media": {"url": url, "loop": True}}}
+
+
+def at(pixels: Pixels, x: int) -> NDArray[np.int_]:
+    return pixels[HEIGHT // 2, x].astype(int)
+
+
+def has(pixels: Pixels, x: int, colour: Colour, near: int = COLOUR) -> bool:
+    return bool(np.abs(at(pixels, x) - np.array(colour)).max() <= near)
+
+
+def level(recording: Recording, at_s: float, hz: int) -> float:
+    """How loud a tone is about a moment, as a part of how loud its clip is; a dropout is not counted."""
+    return max(_level(recording, at_s + late_s, hz) for late_s in np.linspace(-FRAMES_S, FRAMES_S, 9))
+
+
+def _level(recording: Recording, at_s: float, hz: int) -> float:
+    heard = recording.sound(at_s - WINDOW_S / 2, at_s + WINDOW_S / 2)
+    times, window = np.arange(len(heard)) / SAMPLE_RATE, np.hanning(len(heard))
+    return float(2 * np.abs((heard * window * np.exp(-2j * np.pi * hz * times)).sum() / window.sum()) / LOUD)
+
+
+def db(gain: float) -> float:
+    return float(20 * np.log10(max(gain, 1e-4)))
+
+
+def test_a_crossfade_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clips: str) -> None:
+    fade = {"crossfade": {"durationMs": int(FADE_S * 1000)}}
+    old = air.scene(ground=square(RED), tone=tone(clips, LOW_HZ))
+    new = air.scene(fade, ground=square(BLUE), tone=tone(clips, HIGH_HZ))
+    air.select(old)
+    view.until("the old layout", lambda pixels: has(pixels, 320, RED))
+    with view.recording() as recording:
+        air.select(new)
+        view.until("the new layout", lambda pixels: has(pixels, 320, BLUE))
+        view.watch(0.6)
+    seen = [(each.at_s, at(each.pixels, 320)[2] / BLUE[2]) for each in recording.frames]
+    began_s = float(np.median([at_s - part * FADE_S for at_s, part in seen if 0.05 < part < 0.95]))
+    for part in (0, 0.25, 0.5, 0.75, 1):
+        when_s = began_s + part * FADE_S
+        near = np.clip([part - FRAMES_S / FADE_S, part + FRAMES_S / FADE_S], 0, 1)
+        for hz, gains in ((LOW_HZ, 1 - near), (HIGH_HZ, near)):
+            table = [
+                round(db(level(recording, began_s + each * FADE_S, hz)), 1) for each in np.linspace(0, 1, 21)
+            ]
+            heard = db(level(recording, when_s, hz))
+            least, most = db(min(gains)), db(max(gains))
+            assert heard <= max(most, QUIET_DB) + GAIN_DB, (part, hz, most, table)
+            # The new layout's video takes a moment to begin
+            if hz == LOW_HZ or part >= 0.5:
+                assert least < QUIET_DB or heard >= least - GAIN_DB, (part, hz, least, table)
+    for each in (old, new):
+        each.delete()
+
+
+def stung(recording: Recording) -> dict[str, float]:
+    """When the stinger begins and changes its colour, the layouts are cut, and it ends."""
+
+    def first(x: int, colour: Colour) -> float:
+        return next(each.at_s for each in recording.frames if has(each.pixels, x, colour, CODEC))
+
+    middle = {"begins": first(320, CYAN), "changes": first(320, YELLOW)}
+    return {**middle, "cut": first(20, BLUE), "ends": first(320, BLUE)}
+
+
+def test_a_stinger_plays_over_the_cut_at_its_point(air: OnAir, view: LiveView, clips: str) -> None:
+    cut = {"cutPointMs": int(CUT_S * 1000), "media": {"url": f"{clips}/sting.webm", "volume": 0.5}}
+    old, new = air.scene(ground=square(RED)), air.scene({"stinger": {"cut": cut}}, ground=square(BLUE))
+    late: list[dict[str, float]] = []
+    for _ in range(ATTEMPTS):
+        air.select(old)
+        view.until("the old layout", lambda pixels: has(pixels, 320, RED))
+        with view.recording() as recording:
+            air.select(new)
+            view.until("the new layout", lambda pixels: has(pixels, 320, BLUE) and has(pixels, 20, BLUE))
+            view.watch(0.5)
+        for each in recording.frames:
+            assert has(each.pixels, 20, RED) or has(each.pixels, 20, BLUE), at(each.pixels, 20)
+            seen = [colour for colour in (RED, CYAN, YELLOW, BLUE) if has(each.pixels, 320, colour, CODEC)]
+            assert seen, at(each.pixels, 320)
+        moments = stung(recording)
+        wanted = {"begins": 0.0, "cut": CUT_S, "changes": 1.0, "ends": STING_S}
+        times = {name: moments[name] - at_s for name, at_s in wanted.items()}
+        began_s = float(np.median(list(times.values())))
+        for when_s, gain in ((0.5, 0.5), (1.5, 0.5)):
+            heard = db(level(recording, began_s + when_s, STING_HZ))
+            assert abs(heard - db(gain)) <= GAIN_DB, heard
+        assert level(recording, began_s + STING_S + 0.3, STING_HZ) < 0.01
+        late.append({name: abs(at_s - began_s) for name, at_s in times.items()})
+        if max(late[-1].values()) <= FRAMES_S:
+            break
+    for scene in (old, new):
+        scene.delete()
+    assert max(late[-1].values()) <= FRAMES_S, late
