@@ -24,6 +24,11 @@ export class Mixer {
     return this.context ??= this.make();
   }
 
+  /** What sound takes from its graph to where it is heard, in seconds. */
+  get latencyS(): number {
+    return this.context instanceof AudioContext ? this.context.outputLatency || 0 : 0;
+  }
+
   /** Where buses go to. */
   get output(): AudioNode {
     if (!this.master) {
@@ -75,13 +80,14 @@ export class Bus {
     if (this.gain) ramp(this.gain.gain, this.mixer.audioContext.currentTime, [[RAMP_S, loudness]]);
   }
 
-  /** Follows a transition. */
+  /** Follows a transition, ahead of it by what sound takes to be heard: its picture is seen sooner. */
   follow(points: Loudness, durationMs: number): void {
     const last = points.at(-1);
     this.loudness = last?.gain ?? this.loudness;
     if (!this.gain) return;
-    const steps = points.map(({offset, gain}): Step => [offset * durationMs / 1000, gain]);
-    ramp(this.gain.gain, this.mixer.audioContext.currentTime, steps);
+    const {audioContext, latencyS} = this.mixer;
+    const steps = points.map(({offset, gain}): Step => [offset * durationMs / 1000 - latencyS, gain]);
+    ramp(this.gain.gain, audioContext.currentTime, steps);
   }
 
   close(): void {
