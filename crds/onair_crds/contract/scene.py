@@ -64,7 +64,7 @@ class ProgramScene(WireModel):
     """The scene of a programme whose page draws one."""
 
     selected_layout_id: str | None = None
-    """None: nothing is drawn. It may be none of `layouts`, when it does not exist."""
+    """None: nothing is drawn. Where it is none of `layouts` (yet), what is on air stays."""
     debug: bool = False
     target_latency_ms: int = 500
     layouts: list[ProgramLayout] = []

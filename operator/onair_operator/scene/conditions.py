@@ -22,7 +22,7 @@ TOLD = 5
 def no_layout(
     composition: Composition | None, default: str | None, scene: ObservedScene, settings: OperatorSettings
 ) -> Verdict | None:
-    """Whether nothing is drawn, as there is no layout that the built-in page could draw."""
+    """Whether the built-in page draws nothing, or still what was before, for want of what is selected."""
     if not is_scene(composition) or page_url(composition, settings) != COMPOSITOR_URL:
         return None
     chosen = selected(composition, default)
@@ -34,10 +34,10 @@ def no_layout(
             " composition.scene.selectedLayoutId",
         )
     if chosen not in scene.names:
-        return Verdict(False, NO_LAYOUT, f"nothing is drawn: the project has no layout {chosen}")
+        return Verdict(False, NO_LAYOUT, f"nothing new is drawn: the project has no layout {chosen}")
     if scene.broken is not None:
         return Verdict(
-            False, INVALID_LAYOUT, f"nothing is drawn: layout {chosen} breaks a rule: {scene.broken}"
+            False, INVALID_LAYOUT, f"nothing new is drawn: layout {chosen} breaks a rule: {scene.broken}"
         )
     return None
 

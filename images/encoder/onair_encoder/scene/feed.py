@@ -18,7 +18,7 @@ from onair_encoder.scene.page_socket import PageSockets, origin_of
 from onair_encoder.scene.scene import LayersEvent, Scene
 
 STORE_DELAY_S = 0.2
-HOLD_S = 0.4
+HOLD_S = 1.0
 """How long a programme's newer layers wait for the events of them, which have their animations."""
 
 

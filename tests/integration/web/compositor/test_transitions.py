@@ -50,6 +50,29 @@ async def test_colours_on_the_way(chromium: str, transition: dict[str, Any], col
         assert (await page.picture()).has(160, 90, colours[-1])
 
 
+async def test_a_selected_layout_that_is_not_there_yet_leaves_on_air_what_is_and_comes_by_its_transition(
+    chromium: str,
+) -> None:
+    before, after = states({"crossfade": {"durationMs": 5000}})
+    async with compositor(chromium, before) as page:
+        await page.agent.send({**before, "selectedLayoutId": "two", "layouts": after["layouts"][:1]})
+        await page.agent.send({**before, "selectedLayoutId": "none", "debug": True})
+        await page.tab.until("document.body.innerText.includes('layout none')")
+        assert (await page.picture()).has(160, 170, RED)
+        await switch(page, after)
+        picture = await page.seek(0.5)
+        assert picture.has(160, 90, (128, 0, 128)), picture.at(160, 90)
+
+
+async def test_nothing_is_drawn_where_neither_the_selected_layout_is_there_nor_the_one_before(
+    chromium: str,
+) -> None:
+    before, after = states({})
+    async with compositor(chromium, before) as page:
+        await page.agent.send({**after, "layouts": []})
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 0")
+
+
 MOVES = {"LEFT": (-1, 0), "RIGHT": (1, 0), "UP": (0, -1), "DOWN": (0, 1)}
 
 

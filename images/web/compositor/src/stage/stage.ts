@@ -39,10 +39,15 @@ export class Stage {
       if (layout && view.suits(layout)) view.update(layout, scene.canvas, id === layoutId ? batch : NO_BATCH);
       else if (layout && view === this.onAir) this.replace(view, layout, scene);
     }
-    const selected = scene.selectedLayoutId;
-    const target = selected !== null && scene.layouts.has(selected) ? selected : null;
+    const target = this.targetOf(scene);
     if (target !== this.wanted) await this.select(target);
     this.loadAhead();
+  }
+
+  /** A selected layout that is not there, or not yet, leaves on air what is. */
+  private targetOf({selectedLayoutId, layouts}: Scene): string | null {
+    const choices = selectedLayoutId === null ? [] : [selectedLayoutId, this.wanted];
+    return choices.find(id => id !== null && layouts.has(id)) ?? null;
   }
 
   private async select(id: string | null): Promise<void> {

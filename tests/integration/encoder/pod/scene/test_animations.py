@@ -223,8 +223,7 @@ def interrupted(air: OnAir, view: LiveView) -> bool:
     found = [(each.at_s, box(each.pixels, RED)) for each in recording.frames]
     places = [(at_s, each[0], each[1]) for at_s, each in found if each]
     turn_s, turn_x, _ = max(places, key=lambda place: place[1])
-    if not 150 < turn_x < 590:
-        return False
+    assert 150 < turn_x < 590, "it jumped to its end"
     there = [(at_s, x / 600 * 8000) for at_s, x, y in places if x > 3 and at_s <= turn_s and y <= 41]
     after = [(at_s, x, y) for at_s, x, y in places if at_s > turn_s and y > 41]
     # Both properties take the same time from there: the way back is a line to the corner
