@@ -120,6 +120,27 @@ async def test_a_crossfade_fades_sounds_along(chromium: str) -> None:
         assert abs(after.tone_db(HIGH_HZ) - HALF_DB) < 1
 
 
+async def test_what_begins_to_sound_in_the_middle_of_a_crossfade_is_as_loud_as_its_layout_is_then(
+    chromium: str,
+) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        coming = [{"fromLayoutIds": [], "crossfade": {"durationMs": 10_000}}]
+        silent, sounding = (
+            scene(*layers, id="two", transitions=coming) for layers in ((), (tone(page, HIGH_HZ),))
+        )
+        await page.agent.send(state(scene(), silent))
+        await page.agent.send(state(scene(), silent, selectedLayoutId="two"))
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 2")
+        await page.agent.send(state(scene(), sounding, selectedLayoutId="two"))
+        await playing(page)
+        heard = [each.tone_db(HIGH_HZ) for each in (await listen(page.tab, 1)).windows(0.2)]
+        assert max(heard) < HALF_DB - 4, heard
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1", 20)
+        await forget(page.tab)
+        after = [each.tone_db(HIGH_HZ) for each in (await listen(page.tab, 1)).windows(0.1)]
+        assert abs(sorted(after)[len(after) // 2] - HALF_DB) < 1, after
+
+
 async def test_more_than_full_scale_is_limited(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         ids = ["a", "b", "c", "d"]

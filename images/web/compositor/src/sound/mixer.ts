@@ -5,7 +5,7 @@
 
 import {limiter} from './limiter';
 import {levelDb, METER_SAMPLES} from './level';
-import type {Loudness} from '../transition/plan';
+import {loudnessAt, type Loudness} from '../transition/plan';
 
 /** What a change takes that nobody gave a time for: too short to be heard as a fade, too long to click. */
 export const RAMP_S = 0.02;
@@ -56,6 +56,7 @@ export class Mixer {
 export class Bus {
   private gain: GainNode | null = null;
   private loudness = 0;
+  private fade: {readonly points: Loudness; readonly durationMs: number; readonly beganMs: number} | null = null;
 
   constructor(private readonly mixer: Mixer) {}
 
@@ -66,8 +67,10 @@ export class Bus {
 
   voice(layerId: string): Voice {
     if (!this.gain) {
-      this.gain = new GainNode(this.mixer.audioContext, {gain: this.loudness});
+      const {fade} = this, gain = fade ? loudnessAt(fade.points, (performance.now() - fade.beganMs) / fade.durationMs) : this.loudness;
+      this.gain = new GainNode(this.mixer.audioContext, {gain});
       this.gain.connect(this.mixer.output);
+      this.goOn();
     }
     const voice = new Voice(layerId, this.mixer, this, this.gain);
     this.mixer.rest();
@@ -77,17 +80,24 @@ export class Bus {
   /** Goes to a loudness within a moment. */
   set(loudness: number): void {
     this.loudness = loudness;
+    this.fade = null;
     if (this.gain) ramp(this.gain.gain, this.mixer.audioContext.currentTime, [[RAMP_S, loudness]]);
   }
 
   /** Follows a transition, ahead of it by what sound takes to be heard: its picture is seen sooner. */
   follow(points: Loudness, durationMs: number): void {
-    const last = points.at(-1);
-    this.loudness = last?.gain ?? this.loudness;
-    if (!this.gain) return;
-    const {audioContext, latencyS} = this.mixer;
-    const steps = points.map(({offset, gain}): Step => [offset * durationMs / 1000 - latencyS, gain]);
-    ramp(this.gain.gain, audioContext.currentTime, steps);
+    this.loudness = points.at(-1)?.gain ?? this.loudness;
+    this.fade = {points, durationMs, beganMs: performance.now()};
+    this.goOn();
+  }
+
+  /** Goes the rest of the way of a transition; its first voice may come in the middle. */
+  private goOn(): void {
+    if (!this.gain || !this.fade) return;
+    const {points, durationMs, beganMs} = this.fade, {audioContext, latencyS} = this.mixer;
+    const passedMs = performance.now() - beganMs;
+    const steps = points.map(({offset, gain}): Step => [(offset * durationMs - passedMs) / 1000 - latencyS, gain]);
+    ramp(this.gain.gain, audioContext.currentTime, steps.filter(([afterS], number) => afterS > 0 || number === steps.length - 1));
   }
 
   close(): void {

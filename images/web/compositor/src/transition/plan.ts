@@ -8,6 +8,13 @@ export type Steps = {readonly offset: number; readonly opacity?: number; readonl
 /** Loudness over the duration: linear from point to point. */
 export type Loudness = readonly {readonly offset: number; readonly gain: number}[];
 
+/** Loudness at a part of the duration; before and after it the first and the last. */
+export function loudnessAt(points: Loudness, part: number): number {
+  const after = points.findIndex(each => each.offset > part), to = points[after], from = points[after - 1];
+  if (!to) return points.at(-1)?.gain ?? 0;
+  return from ? from.gain + (to.gain - from.gain) * (part - from.offset) / (to.offset - from.offset) : to.gain;
+}
+
 export interface Plan {
   readonly durationMs: number;
   readonly onTop: 'incoming' | 'outgoing';

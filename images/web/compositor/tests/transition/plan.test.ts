@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {transitionsOf} from '../../src/state/transition';
-import {planOf, type Plan} from '../../src/transition/plan';
+import {loudnessAt, planOf, type Plan} from '../../src/transition/plan';
 
 function plan(transition: object): Plan {
   const [parsed] = transitionsOf([transition]);
@@ -18,6 +18,12 @@ test('a crossfade fades the new one in over the old one, and sounds add up to on
   assert.deepEqual(incoming.map(step => step.opacity), [0, 1]);
   assert.deepEqual(outgoing, []);
   sound.incoming.forEach((point, index) => assert.equal(point.gain + (sound.outgoing[index]?.gain ?? NaN), 1));
+});
+
+test('loudness is known at any time of a transition, before and after it', () => {
+  const points = [{offset: 0, gain: 1}, {offset: 0.5, gain: 0}, {offset: 0.5, gain: 0.2}, {offset: 1, gain: 1}];
+  const at = (part: number): number => Math.round(loudnessAt(points, part) * 100) / 100;
+  assert.deepEqual([-1, 0, 0.25, 0.5, 0.75, 1, 2].map(at), [1, 1, 0.5, 0.2, 0.6, 1, 1]);
 });
 
 test('a colour is whole in the middle, where the layouts are switched', () => {
