@@ -16,21 +16,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from livekit import rtc
+from numpy.typing import NDArray
 from tests.support.delivery.hls_player import playing
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.arrivals import Arrivals
-from tests.support.ingest.clip import Encoding, make_clip
+from tests.support.ingest.clip import RATE_HZ, Encoding, clicks_ms, make_clip
 from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import until, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
-from tests.support.media.painted import read_frame
+from tests.support.media import probe
+from tests.support.media.painted import av_offset_ms, click_times, read_frame
 from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
 
 CLIP_S = 40.0
 WATCHED_S = 15.0
 SKIPPED = 30
+BOUND_MS = 40
 JOINS = 5
 Report = Callable[..., float]
 Clips = Callable[[int], Path]
@@ -103,6 +106,11 @@ async def test_push_to_room(
     pod, server, facade = stage
     clip = await asyncio.to_thread(clip_of, b_frames)
     seen: list[tuple[int, float]] = []
+    heard: list[tuple[float, NDArray[np.float32]]] = []
+
+    def listen(frame: rtc.AudioFrame) -> None:
+        samples = np.frombuffer(frame.data, np.int16).reshape(-1, frame.num_channels)[:, 0]
+        heard.append((time.time(), samples.astype(np.float32) / 2**15))
 
     def note(frame: rtc.VideoFrame) -> None:
         at_ms = time.time() * 1000
@@ -113,7 +121,7 @@ async def test_push_to_room(
     room = f"room-{b_frames}"
     with pushed(pod, facade, clip) as (key, arrivals):
         async with member(server.url, server.token(room, "viewer", canSubscribe=True)) as watching:
-            watching.watching = note
+            watching.watching, watching.hearing = note, listen
             want(pod, server, room, {key: "source-camera"})
             await until(lambda: len(seen) > SKIPPED, "it is seen", 20)
             process = room_process(pod)
@@ -123,11 +131,25 @@ async def test_push_to_room(
             memory = pss_mib(process)
         want(pod, server, room, {})
         latencies = matched(seen[SKIPPED:], arrivals.at_ms)
+    offset = report(f"A/V offset in a room, {form}", [offset_ms(seen[SKIPPED:], heard)], "ms")
     p95 = statistics.quantiles(latencies, n=20)[-1] / 1000
     report(f"push → room, {form}, p50", [statistics.median(latencies) / 1000], "s")
     assert report(f"push → room, {form}, p95", [p95], "s", 0.5) < 1
     assert report(f"CPU of a preview, 720p30 {form}", [cpu], "cores", 0.35) < 0.7
     report(f"memory of a preview, 720p30 {form}", [memory], "MiB")
+    assert abs(offset) < BOUND_MS
+
+
+def offset_ms(seen: list[tuple[int, float]], heard: list[tuple[float, NDArray[np.float32]]]) -> float:
+    """Audio minus video of what a member of a room was given: its clicks, and the clock on its pictures."""
+    samples = np.concatenate([piece for _, piece in heard])
+    ends_s = np.cumsum([len(piece) for _, piece in heard]) / RATE_HZ
+    begin_s = float(np.median([at_s - end_s for (at_s, _), end_s in zip(heard, ends_s, strict=True)]))
+    clicks = [begin_s + at_s for at_s in click_times(samples, RATE_HZ)]
+    video_ms = float(np.median([at_ms - clock_ms for clock_ms, at_ms in seen]))
+    offset = av_offset_ms(clicks, [(each + video_ms) / 1000 for each in clicks_ms(CLIP_S)])
+    assert offset is not None, f"{len(clicks)} clicks fit to none of the clip's"
+    return offset
 
 
 def matched(seen: list[tuple[int, float]], arrived_at_ms: dict[int, float]) -> list[float]:
@@ -163,7 +185,7 @@ async def test_wanted_to_first_picture(report: Report, clip_of: Clips, stage: St
     assert report("a preview is wanted → first picture in a browser", times_s, "s", 4) < 8
 
 
-async def test_push_to_hls(report: Report, clip_of: Clips, stage: Stage) -> None:
+async def test_push_to_hls(report: Report, clip_of: Clips, stage: Stage, tmp_path: Path) -> None:
     """hls.js with its live edge two segments behind; key frames are 2 s apart."""
     pod, _, facade = stage
     clip = await asyncio.to_thread(clip_of, 2)
@@ -178,5 +200,10 @@ async def test_push_to_hls(report: Report, clip_of: Clips, stage: Stage) -> None
                     "a second later", lambda r, at=later_s: r["time"] >= at and r["behindMs"], 10
                 )
                 behind.append(seen["behindMs"] / 1000)
+            recording = await asyncio.to_thread(probe.record, url, WATCHED_S, tmp_path)
+    media = await asyncio.to_thread(probe.analyse, recording)
+    assert media.av_offset_ms is not None, media
+    offset = report("A/V offset in HLS", [media.av_offset_ms], "ms")
     report("push → HLS player, p50", [statistics.median(behind)], "s")
     assert report("push → HLS player, p95", [statistics.quantiles(behind, n=20)[-1]], "s", 10) < 20
+    assert abs(offset) < BOUND_MS

@@ -21,6 +21,8 @@ class Member:
         """Of the samples that were heard, likewise."""
         self.watching: Callable[[rtc.VideoFrame], None] = lambda frame: None
         """Is given each picture."""
+        self.hearing: Callable[[rtc.AudioFrame], None] = lambda frame: None
+        """Is given each piece of audio."""
         self._listening: set[asyncio.Task[None]] = set()
         self.room.on("track_subscribed", self._subscribed)
 
@@ -37,6 +39,7 @@ class Member:
 
     async def _hear(self, track: rtc.RemoteTrack, identity: str) -> None:
         async for event in rtc.AudioStream(track):
+            self.hearing(event.frame)
             known = self.loudest.get(identity, 0)
             self.loudest[identity] = max(known, *map(abs, event.frame.data))
 

@@ -19,6 +19,8 @@ from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME, SERVER_K
 from onair_crds.kube.apis import CUSTOM, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
+from onair_operator.project import room as room_plan
+from onair_operator.room import rooms
 from onair_operator.settings import RoomSettings
 
 pytestmark = pytest.mark.media
@@ -72,6 +74,25 @@ async def test_a_room_is_opened_its_participants_told_and_closed_by_kubectl(
         assert (await room_with(cluster, phase="Open"))["opening"] == 2
 
 
+async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_alone(
+    cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
+    monkeypatch.setattr(rooms, "QUIET_PASSES", 1)
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+        async with member(server.url, server.token(room, "anna")):
+            told = await room_with(cluster, count=1)
+            assert "emptySince" not in told
+        left = await room_with(cluster, count=0, phase="Open")
+        assert left["emptySince"]
+        assert (await room_with(cluster, phase="Closed"))["wasEmpty"]
+        assert await asyncio.to_thread(server.call, "ListRooms", names=[room]) in ({}, {"rooms": []})
+        await cluster.patch("Project", "show", {"room": {"state": "Closed"}})
+        await cluster.patch("Project", "show", {"room": {"state": "Open"}})
+        assert (await room_with(cluster, phase="Open"))["opening"] == 2
+
+
 async def test_rooms_come_back_when_their_server_was_restarted(
     cluster: OperatedNamespace, tmp_path: Path
 ) -> None:
@@ -112,11 +133,11 @@ async def test_another_leader_goes_on_with_the_room(
 ) -> None:
     async with operated(cluster, server):
         room = await open_room(cluster)
-    rooms = RoomSettings(url=server.http_url)
+    settings = RoomSettings(url=server.http_url)
     async with (
         member(server.url, server.token(room, "anna")) as anna,
-        cluster.operator(rooms=rooms),
-        cluster.operator(rooms=rooms),
+        cluster.operator(rooms=settings),
+        cluster.operator(rooms=settings),
     ):
         told = await room_with(cluster, count=1)
         assert told["opening"] == 1
@@ -126,10 +147,10 @@ async def test_another_leader_goes_on_with_the_room(
 async def test_operators_make_the_built_in_servers_credentials_once(
     cluster: OperatedNamespace, server: LiveKitServer
 ) -> None:
-    rooms = RoomSettings(url=server.http_url)
+    settings = RoomSettings(url=server.http_url)
     made = set()
     for _ in range(2):
-        async with cluster.operator(rooms=rooms), cluster.operator(rooms=rooms):
+        async with cluster.operator(rooms=settings), cluster.operator(rooms=settings):
             data = await until("the Secret", lambda: _credentials(cluster))
             values = {name: base64.b64decode(value).decode() for name, value in data.items()}
             assert values[SERVER_KEYS] == f"{values[API_KEY]}: {values[API_SECRET]}"
