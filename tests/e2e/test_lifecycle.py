@@ -118,12 +118,14 @@ def test_a_show_runs_from_manifests_alone(
         d for d in documents if d["kind"] == "Project" and d["spec"]["broadcast"]["state"] == "Running"
     )
     show["spec"]["rendering"]["video"].update(width=640, height=360)
-    (tmp_path / "show.yaml").write_text(yaml.safe_dump_all(documents))
+    # As JSON: a `y` that PyYAML writes is read as `true` by kubectl
+    manifests = tmp_path / "show.json"
+    manifests.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": documents}))
     secret = next(d for d in documents if d["kind"] == "Secret")
     path = "live/" + next(iter(secret["stringData"].values()))
     name = show["metadata"]["name"]
-    cluster.kubectl("apply", "-f", str(tmp_path / "show.yaml"))
     try:
+        cluster.kubectl("apply", "-f", str(manifests))
         cluster.shows("wait", f"project/{name}", "--for=condition=Ready", "--timeout=60s")
         receiver.wait_ready(path, 30)
         listed = cluster.shows("get", "projects", name)
@@ -133,12 +135,12 @@ def test_a_show_runs_from_manifests_alone(
             "patch", "project", name, "--type=merge", "-p", '{"spec":{"broadcast":{"state":"Stopped"}}}'
         )
         cluster.until("the stream has ended", lambda: not receiver.ready(path), 30)
-        cluster.kubectl("apply", "-f", str(tmp_path / "show.yaml"))
+        cluster.kubectl("apply", "-f", str(manifests))
         receiver.wait_ready(path, 60)
     finally:
         started = time.monotonic()
         # What is deleted with its owner may be gone before it is its turn
-        cluster.kubectl("delete", "-f", str(tmp_path / "show.yaml"), "--ignore-not-found", "--timeout=60s")
+        cluster.kubectl("delete", "-f", str(manifests), "--ignore-not-found", "--timeout=60s")
     assert time.monotonic() - started < 60
     assert not receiver.ready(path)
 

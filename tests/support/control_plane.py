@@ -7,11 +7,13 @@ RBAC, leases and server-side apply are real. Ready in about 5 s.
 import base64
 import contextlib
 import json
+import os
 import random
 import shutil
 import socket
 import ssl
 import tempfile
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -26,20 +28,32 @@ from tests.support.programs import program
 
 from onair_crds.shapes import Document
 
-LISTENING_PORTS = (20_000, 32_768)
+LISTENING_PORTS = range(20_000, 32_768)
+SLICES = 8
+_given: deque[int] = deque(maxlen=500)
 
 
 def free_port() -> int:
     """Returns a TCP port of the loopback address that is free at the moment.
 
     It is below the ports of outgoing connections (from 32768 on, unless configured otherwise), so none of
-    those takes it before its server starts or restarts.
+    those takes it before its server starts or restarts; and in a part of these ports that no other process of
+    tests takes any of, nor is one given twice soon.
     """
+    mine = LISTENING_PORTS[_process_number() % SLICES :: SLICES]
     while True:
-        port = random.SystemRandom().randrange(*LISTENING_PORTS)
+        port = random.SystemRandom().choice(mine)
+        if port in _given:
+            continue
         with socket.socket() as listener, contextlib.suppress(OSError):
             listener.bind((HOST, port))
+            _given.append(port)
             return port
+
+
+def _process_number() -> int:
+    """Of this process among those that run tests side by side."""
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 class ControlPlane:

@@ -6,6 +6,7 @@ import {Overlay} from './debug/overlay';
 import {Failures} from './failure/failures';
 import {Room} from './room/room';
 import {Mixer} from './sound/mixer';
+import {painted} from './stage/painted';
 import {Stage} from './stage/stage';
 import type {Message} from './state/message';
 import {changed, following, type Scene} from './state/scene';
@@ -40,6 +41,8 @@ async function take(message: Message): Promise<void> {
 /** Tells once that the show may begin: to the agent, and as any page may. */
 async function ready(): Promise<void> {
   await stage.ready();
+  if (isReady) return;
+  await painted();
   if (isReady) return;
   isReady = true;
   connection.ready();
