@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import subprocess
 import time
@@ -16,7 +17,7 @@ import yaml
 from tests.support.cluster import SYSTEM, LocalCluster
 from tests.support.media.painted import read_frame
 from tests.support.receiver import Receiver
-from tests.support.shows import LiveShow
+from tests.support.shows import FacadeClient, LiveShow
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -99,8 +100,8 @@ def test_an_unreachable_composition_is_reported(
 
 
 @pytest.fixture
-def no_facade(cluster: LocalCluster) -> Iterator[None]:
-    """Scales the HTTP interface to zero for the test."""
+def no_facade(cluster: LocalCluster, facade: FacadeClient) -> Iterator[None]:
+    """Scales the HTTP interface to zero for the test; the next one finds it on every node again."""
     cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=0")
     cluster.kubectl(
         "-n", SYSTEM, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/component=api", "--timeout=60s"
@@ -108,6 +109,13 @@ def no_facade(cluster: LocalCluster) -> Iterator[None]:
     yield
     cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=1")
     cluster.kubectl("-n", SYSTEM, "rollout", "status", "deployment/onair-api", "--timeout=120s")
+    cluster.until("it responds whenever it is asked", lambda: all(_responds(facade) for _ in range(20)))
+
+
+def _responds(facade: FacadeClient) -> bool:
+    with contextlib.suppress(httpx.HTTPError):
+        return facade.http.get("/openapi.json").is_success
+    return False
 
 
 def test_a_show_runs_from_manifests_alone(
