@@ -38,7 +38,8 @@ class SceneFeed:
         self._file = file
         self._program: Program | None = None
         self._storing: asyncio.TimerHandle | None = None
-        self._holding: asyncio.TimerHandle | None = None
+        self._awaited: dict[str, asyncio.TimerHandle] = {}
+        """Layouts of which events are awaited, each until its time is up."""
 
     def add_to(self, app: web.Application) -> None:
         self._pages.add_to(app)
@@ -52,20 +53,30 @@ class SceneFeed:
             self._scene.restore(scene_file.load(self._file))
         self._program = program
         self._pages.page_origin = origin_of(program.composition_url)
-        scene = program.scene
-        hold = scene is not None and self.events_flow() and self._scene.has_newer(scene)
-        self._take(program, layers=not hold)
-        if hold and self._holding is None:
-            self._holding = asyncio.get_running_loop().call_later(HOLD_S, self._held_enough)
+        self._await_events_of(program)
+        self._take(program)
 
-    def _held_enough(self) -> None:
-        self._holding = None
-        if self._program:
-            self._take(self._program, layers=True)
+    def _await_events_of(self, program: Program) -> None:
+        """Lets layers that a programme has newer wait: how they come to be so only their events say."""
+        if program.scene is None or not self.events_flow():
+            return
+        loop = asyncio.get_running_loop()
+        versions = {each.id: each.resource_version for each in program.scene.layouts}
+        for each in self._scene.older_than(versions) - self._awaited.keys():
+            self._awaited[each] = loop.call_later(HOLD_S, self._awaited_enough, each, versions[each])
 
-    def _take(self, program: Program, *, layers: bool) -> None:
+    def _awaited_enough(self, layout: str, version: int) -> None:
+        """Takes what no event told in time; where one did, newer layers get a time of their own."""
+        del self._awaited[layout]
+        if not self._program:
+            return
+        if not self._scene.older_than({layout: version}):
+            self._await_events_of(self._program)
+        self._take(self._program)
+
+    def _take(self, program: Program) -> None:
         canvas = Canvas(width=program.video.width, height=program.video.height)
-        told = self._scene.take(program.scene, canvas, layers=layers)
+        told = self._scene.take(program.scene, canvas, self._awaited)
         for message in told if isinstance(told, list) else [told]:
             self._pages.send(message)
         if told:
@@ -92,8 +103,8 @@ class SceneFeed:
 
     def close(self) -> None:
         """Keeps what is not kept yet; nothing is taken any more."""
-        if self._holding:
-            self._holding.cancel()
+        for late in self._awaited.values():
+            late.cancel()
         if self._storing:
             self._storing.cancel()
             self._store()

@@ -7,7 +7,7 @@ events of the same version told in part; an event of a version that a programme 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from onair_crds.contract.layers import reached
@@ -83,21 +83,22 @@ class Scene:
         self._room = room
         return self.state()
 
-    def has_newer(self, scene: ProgramScene) -> bool:
-        """Whether layers here are older than a programme's."""
+    def older_than(self, versions: Mapping[str, int]) -> frozenset[str]:
+        """The layouts whose layers here are older than these versions."""
         held = self._held
-        return any(
-            each.id in held and each.resource_version > held[each.id].layout.resource_version
-            for each in scene.layouts
+        return frozenset(
+            each
+            for each, version in versions.items()
+            if each in held and held[each].layout.resource_version < version
         )
 
     def take(
-        self, scene: ProgramScene | None, canvas: Canvas, *, layers: bool = True
+        self, scene: ProgramScene | None, canvas: Canvas, waiting: Collection[str] = ()
     ) -> SceneState | list[LayersChange]:
         """Makes a programme's scene the wanted one; gives what the page is to be told.
 
         Args:
-            layers: take newer layers of layouts that are known, too: events of them may be on their way.
+            waiting: layouts whose layers stay as they are, as events of the newer ones may be on their way.
         """
         wanted = scene or NOTHING
         before = self._frame()
@@ -109,7 +110,7 @@ class Scene:
                 held[layout.id] = _Held(layout, False, self._next())
                 continue
             held[layout.id] = known
-            if layers and layout.resource_version >= known.layout.resource_version:
+            if layout.id not in waiting and layout.resource_version >= known.layout.resource_version:
                 if change := self._change(known, layout, told=False):
                     changes.append(change)
             else:

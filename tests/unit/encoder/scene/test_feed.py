@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
@@ -13,7 +14,7 @@ from tests.support.small_program import small_program
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import Program
-from onair_crds.contract.scene import ProgramScene
+from onair_crds.contract.scene import ChangeAnimation, ProgramScene
 from onair_encoder.loopback import serve
 from onair_encoder.scene import feed as feed_module
 from onair_encoder.scene import page_socket
@@ -203,6 +204,29 @@ async def test_layers_of_a_programme_wait_for_their_events_while_those_flow(
         assert (await page.told())["upsert"][0]["x"] == 5
         fed.feed.want(program(scene(layout(12, ROOT, layer("left", x=6)))))
         assert (await page.told())["upsert"][0]["x"] == 6, "no event came"
+
+
+async def test_each_change_has_a_time_of_its_own_to_come_by_its_event(
+    fed: Fed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event of the second is there only when the time of the first is up."""
+    monkeypatch.setattr(feed_module, "HOLD_S", 0.2)
+    fed.feed.want(program(scene(layout(10))))
+    fed.feed.events_flow = lambda: True
+    async with Page.connected(fed.address) as page:
+        await page.told()
+        fed.feed.want(program(scene(layout(11, ROOT, layer("left", x=5)))))
+        time_is_up = asyncio.Event()
+        asyncio.get_running_loop().call_later(feed_module.HOLD_S, time_is_up.set)
+        fed.feed.apply(moved(11, x=5))
+        assert (await page.told())["upsert"][0]["x"] == 5
+        monkeypatch.setattr(feed_module, "HOLD_S", 60)
+        fed.feed.want(program(scene(layout(12, ROOT, layer("left", x=6)))))
+        await time_is_up.wait()
+        animation = ChangeAnimation(mode="PARALLEL", layers=[])
+        fed.feed.apply(replace(moved(12, x=6), animation=animation))
+        change = await page.told()
+        assert (change["upsert"][0]["x"], change["animation"]["mode"]) == (6, "PARALLEL")
 
 
 async def test_a_restarted_agent_goes_on_with_what_events_told(fed: Fed, tmp_path: Path) -> None:

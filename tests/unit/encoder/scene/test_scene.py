@@ -140,8 +140,8 @@ def test_removed_layers_go_and_unknown_ones_harm_nothing(shown: Scene) -> None:
 
 def test_newer_layers_of_a_programme_may_wait_for_their_events(shown: Scene) -> None:
     newer = scene(layout(11, ROOT, layer("left", x=100)))
-    assert shown.has_newer(newer)
-    assert shown.take(newer, CANVAS, layers=False) == []
+    assert shown.older_than({"stage": 11, "other": 11}) == {"stage"}
+    assert shown.take(newer, CANVAS, {"stage"}) == []
     told = shown.apply(moved(11, animation=ANIMATION))
     assert told
     assert told.animation
