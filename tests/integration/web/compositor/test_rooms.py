@@ -67,6 +67,26 @@ async def test_a_guest_is_seen_and_heard_until_they_leave(chromium: str, server:
             await seen(page, False)
 
 
+async def test_the_last_picture_of_a_guest_who_left_remains(chromium: str, server: LiveKitServer) -> None:
+    """Their server takes it back by black frames of eight pixels, before it says that they left."""
+    token = server.token("show", "guest", canPublish=True)
+    data = {"webrtc": {"id": "guest", "type": "webcam"}, "onDisconnect": "remain"}
+    first = state(scene(square("below", "blue"), guest(data=data)), room=room(server))
+    async with compositor(chromium, first) as page:
+        async with participant(server.url, token) as joined:
+            await joined.until("published", published)
+            await seen(page, True)
+            page.agent.said.clear()
+            await asyncio.to_thread(server.call, "RemoveParticipant", room="show", identity="guest")
+            await page.agent.heard("they left", lambda said: said["type"] == "failed" and said["layers"])
+            await page.tab.until("document.querySelector('[data-layer=a] video').videoWidth <= 16")
+        picture = await page.picture()
+        # The fake camera is green all over; a small frame would be a square in the middle
+        for x in (3, 80, 156):
+            assert not picture.has(x, 60, BLUE), "it covers its box"
+            assert not picture.has(x, 60, (0, 0, 0)), picture.at(x, 60)
+
+
 async def test_a_room_server_that_was_restarted_is_joined_again(chromium: str, server: LiveKitServer) -> None:
     token = server.token("show", "guest", canPublish=True)
     first = state(scene(square("below", "blue"), guest()), room=room(server))

@@ -2,6 +2,7 @@
 
 import {image} from './image';
 import {sized, type Content, type Surroundings} from './content';
+import {KeptPicture} from './kept_picture';
 import type {Layer} from '../state/layer';
 import {textAt} from '../state/json';
 
@@ -18,6 +19,7 @@ export function onDisconnectOf(layer: Layer): OnDisconnect {
 export class LivePicture {
   readonly element = document.createElement('div');
   readonly video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
+  private readonly kept: KeptPicture;
   private slate: Content | null = null;
   private slateProblem: string | null = null;
   private problem: string | null = null;
@@ -26,17 +28,20 @@ export class LivePicture {
   private isSeen = false;
   private connections = 0;
 
-  constructor(private layer: Layer, private readonly surroundings: Surroundings) {
-    this.element.append(this.video);
+  constructor(private layer: Layer, private readonly surroundings: Surroundings, isOfRoom: boolean) {
+    this.kept = new KeptPicture(this.video, isOfRoom, () => this.show());
+    this.element.append(this.video, this.kept.element);
     this.update(layer);
   }
 
   update(layer: Layer): void {
     this.layer = layer;
     sized(this.element, layer);
-    sized(this.video, layer);
-    this.video.style.display = 'block';
-    this.video.style.objectFit = textAt(layer.data, 'fit') ?? 'contain';
+    for (const each of [this.video, this.kept.element]) {
+      sized(each, layer);
+      each.style.objectFit = textAt(layer.data, 'fit') ?? 'contain';
+    }
+    this.kept.isWanted = onDisconnectOf(layer) === 'remain';
     const pictured = asImage(layer);
     if (!this.slate && onDisconnectOf(layer) === 'slate') {
       const fail = (reason: string | null): void => {
@@ -76,6 +81,7 @@ export class LivePicture {
 
   close(): void {
     this.connections++;
+    this.kept.close();
     this.slate?.close();
     this.video.srcObject = null;
   }
@@ -87,9 +93,14 @@ export class LivePicture {
   }
 
   private show(): void {
-    const wish = onDisconnectOf(this.layer);
-    this.video.style.visibility = this.isSeen || wish === 'remain' ? '' : 'hidden';
-    if (this.slate?.element) this.slate.element.style.visibility = this.isSeen || wish !== 'slate' ? 'hidden' : '';
+    const wish = onDisconnectOf(this.layer), {isBlank} = this.kept, isSeen = this.isSeen && !isBlank;
+    this.kept.element.style.display = isBlank && wish === 'remain' ? 'block' : 'none';
+    Object.assign(this.video.style, {
+      // A blank one has no size of its own
+      display: 'block', position: isBlank ? 'absolute' : '',
+      visibility: isSeen || (wish === 'remain' && !isBlank) ? '' : 'hidden',
+    });
+    if (this.slate?.element) this.slate.element.style.visibility = isSeen || wish !== 'slate' ? 'hidden' : '';
   }
 }
 

@@ -21,8 +21,8 @@ export class Live {
   private mixed: Voice | null = null;
 
   /** `type` is the layer's, and the name of its data. */
-  constructor(private readonly type: string, private layer: Layer, private readonly surroundings: Surroundings) {
-    this.picture = new LivePicture(layer, surroundings);
+  constructor(private readonly type: 'source' | 'webrtc', private layer: Layer, private readonly surroundings: Surroundings) {
+    this.picture = new LivePicture(layer, surroundings, type === 'webrtc');
   }
 
   /** The layer's voice, from its first call on. */

@@ -204,3 +204,31 @@ def in_series(air: OnAir, view: LiveView) -> bool:
     moving = [(at_s, painted_ms) for at_s, painted_ms in moments if 5 < painted_ms < 995]
     assert len(moving) > 10
     return on_time(moving)
+
+
+def test_what_is_interrupted_goes_on_from_where_it_is(air: OnAir, view: LiveView) -> None:
+    assert on_time_once(lambda: interrupted(air, view))
+
+
+def interrupted(air: OnAir, view: LiveView) -> bool:
+    scene = air.scene(moving=small(RED, 40))
+    air.select(scene)
+    view.until("the layer", lambda pixels: box(pixels, RED))
+    with view.recording() as recording:
+        scene.patch("moving", x=600, requestAnimation=[animation("x", duration=8000)])
+        view.until("on its way", lambda pixels: (box(pixels, RED) or (0,))[0] > 150)
+        scene.patch("moving", x=0, y=240, requestAnimation=[animation("*", duration=1000)])
+        view.until("the end", lambda pixels: (box(pixels, RED) or (9,) * 4)[:2] == (0, 240))
+    scene.delete()
+    found = [(each.at_s, box(each.pixels, RED)) for each in recording.frames]
+    places = [(at_s, each[0], each[1]) for at_s, each in found if each]
+    turn_s, turn_x, _ = max(places, key=lambda place: place[1])
+    assert 150 < turn_x < 590, "it jumped to its end"
+    there = [(at_s, x / 600 * 8000) for at_s, x, y in places if x > 3 and at_s <= turn_s and y <= 41]
+    after = [(at_s, x, y) for at_s, x, y in places if at_s > turn_s and y > 41]
+    # Both properties take the same time from there: the way back is a line to the corner
+    for _, x, y in after:
+        assert abs(x / turn_x - (240 - y) / 200) <= 0.02, (turn_x, x, y)
+    back = [(at_s, (1 - x / turn_x) * 1000) for at_s, x, _ in after if x > 3]
+    assert len(back) > 10
+    return on_time(there) and on_time(back)

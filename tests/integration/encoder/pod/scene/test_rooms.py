@@ -118,4 +118,5 @@ async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_s
         token = await asyncio.to_thread(room_token, air, guest)
     async with participant(url, token, insist=True):
         await until("the guest again", both)
+    await until("that they have left", left)
     await asyncio.to_thread(scene.delete)
