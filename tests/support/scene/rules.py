@@ -103,8 +103,23 @@ class Wanted:
 
     def differing(self, frame: NDArray[np.uint8]) -> float:
         """Which part of a frame has not the colour that it should have, edges apart."""
+        return float(self._spoilt(frame).sum() / max(1, self._inner.sum()))
+
+    def _spoilt(self, frame: NDArray[np.uint8]) -> NDArray[np.bool_]:
         off = np.abs(frame.astype(np.float32) - self._pixels).max(axis=2) > COLOUR + 0.5
-        return float((off & self._inner).sum() / max(1, self._inner.sum()))
+        return off & self._inner
+
+    def fault(self, frame: NDArray[np.uint8]) -> str:
+        """Where a frame has not the colour that it should have, and what it has there; for people."""
+        spoilt = self._spoilt(frame)
+        rows, columns = np.nonzero(spoilt)
+        if not len(rows):
+            return "no pixel differs"
+        colours, counts = np.unique(frame[spoilt] // 8 * 8, axis=0, return_counts=True)
+        most = colours[np.argsort(-counts)[:4]].tolist()
+        wanted = np.unique(self._pixels[spoilt].round(), axis=0)[:4].tolist()
+        place = f"x {columns.min()}-{columns.max()}, y {rows.min()}-{rows.max()}"
+        return f"{self.differing(frame):.2%} differ within {place}: about {most} instead of {wanted}"
 
     def displaced_px(self, frame: NDArray[np.uint8]) -> int:
         """How far an edge of any colour is from where it should be; 0 where colours cannot be told apart."""

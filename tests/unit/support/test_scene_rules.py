@@ -36,7 +36,9 @@ def test_a_mark_that_is_some_pixels_off_or_of_another_colour_is_seen(rule: Rule)
     assert 2 <= passage.exactly(frame)[1].displaced_px(frame) <= 4
     paler = picture(SIZE, (192, 32, 32), {(20, 20, 60, 40): (255, 255, 240)})
     frame = np.round(rule(paler, AFTER)(0.2)).astype(np.uint8)
-    assert passage.exactly(frame)[1].differing(frame) > SPOILT
+    wanted = passage.exactly(frame)[1]
+    assert wanted.differing(frame) > SPOILT
+    assert "differ within" in wanted.fault(frame)
 
 
 def test_the_line_of_a_passage_is_that_of_most_frames() -> None:

@@ -6,7 +6,6 @@ import pytest
 from tests.support.media.live_view import LiveView, Pixels, Recording
 from tests.support.scene.on_air import HEIGHT, RATE, WIDTH, OnAir, square
 from tests.support.scene.rules import (
-    SPOILT,
     Line,
     Passage,
     Rule,
@@ -51,7 +50,8 @@ def late_s(line: Line, frames: list[tuple[float, Pixels]], passage: Passage) -> 
     for part in PARTS:
         at_s, pixels = min(frames, key=lambda frame: abs(frame[0] - line.at(part)))
         found, wanted = passage.exactly(pixels)
-        assert wanted.differing(pixels) <= SPOILT, (part, found, wanted.differing(pixels))
+        before = [round(each[0] - line.began_s, 3) for each in frames if each[0] < at_s][-4:]
+        assert wanted.shown(pixels), (part, at_s - line.began_s, found, before, wanted.fault(pixels))
         assert wanted.displaced_px(pixels) <= EDGE_PX, (part, found)
         worst = max(worst, abs(line.at(found) - min(max(at_s, line.at(0)), line.at(1))))
     return worst
