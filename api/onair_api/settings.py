@@ -148,6 +148,13 @@ class EventSettings(Part):
     """Largest payload of a published event as JSON."""
     subscriptions_per_session: Annotated[int, Field(ge=1)] = 256
     """Subscriptions that one stream may hold."""
+    names_per_token: Annotated[int, Field(ge=1)] = 10_000
+    """Names in the subscriptions of one token's streams on one replica; each alternative counts."""
+    wildcards_per_token: Annotated[int, Field(ge=0)] = 64
+    """Different patterns with `*` elsewhere than at their end that one token may hold on one replica: each
+    event is compared with them one by one."""
+    wildcards_per_audience: Annotated[int, Field(ge=0)] = 512
+    """The same of all streams that the same events go to: an owner's, or those of a project's guests."""
     sessions_per_token: Annotated[int, Field(ge=1)] = 1000
     """Streams that one token may hold open on one replica."""
     backlog_events: Annotated[int, Field(ge=1)] = 4096

@@ -15,30 +15,52 @@ MAX_PATTERN = 1024
 MAX_ALTERNATIVES = 64
 
 
+WildPattern = tuple[str, ...]
+"""The pieces between wildcards: at least two, of which the first and the last may be empty."""
+
+
 @dataclass(frozen=True)
 class Pattern:
     """A subscription's name, compiled."""
 
     exact: frozenset[str]
     """Alternatives without a wildcard."""
-    wild: tuple[tuple[str, ...], ...]
-    """The others, split at their wildcards: at least two pieces each, some of them empty."""
+    prefixes: tuple[str, ...]
+    """Of alternatives whose only wildcard is at their end, what stands before it."""
+    wild: tuple[WildPattern, ...]
+    """The others, split at their wildcards."""
 
     def matches(self, name: str) -> bool:
-        return name in self.exact or any(_matches(pieces, name) for pieces in self.wild)
+        return (
+            name in self.exact
+            or name.startswith(self.prefixes)
+            or any(matches_wild(pieces, name) for pieces in self.wild)
+        )
+
+    @property
+    def size(self) -> int:
+        """How many different alternatives it has."""
+        return len(self.exact) + len(self.prefixes) + len(self.wild)
 
 
 @functools.lru_cache(maxsize=4096)
 def pattern(text: str) -> Pattern:
     """Compiles a subscription's name."""
-    alternatives = text.split("|")
-    return Pattern(
-        frozenset(each for each in alternatives if "*" not in each),
-        tuple(tuple(each.split("*")) for each in alternatives if "*" in each),
-    )
+    exact: set[str] = set()
+    prefixes: dict[str, None] = {}
+    wild: dict[WildPattern, None] = {}
+    for each in text.split("|"):
+        first, *others = each.split("*")
+        if not others:
+            exact.add(first)
+        elif not any(others):
+            prefixes[first] = None
+        else:
+            wild[first, *filter(None, others[:-1]), others[-1]] = None
+    return Pattern(frozenset(exact), tuple(prefixes), tuple(wild))
 
 
-def _matches(pieces: tuple[str, ...], name: str) -> bool:
+def matches_wild(pieces: WildPattern, name: str) -> bool:
     first, last = pieces[0], pieces[-1]
     if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
         return False

@@ -26,6 +26,7 @@ from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.streams import Streams
+from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import ProjectRecords
 from onair_api.operation import Ids
@@ -51,7 +52,7 @@ class Events:
         self._settings = settings
         events = settings.events
         buffer = ReplayBuffer(events.replay_s, events.replay_events, events.replay_bytes)
-        delivery = Delivery(buffer)
+        delivery = Delivery(buffer, SubscriptionLimits(settings.events))
         self.bus = Bus(settings.redis.url, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)

@@ -83,6 +83,9 @@ events:
   prefix: {{ .prefix | quote }}
   payloadBytes: {{ .payloadBytes | int64 }}
   subscriptionsPerSession: {{ .subscriptionsPerSession | int64 }}
+  namesPerToken: {{ .namesPerToken | int64 }}
+  wildcardsPerToken: {{ .wildcardsPerToken | int64 }}
+  wildcardsPerAudience: {{ .wildcardsPerAudience | int64 }}
   sessionsPerToken: {{ .sessionsPerToken | int64 }}
   backlogEvents: {{ .backlog.events | int64 }}
   backlogBytes: {{ .backlog.bytes | int64 }}

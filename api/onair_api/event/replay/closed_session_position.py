@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
 from onair_api.event.subscription import Subscription
+from onair_api.event.subscription_index import SubscriptionIndex, index_of
 from onair_crds.shapes import JsonObject
 
 
@@ -18,8 +19,12 @@ class ClosedSession:
     at: float
     """When that was, in seconds since the epoch."""
 
+    _index: SubscriptionIndex[None] | None = field(default=None, compare=False)
+
     def takes(self, event: Event) -> bool:
-        return any(each.takes(event) for each in self.subscriptions)
+        if self._index is None:
+            self._index = index_of(self.subscriptions)
+        return self._index.takes(event.name, event.target)
 
     def json(self) -> JsonObject:
         return {

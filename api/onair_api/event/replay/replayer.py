@@ -11,6 +11,7 @@ from onair_api.event.replay.closed_session_position import ClosedSession, Resume
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
+from onair_api.event.subscription_index import index_of
 
 
 class Replayer:
@@ -69,12 +70,13 @@ class Replayer:
         Args:
             earlier: the new session's other subscriptions, which got theirs.
         """
+        had = index_of(earlier)
         for event in self._buffer.after(closed.positions):
             if (
                 _is_visible(event, visibility)
                 and subscription.takes(event)
                 and closed.takes(event)
-                and not any(each.takes(event) for each in earlier)
+                and not had.takes(event.name, event.target)
             ):
                 yield event
 

@@ -8,7 +8,7 @@ from onair_api.access.target import Target
 from onair_api.access.visible_targets import visible_target
 from onair_api.auth.roles import authorize
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import DataLoss, ResourceExhausted, RpcError
+from onair_api.errors import DataLoss, RpcError
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.publisher import PUBLISH_ACCESS, PUBLISH_EVENT, Publisher
 from onair_api.event.event import dumps
@@ -82,12 +82,11 @@ class RequestHandler:
         if target:
             visible = await visible_target(self._cluster, session.identity, target, "subscribe.target")
             complete = visible.complete
-        limit = self._settings.events.subscriptions_per_session
-        known = session.subscriptions.get((name, target))
-        if known is None and len(session.subscriptions) >= limit:
-            raise ResourceExhausted(f"a stream may hold at most {limit} subscriptions")
         if session.closed:
             return
+        known = session.subscriptions.get((name, target))
+        if known is None:
+            self._delivery.check(session, name)
         session.reply(correlation_id, "subscribed", _subscription_json(name, target))
         if known is not None:
             return

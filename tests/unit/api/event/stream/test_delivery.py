@@ -15,7 +15,9 @@ from onair_api.event.replay.closed_session_position import ClosedSession, Resume
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.delivery import Delivery
 from onair_api.event.stream.session import Session
+from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
+from onair_api.settings import EventSettings
 from onair_crds.resources.enums import Role
 
 OWNER, GUESTS = owner_key("s", "u"), project_key("s", "p")
@@ -66,7 +68,7 @@ def subscription(name: str, **ids: str) -> Subscription:
 
 @pytest.fixture
 def delivery() -> Delivery:
-    return Delivery(ReplayBuffer(60, 100, 10_000))
+    return Delivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(EventSettings()))
 
 
 def test_a_session_gets_an_event_once_however_many_subscriptions_and_audiences_match(
