@@ -31,7 +31,6 @@ window[Symbol.for('onair.word')] || null]"""
 """The present document's HTTP status, 0 where it has none, the host that it is from, its word of itself."""
 PAGE_WORD = Path(__file__).with_name("page_word.js").read_text()
 LOADING = "onair:loading"
-DARK = "document.documentElement.style.background = '#000'"
 
 
 class Chromium:
@@ -99,7 +98,6 @@ class Chromium:
         await self._call("Browser.setDownloadBehavior", {"behavior": "deny"})
         await self._page("Page.setLifecycleEventsEnabled", {"enabled": True})
         await self._page("Page.addScriptToEvaluateOnNewDocument", {"source": PAGE_WORD})
-        await self._page("Runtime.evaluate", {"expression": DARK})
         await self._call("Target.setDiscoverTargets", {"discover": True})
 
     async def resize(self, width: int, height: int) -> None:
@@ -211,7 +209,7 @@ class Chromium:
             script: runs before those of the page.
 
         Raises:
-            PageError: it cannot be loaded; what is shown now is undefined, see `darken`.
+            PageError: it cannot be loaded; what is shown now is undefined, see `leave`.
             CdpClosed: the browser has ended.
         """
         self.page, self._document_status = None, None
@@ -244,7 +242,7 @@ class Chromium:
 
         Raises:
             CdpClosed: it does not respond.
-            PageError: it has navigated to an error; what is shown is undefined, see `darken`.
+            PageError: it has navigated to an error; what is shown is undefined, see `leave`.
         """
         self.navigated.clear()
         if self.lost.is_set():
@@ -287,13 +285,12 @@ class Chromium:
         """Why it has to be restarted, if it takes too much; blocks for some milliseconds."""
         return bounds.excess(Path(self._profile.name))
 
-    async def darken(self) -> None:
-        """Shows plain black, in place of the browser's own error page."""
+    async def leave(self) -> None:
+        """Ends the page, and the browser's own page of an error."""
         self.page = None
         with contextlib.suppress(CdpError):
             await self._page("Page.stopLoading")
             await self._page("Page.navigate", {"url": "about:blank"})
-            await self._page("Runtime.evaluate", {"expression": DARK})
 
     async def stop(self) -> None:
         for reaction in self._reactions:

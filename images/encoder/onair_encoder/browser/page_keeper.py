@@ -12,6 +12,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_error import PageError
+from onair_encoder.browser.window import Screen
 from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 
@@ -26,6 +27,7 @@ WORTH_LOGGING_MS = 8.0
 """Half a frame of Chromium's."""
 STOOD_S = 60.0
 """A browser that stood for so long is restarted at once."""
+NO_PAGE = "about:blank"
 
 
 class RestartPause:
@@ -48,7 +50,7 @@ class PageKeeper:
     """Keeps Chromium running and showing the wanted page, through crashes of either."""
 
     def __init__(self) -> None:
-        self.wanted: dict[str, Any] = {"url": "about:blank", "width": 1280, "height": 720}
+        self.wanted: dict[str, Any] = {"url": NO_PAGE, "width": 1280, "height": 720}
         self.loaded: str | None = None
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
@@ -58,6 +60,7 @@ class PageKeeper:
         self._changed = asyncio.Event()
         self._listeners: set[asyncio.Event] = set()
         self._chromium: Chromium | None = None
+        self._screen = Screen()
 
     def want(self, request: dict[str, Any]) -> None:
         if request != self.wanted:
@@ -102,6 +105,8 @@ class PageKeeper:
                 continue
             measuring = asyncio.create_task(self._measure(chromium), name="paint delays")
             try:
+                # A browser's window is white until its page has painted
+                await asyncio.to_thread(self._screen.blank)
                 await chromium.start()
                 await self._show(chromium)
             except (CdpClosed, CdpError, OSError) as error:
@@ -110,6 +115,7 @@ class PageKeeper:
                 measuring.cancel()
                 self._report(None, "the browser is being restarted" if self.loaded else self.error)
                 await chromium.stop()
+                await asyncio.to_thread(self._screen.show)
             if await self._pause(pause.after(time.monotonic() - began)):
                 pause = RestartPause()
 
@@ -137,13 +143,15 @@ class PageKeeper:
                     if not await self._load(chromium, url, script):
                         retry_s = RETRY_MIN_S
                         continue
+                    await asyncio.to_thread(self._screen.blank if url == NO_PAGE else self._screen.show)
                     log("page.loaded")
                 retry_s = RETRY_MIN_S
                 await self._watch(chromium, url)
             except PageError as error:
                 log("page.failed", error=str(error))
                 self._report(None, str(error))
-                await chromium.darken()
+                await asyncio.to_thread(self._screen.blank)
+                await chromium.leave()
                 await _first_of(retry_s, self._changed, chromium.lost)
                 retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
 

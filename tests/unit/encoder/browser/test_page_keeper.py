@@ -9,15 +9,49 @@ from typing import cast
 import pytest
 
 from onair_encoder.browser import page_keeper
-from onair_encoder.browser.cdp import CdpTimeout
+from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.page_error import PageError
 from onair_encoder.browser.page_keeper import PageKeeper
 
 TOO_LARGE = "the page takes more than 1 GB"
 
 
+PAGE = {"url": "https://graphics.example/", "width": 1280, "height": 720}
+
+
 class Over(Exception):
     """Enough was seen."""
+
+
+class SeenScreen:
+    """What would be on a screen, as far as the keeper says."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def blank(self) -> None:
+        self.steps.append("blank")
+
+    def show(self) -> None:
+        self.steps.append("shown")
+
+
+@pytest.fixture(autouse=True)
+def x_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is one, as it seems."""
+
+    async def there(_: Path) -> bool:
+        return True
+
+    monkeypatch.setattr(page_keeper, "wait_for_path", there)
+
+
+@pytest.fixture(autouse=True)
+def screen(monkeypatch: pytest.MonkeyPatch) -> SeenScreen:
+    screen = SeenScreen()
+    monkeypatch.setattr(page_keeper, "Screen", lambda: screen)
+    return screen
 
 
 class Greedy:
@@ -57,9 +91,6 @@ async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later_until
     pauses: list[float] = []
     reasons: list[object] = []
 
-    async def there(_: Path) -> bool:
-        return True
-
     async def paused(pause_s: float) -> bool:
         pauses.append(pause_s)
         reasons.append(keeper.state()["error"])
@@ -68,7 +99,6 @@ async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later_until
         return len(pauses) == 11
 
     monkeypatch.setattr(page_keeper, "Chromium", Greedy)
-    monkeypatch.setattr(page_keeper, "wait_for_path", there)
     monkeypatch.setattr(keeper, "_pause", paused)
     with pytest.raises(Over):
         await keeper.run()
@@ -142,11 +172,7 @@ class Patient(Calm):
 async def test_a_page_that_says_that_it_is_loading_is_shown_once_it_is_ready(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def there(_: Path) -> bool:
-        return True
-
     monkeypatch.setattr(page_keeper, "Chromium", Patient)
-    monkeypatch.setattr(page_keeper, "wait_for_path", there)
     keeper = PageKeeper()
 
     async def until(**state: object) -> None:
@@ -160,5 +186,76 @@ async def test_a_page_that_says_that_it_is_loading_is_shown_once_it_is_ready(
     await until(loaded=False, loading=True, error=None)
     Patient.shown.loading = False
     await until(loaded=True, loading=False)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+class Failing(Patient):
+    """A browser whose page is an error as often as a test says, and which then ends."""
+
+    errors = 0
+    screen: SeenScreen
+
+    async def start(self) -> None:
+        self.screen.steps.append("start")
+
+    async def navigate(self, url: str, script: str | None = None) -> None:
+        if Failing.errors:
+            Failing.errors -= 1
+            raise PageError("graphics.example responds with HTTP 503")
+        await super().navigate(url)
+
+    async def check(self) -> None:
+        raise CdpClosed("the page has crashed")
+
+    async def leave(self) -> None:
+        self.screen.steps.append("leave")
+
+    async def stop(self) -> None:
+        self.screen.steps.append("stop")
+
+
+@pytest.mark.parametrize(
+    ("errors", "between"),
+    [
+        pytest.param(0, ["shown"], id="a page"),
+        pytest.param(2, ["blank", "leave"] * 2 + ["shown"], id="a page that is an error at first"),
+    ],
+)
+async def test_the_screen_is_blank_from_before_a_browser_starts_until_its_page_has_painted(
+    monkeypatch: pytest.MonkeyPatch,
+    screen: SeenScreen,
+    errors: int,
+    between: list[str],
+) -> None:
+    async def paused(_: float) -> bool:
+        raise Over
+
+    Failing.screen, Failing.errors = screen, errors
+    monkeypatch.setattr(page_keeper, "Chromium", Failing)
+    monkeypatch.setattr(page_keeper, "RETRY_MIN_S", 0.001)
+    keeper = PageKeeper()
+    monkeypatch.setattr(keeper, "_pause", paused)
+    keeper.want(PAGE)
+    with pytest.raises(Over):
+        await keeper.run()
+    assert screen.steps == ["blank", "start", *between, "stop", "shown"]
+
+
+async def test_the_screen_stays_blank_until_a_page_is_wanted(
+    monkeypatch: pytest.MonkeyPatch, screen: SeenScreen
+) -> None:
+    monkeypatch.setattr(page_keeper, "Chromium", Patient)
+    keeper = PageKeeper()
+    running = asyncio.create_task(keeper.run())
+    async with asyncio.timeout(10):
+        while keeper.loaded is None:  # noqa: ASYNC110 - a state cannot wake anybody
+            await asyncio.sleep(0.005)
+    assert set(screen.steps) == {"blank"}
+    keeper.want(PAGE)
+    async with asyncio.timeout(10):
+        while keeper.loaded != PAGE["url"]:  # noqa: ASYNC110 - a state cannot wake anybody
+            await asyncio.sleep(0.005)
+    assert screen.steps[-1] == "shown"
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
