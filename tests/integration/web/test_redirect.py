@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from aiohttp import web
+from tests.support.loopback_server import on_loopback
 from tests.support.scene.browser import Tab, tab
 from tests.support.scene.media import ANYWHERE
 
@@ -82,14 +83,8 @@ class Installation:
 async def serving() -> AsyncIterator[Installation]:
     installation, app = Installation(), web.Application()
     app.router.add_route("*", "/{path:.*}", installation.serve)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    installation.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    async with on_loopback(app) as installation.url:
         yield installation
-    finally:
-        await runner.cleanup()
 
 
 async def load(page: Tab, script: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from tests.support.loopback_server import on_loopback
 from tests.support.scene.browser import Tab, tab
 from tests.support.scene.live_source import RATE, LiveSource, scripts
 from tests.support.scene.media import ANYWHERE
@@ -111,14 +112,8 @@ class Agent:
         app.router.add_get("/engine", self.engine)
         app.router.add_get("/", page(PAGE))
         app.router.add_get("/frame", page("<!doctype html>framed"))
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        try:
+        async with on_loopback(app) as self.url:
             yield self
-        finally:
-            await runner.cleanup()
 
 
 def page(text: str) -> Any:

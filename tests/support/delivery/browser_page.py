@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.support.control_plane import free_port
+from tests.support.loopback_server import on_loopback
 
 MAX_REPORT = 2**20
 
@@ -68,24 +68,20 @@ async def browser_page(
         application.router.add_get(path, served(text, "text/javascript"))
     for path, folder in (folders or {}).items():
         application.router.add_static(path, folder)
-    runner = web.AppRunner(application, shutdown_timeout=0.1)
-    await runner.setup()
-    port = free_port()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    # In a thread: a test's loop may be the network of a room at the same time
-    command, container = await asyncio.to_thread(browser_command, f"http://127.0.0.1:{port}/", *flags)
-    quiet = asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
-    try:
-        yield watching
-    finally:
-        if container:
-            removing = await asyncio.create_subprocess_exec("docker", "rm", "-f", container, stdout=quiet)
-            await removing.wait()
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        await runner.cleanup()
+    async with on_loopback(application) as address:
+        # In a thread: a test's loop may be the network of a room at the same time
+        command, container = await asyncio.to_thread(browser_command, f"{address}/", *flags)
+        quiet = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
+        try:
+            yield watching
+        finally:
+            if container:
+                removing = await asyncio.create_subprocess_exec("docker", "rm", "-f", container, stdout=quiet)
+                await removing.wait()
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
 
 
 def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:

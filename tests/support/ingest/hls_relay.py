@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 from aiohttp import web
-from tests.support.control_plane import free_port
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
 from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
@@ -30,11 +30,5 @@ async def relayed(pod: IngestPod, key: str) -> AsyncIterator[str]:
 
         app = web.Application()
         app.router.add_get("/{name}", pass_on)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        port = free_port()
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        try:
-            yield f"http://127.0.0.1:{port}/{HLS_PLAYLIST}"
-        finally:
-            await runner.cleanup()
+        async with on_loopback(app) as address:
+            yield f"{address}/{HLS_PLAYLIST}"

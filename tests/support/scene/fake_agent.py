@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 from tests.support.control_plane import free_port
+from tests.support.loopback_server import on_loopback
 
 from onair_dev.tools import web as pages
 
@@ -78,14 +79,11 @@ class FakeAgent:
         application.router.add_static("/compositor", built / "compositor")
         for path, handler in self._media.items():
             application.router.add_get(path, handler)
-        runner = web.AppRunner(application, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        try:
-            yield self
-        finally:
-            await self.drop()
-            await runner.cleanup()
+        async with on_loopback(application, self.port):
+            try:
+                yield self
+            finally:
+                await self.drop()
 
     async def _scene(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse()

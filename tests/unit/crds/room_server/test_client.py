@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 from aiohttp import web
+from tests.support.loopback_server import on_loopback
 
 from onair_crds.room_server.client import MAX_RESPONSE_BYTES, RoomServer
 from onair_crds.room_server.credentials import Credentials, CredentialsReader
@@ -53,14 +54,10 @@ async def server() -> AsyncIterator[tuple[Server, RoomServer]]:
     far = Server()
     app = web.Application()
     app.router.add_post("/{path:.*}", far.respond)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    rooms = RoomServer(f"http://127.0.0.1:{runner.addresses[0][1]}", cast(Any, Known()))
-    yield far, rooms
-    await rooms.close()
-    await runner.cleanup()
+    async with on_loopback(app) as address:
+        rooms = RoomServer(address, cast(Any, Known()))
+        yield far, rooms
+        await rooms.close()
 
 
 async def test_an_endless_response_is_not_kept(server: tuple[Server, RoomServer]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from pydantic import SecretStr
+from tests.support.loopback_server import on_loopback
 from tests.support.scenes import ROOT, layout, scene
 from tests.support.small_program import small_program
 
@@ -49,12 +50,8 @@ async def facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacad
     facade, app = ScriptedFacade(), web.Application()
     app.router.add_put(TOKEN_PATH, facade.exchange)
     app.router.add_post("/live/v2/collection/sunday/project/show/webrtc/token", facade.join)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    facade.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield facade
-    await runner.cleanup()
+    async with on_loopback(app) as facade.address:
+        yield facade
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from pydantic import SecretStr
+from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
@@ -45,26 +46,19 @@ class Gateway:
         return socket
 
 
-async def listening(runner: web.AppRunner) -> str:
-    return f"http://127.0.0.1:{runner.addresses[0][1]}"
-
-
 @pytest.fixture
 async def gateway() -> AsyncIterator[tuple[Gateway, str]]:
     gateway, app = Gateway(), web.Application()
     app.router.add_get("/v1/streams/s1/access-units", gateway.serve)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield gateway, await listening(runner)
-    await runner.cleanup()
+    async with on_loopback(app) as address:
+        yield gateway, address
 
 
 @pytest.fixture
 async def relay() -> AsyncIterator[tuple[SourceRelay, str]]:
     relay = SourceRelay()
     runner = await serve("127.0.0.1", 0, relay.add_to)
-    yield relay, await listening(runner)
+    yield relay, f"http://127.0.0.1:{runner.addresses[0][1]}"
     await runner.cleanup()
 
 

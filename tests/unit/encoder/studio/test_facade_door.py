@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import aiohttp
 import pytest
 from aiohttp import web
+from tests.support.loopback_server import on_loopback
 from tests.support.small_program import small_program
 from yarl import URL
 
@@ -59,12 +60,8 @@ class Facade:
 async def facade() -> AsyncIterator[Facade]:
     facade, app = Facade(), web.Application()
     app.router.add_route("*", "/{path:.*}", facade.serve)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    facade.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield facade
-    await runner.cleanup()
+    async with on_loopback(app) as facade.url:
+        yield facade
 
 
 @pytest.fixture

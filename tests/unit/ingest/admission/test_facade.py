@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from aiohttp import web
+from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.ingest_gateway import HOOK_PATH, Refusal
 from onair_crds.runtime.rotated_secret import RotatedSecret
@@ -45,13 +46,9 @@ class Answers:
         app = web.Application()
         app.router.add_post(HOOK_PATH, self.answer)
         app.router.add_post("/elsewhere", self.take)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        settings = HookSettings(facade_url=f"http://127.0.0.1:{runner.addresses[0][1]}")
-        async with aiohttp.ClientSession() as session:
+        async with on_loopback(app) as address, aiohttp.ClientSession() as session:
+            settings = HookSettings(facade_url=address)
             yield Facade(session, RotatedSecret(b"a secret of this installation"), "onair-ingest-0", settings)
-        await runner.cleanup()
 
 
 async def test_a_refusal_that_comes_in_parts_is_one() -> None:

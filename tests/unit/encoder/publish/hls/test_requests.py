@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 from tests.support.delivery.hand_clock import HandClock
+from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
@@ -48,13 +49,9 @@ async def storage() -> AsyncIterator[Storage]:
     storage = Storage()
     application = web.Application()
     application.router.add_get("/{path:.*}", storage.respond)
-    runner = web.AppRunner(application, shutdown_timeout=1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    storage.endpoint = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield storage
-    storage.over.set()
-    await runner.cleanup()
+    async with on_loopback(application, shutdown_timeout_s=1) as storage.endpoint:
+        yield storage
+        storage.over.set()
 
 
 class Reading:
