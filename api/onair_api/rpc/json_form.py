@@ -8,23 +8,15 @@ from __future__ import annotations
 import functools
 import math
 import struct
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.json_format import ParseError
 from google.protobuf.message import Message
 
-from onair_api.errors import InvalidArgument, Violation
+from onair_api.rpc.well_known import VALUE, WELL_KNOWN
 from onair_crds.runtime.steps import in_steps
 from onair_crds.shapes import JsonObject
-
-DEEPEST = 30
-"""Levels of JSON within a field: each takes three of the hundred levels that protobuf's parsers follow."""
-EXACT_INTEGERS = 2**53
-"""Up to which a double holds every integer."""
-
 
 _ABSENT = object()
 
@@ -108,7 +100,7 @@ def json_of(message: Message) -> JsonObject:
 def _json(field: Field, value: Any) -> Any:
     match field.kind:
         case FieldDescriptor.CPPTYPE_MESSAGE:
-            well_known = _WELL_KNOWN.get(field.message)
+            well_known = WELL_KNOWN.get(field.message)
             return well_known.json(value, field.json_name) if well_known else json_of(value)
         case FieldDescriptor.CPPTYPE_ENUM:
             return field.names.get(value, value)
@@ -126,35 +118,6 @@ def shortest(value: float) -> float:
         if struct.pack("<f", short) == struct.pack("<f", value):
             return short
     return value
-
-
-def _json_of_value(value: Any, name: str) -> Any:
-    match value.WhichOneof("kind"):
-        case "number_value":
-            return _number(value.number_value, name)
-        case "string_value":
-            return value.string_value
-        case "bool_value":
-            return value.bool_value
-        case "struct_value":
-            return _json_of_struct(value.struct_value, name)
-        case "list_value":
-            return _json_of_list(value.list_value, name)
-    return None
-
-
-def _json_of_struct(value: Any, name: str) -> JsonObject:
-    return {key: _json_of_value(each, name) for key, each in value.fields.items()}
-
-
-def _json_of_list(value: Any, name: str) -> list[Any]:
-    return [_json_of_value(each, name) for each in value.values]
-
-
-def _number(value: float, name: str) -> float:
-    if not math.isfinite(value):
-        raise InvalidArgument(Violation(name, "must not hold a number that is not finite"))
-    return int(value) if value.is_integer() and abs(value) <= EXACT_INTEGERS else value
 
 
 def known_json(fields: tuple[Field, ...], value: JsonObject) -> JsonObject:
@@ -179,7 +142,7 @@ def _known(field: Field, given: Any) -> Any:
 def _known_one(field: Field, given: Any) -> Any:
     if field.numbers and isinstance(given, int) and not isinstance(given, bool):
         return field.names.get(given, given)
-    if field.descriptor and field.message not in _WELL_KNOWN and isinstance(given, dict):
+    if field.descriptor and field.message not in WELL_KNOWN and isinstance(given, dict):
         return known_json(fields_of(field.descriptor), given)
     return given
 
@@ -198,8 +161,8 @@ async def filled(message: Message, value: JsonObject) -> None:
 def fill(message: Message, value: JsonObject) -> None:
     """Sets the fields of a message that a value of this service has; others are left out.
 
-    Never fails, as what is stored is shown: JSON in a field is cut below `DEEPEST` levels, where the readers
-    of protobuf give up, a number out of its type's bounds is at them, a text that is no time is left out.
+    Never fails, as what is stored is shown: JSON in a field is cut where the readers of protobuf give up,
+    a number out of its type's bounds is at them, a text that is no time is left out.
     """
     for field, given in _given(message, value):
         _set(message, field, given)
@@ -235,7 +198,7 @@ def _fill_list(field: Field, items: Any, given: list[Any]) -> None:
 
 
 def _fill_part(field: Field, part: Any, given: Any) -> None:
-    well_known = _WELL_KNOWN.get(field.message)
+    well_known = WELL_KNOWN.get(field.message)
     if well_known:
         well_known.fill(part, given)
     else:
@@ -252,73 +215,3 @@ def _scalar(field: Field, value: Any) -> Any:
             return float(value)
     least, most = _BOUNDS[field.kind]
     return min(max(int(value), least), most)
-
-
-def _fill_value(part: Any, given: Any, level: int = 0) -> None:
-    match given:
-        case bool():
-            part.bool_value = given
-        case int() | float():
-            part.number_value = _double(given)
-        case str():
-            part.string_value = given
-        case dict() if level < DEEPEST:
-            part.struct_value.SetInParent()
-            _fill_struct(part.struct_value, given, level + 1)
-        case list() if level < DEEPEST:
-            part.list_value.SetInParent()
-            _fill_values(part.list_value, given, level + 1)
-        case _:
-            part.null_value = 0
-
-
-def _double(value: float) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # metadata may hold integers of any size
-        return sys.float_info.max if value > 0 else -sys.float_info.max
-
-
-def _fill_struct(part: Any, given: JsonObject, level: int = 0) -> None:
-    for key, each in given.items():
-        _fill_value(part.fields[key], each, level)
-
-
-def _fill_values(part: Any, given: list[Any], level: int = 0) -> None:
-    for each in given:
-        _fill_value(part.values.add(), each, level)
-
-
-def _fill_time(part: Any, given: str) -> None:
-    part.FromJsonString(given)
-
-
-def _json_of_time(value: Any, name: str) -> str:
-    try:
-        return str(value.ToJsonString())
-    except (ParseError, ValueError, OverflowError):
-        raise InvalidArgument(Violation(name, "must be a time from year 1 to 9999")) from None
-
-
-def _json_of_mask(value: Any, name: str) -> str:
-    return ",".join(value.paths)
-
-
-def _fill_mask(part: Any, given: str) -> None:
-    part.paths.extend(given.split(","))
-
-
-class _WellKnown(NamedTuple):
-    json: Callable[[Any, str], Any]
-    fill: Callable[[Any, Any], None]
-
-
-VALUE = "google.protobuf.Value"
-
-_WELL_KNOWN = {
-    VALUE: _WellKnown(_json_of_value, _fill_value),
-    "google.protobuf.Struct": _WellKnown(_json_of_struct, _fill_struct),
-    "google.protobuf.ListValue": _WellKnown(_json_of_list, _fill_values),
-    "google.protobuf.Timestamp": _WellKnown(_json_of_time, _fill_time),
-    "google.protobuf.FieldMask": _WellKnown(_json_of_mask, _fill_mask),
-}
