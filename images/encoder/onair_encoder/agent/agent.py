@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
-import time
 from pathlib import Path
 
 from onair_crds.contract.program import EncoderPhase, EncoderStatus, Program, ProgramDestination
-from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import BroadcastError
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.agent import program_file
 from onair_encoder.agent.bitrate import BitrateMeter
 from onair_encoder.agent.changes import Changes
+from onair_encoder.agent.first_frame import FirstFrame
 from onair_encoder.agent.kept_destinations import with_kept
 from onair_encoder.agent.page import Page
 from onair_encoder.encode.client import ProgressClient, want_pipeline
@@ -59,13 +58,10 @@ class Agent:
         self.page = Page(program_path.with_name("scene.json"), self.changes.notify)
         self.contact = OperatorContact()
         self.sources = SourceRelay()
+        self._first_frame = FirstFrame(self.page, self.switch, self.fan_out, self.encode_progress)
         self._delivery = Delivery(self.fan_out, self.changes.notify)
         self._program: Program | None = None
         self._phase: EncoderPhase = "idle"
-        self._first_frame: str | None = None
-        self._shown_at: float | None = None
-        self._page_due: float | None = None
-        """Monotonic time from when the slate counts as on air."""
         self._reported_slate = False
         self._error: BroadcastError | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -116,7 +112,7 @@ class Agent:
             return
         if self._phase == "idle":
             self._phase = "starting"
-            self._page_due = time.monotonic() + program.page_timeout_ms / 1000
+            self._first_frame.expect(program.page_timeout_ms)
         self.page.want(program)
         self.fan_out.nominal_bytes_per_s = (program.video.bitrate_bps + program.audio.bitrate_bps) / 8
         self._delivery.want(program.destinations, run)
@@ -207,7 +203,7 @@ class Agent:
             broadcast=program.broadcast if program else None,
             epoch=program.epoch if program else 0,
             revision=program.revision if program else 0,
-            first_frame=self._first_frame,
+            first_frame=self._first_frame.at,
             composition_error=self.page.error(on_slate=self.switch.on_slate) if has_page else None,
             failed_layers=self.page.scene.failed_layers,
             on_slate=self.switch.on_slate,
@@ -257,39 +253,16 @@ class Agent:
     def _tick(self) -> None:
         if self._phase in ON_THE_WAY:
             self.switch.check(page_shown=self.page.shown)
-        if self._phase == "starting":
-            self._look_for_first_frame()
+        if self._phase == "starting" and self._first_frame.seen():
+            self._phase = "running"
+            log("program.running", slate=self.switch.on_slate)
+            self.changes.notify()
         if self.switch.on_slate != self._reported_slate:
             self._reported_slate = self.switch.on_slate
             self.changes.notify()
         stop_at = self._program.stop_at if self._program else None
         if stop_at and dt.datetime.now(dt.UTC) >= dt.datetime.fromisoformat(stop_at):
             self._end(BroadcastError.DURATION_EXCEEDED)
-
-    def _look_for_first_frame(self) -> None:
-        if self.switch.on_slate and self._page_is_late:
-            self._on_air()
-        elif not self.page.shown:
-            self._shown_at = None
-        else:
-            if self._shown_at is None:
-                self._shown_at = time.time()
-            keyframe_at = self.fan_out.last_keyframe_at
-            if keyframe_at and keyframe_at >= self._shown_at and not self.switch.on_slate:
-                self._on_air()
-
-    @property
-    def _page_is_late(self) -> bool:
-        """The encode runs, and the page is not ready in time. Without an encode the encoder is what fails."""
-        due = self._page_due
-        return due is not None and time.monotonic() >= due and self.encode_progress.now.frames > 0
-
-    def _on_air(self) -> None:
-        self._phase = "running"
-        first_frame = dt.datetime.fromtimestamp(self.fan_out.first_keyframe_at or time.time(), dt.UTC)
-        self._first_frame = self._first_frame or format_time(first_frame)
-        log("program.running", slate=self.switch.on_slate)
-        self.changes.notify()
 
 
 def _recordings(program: Program) -> list[ProgramDestination]:

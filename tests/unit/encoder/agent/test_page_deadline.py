@@ -37,7 +37,7 @@ async def test_a_show_whose_page_is_late_runs_on_the_slate_once_its_time_is_over
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [time.monotonic()]
-    monkeypatch.setattr(agent_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     await agent.take(small_program(page_timeout_ms=20_000))
     now[0] += 19.9
     agent._tick()
