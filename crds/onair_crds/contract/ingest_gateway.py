@@ -101,6 +101,9 @@ class StreamState(WireModel):
     audio: Audio | None = None
     error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
     """Why it ended, or why a pull does not succeed; no key, no url."""
+    unknown: bool = False
+    """Of one that ended: whether it did so with its ingest server, or with this gateway, so that its
+    publisher may come back with it. Told once more, with False, when the server is back without it."""
 
 
 class Heartbeat(WireModel):

@@ -40,6 +40,9 @@ log = structlog.get_logger()
 
 SERVER_PROBE = "/server"
 """The liveness of MediaMTX, which a process that hangs cannot tell itself: its port is listened to on."""
+LEAVE_S = 2.0
+"""How long a server may take to end that is stopped together with its gateway: both containers of a pod are
+told at the same moment, and killed 5 s later."""
 
 
 async def run(settings: Settings) -> None:
@@ -94,6 +97,8 @@ async def _serve(
     for task in (*parts, stopping, forgetting):
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
+    # An existing server goes on, and so does the server of a gateway that failed.
+    await streams.leave(LEAVE_S if stop.is_set() and not password else 0.0)
     await previews.close()
     await windows.close()
     await readers.close()

@@ -90,10 +90,10 @@ def _connection(
     if gateway and gateway.contact is Contact.AWAITED and observed.source.enabled:
         return {name: getattr(before, name) for name in CONNECTION}
     ended = _ended(observed)
-    told = ended.state.since if ended else None
-    # What an unreachable gateway has may still be there when it is back.
+    told = ended.state.since if ended and not before.unknown else None
+    # What an unreachable gateway has may still be there when it is back, and come back with its server.
     unreachable = gateway is not None and gateway.contact is Contact.UNREACHABLE
-    unknown = unreachable and observed.source.enabled
+    unknown = (unreachable or _ended_with_its_server(observed)) and observed.source.enabled
     return {
         "connect": ConnectState.DISCONNECTED,
         "since": _since(before, ConnectState.DISCONNECTED, told, now, unknown=unknown),
@@ -138,6 +138,17 @@ def _ended(observed: ObservedSource) -> Sighting | None:
     return min(ended, key=lambda each: each.gateway.name != before.gateway, default=None)
 
 
+def _ended_with_its_server(observed: ObservedSource) -> bool:
+    """Whether nobody can say that the publisher is gone: its ingest server is, or was told to stop."""
+    before = observed.source.status
+    streams = (before.stream, stream_of_pull(observed.source.name))
+    return any(
+        each.state.unknown
+        for each in observed.sightings
+        if each.gateway.name == before.gateway and each.state.stream in streams
+    )
+
+
 def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str | None) -> str:
     source, before = observed.source, observed.source.status
     if not source.enabled:
@@ -154,13 +165,13 @@ def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str |
         return UNREACHABLE.format(before.gateway)
     if ended and ended.state.error:
         return ended.state.error
-    if before.stream and before.last_error != UNREACHABLE.format(before.gateway):
+    if before.stream and not before.unknown:
         return ENDED[source.pushed is not None]
     if before.since is None:
         return NEVER
     passing = (None, DISABLED, NO_INGEST, no_key, UNREACHABLE.format(before.gateway))
     error = before.last_error
-    passed = error is None or error in passing or error.startswith(NO_ADDRESS)
+    passed = before.unknown or error is None or error in passing or error.startswith(NO_ADDRESS)
     return WAITING[source.pushed is not None] if passed else str(error)
 
 

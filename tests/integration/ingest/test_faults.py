@@ -9,10 +9,14 @@ import pytest
 from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.scripted_facade import ScriptedFacade
 
 from onair_crds.contract.times import parse_time
 
 pytestmark = pytest.mark.media
+
+TRUE_AGAIN_S = 3.0
+"""From when a pod is told to stop."""
 
 
 def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_is_back(
@@ -29,7 +33,33 @@ def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_
         assert encoder.process.poll() is None
         with Encoder(f"{own_pod.rtmp}/{key}") as second:
             assert second.ends() != 0, "the one that was there before has its place still"
+        told = len(follower.of(key))
+        own_pod.gateway.stop()
+        assert own_pod.gateway.process.returncode == 0, own_pod.log
+        own_pod.start_gateway()
+        follower.flowing(key, after=told)
+        assert all(each.state.online for each in follower.of(key)), "nor does one say so that is told to end"
         assert encoder.process.poll() is None
+
+
+def test_a_pod_that_is_stopped_tells_at_once_that_its_streams_end(
+    own_pod: IngestPod, key: str, scripted_facade: ScriptedFacade
+) -> None:
+    """And not that they flow, as it did for as long as its own parts took to end."""
+    by_srt = f"{key}-srt"
+    scripted_facade.keys.add(by_srt)
+    with (
+        own_pod.follow() as follower,
+        Encoder(f"{own_pod.rtmp}/{key}"),
+        Encoder(own_pod.srt(f"publish:{by_srt}")),
+    ):
+        for each in (key, by_srt):
+            follower.flowing(each)
+        stopped_at_s = own_pod.stop()
+        for each in (key, by_srt):
+            ended = follower.ended(each)
+            assert ended.at_s - stopped_at_s < TRUE_AGAIN_S
+            assert (ended.state.error, ended.state.unknown) == ("the ingest server ended", True)
 
 
 def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_then(
@@ -52,11 +82,13 @@ def test_a_server_that_is_killed_ends_its_streams_and_admits_them_again(own_pod:
             killed_at_s = own_pod.kill(own_pod.server)
             ended = follower.ended(key)
             assert ended.at_s - killed_at_s < 1
-            assert ended.state.error == "the ingest server ended"
+            assert (ended.state.error, ended.state.unknown) == ("the ingest server ended", True)
             assert own_pod.server_is_alive(), "its container is restarted without a probe"
             assert encoder.ends() != 0
         told = len(follower.of(key))
         own_pod.start_server()
+        known = follower.wait(key, lambda state: not state.unknown, "it is back, without it", after=told)
+        assert not known.state.online
         with Encoder(f"{own_pod.rtmp}/{key}"):
             follower.flowing(key, after=told)
 

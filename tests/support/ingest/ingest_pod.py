@@ -72,16 +72,22 @@ class IngestPod:
     def __exit__(self, *_: object) -> None:
         for process in (self.gateway, self.server):
             process.process.send_signal(signal.SIGCONT)
-            process.stop()
+        self.stop()
 
     def restart(self) -> None:
         """Ends both containers as an eviction does, and starts them again."""
+        self.stop()
+        self.start_server()
+        self.start_gateway()
+
+    def stop(self) -> float:
+        """Ends both containers as a deleted pod's are; returns when they were told to."""
+        told_at_s = time.monotonic()
         for process in (self.gateway, self.server):
             process.process.terminate()
         for process in (self.gateway, self.server):
             process.stop()
-        self.start_server()
-        self.start_gateway()
+        return told_at_s
 
     @property
     def rtmp(self) -> str:

@@ -18,6 +18,7 @@ UNRESPONSIVE_S = 2.5
 NO_CHANGE = 0.02
 """Measurements of a frame rate that differ by less are of the same."""
 SERVER_ENDED = "the ingest server ended"
+GATEWAY_ENDED = "the ingest gateway that pulled it ended"
 UNRESPONSIVE = "the ingest server does not respond"
 DISCONNECTED = "the publisher disconnected"
 PULL_ENDED = "its server ended the stream"
@@ -61,6 +62,8 @@ class Judgement:
     def __init__(self, silent_after_s: float) -> None:
         self._silent_after_s = silent_after_s
         self._streams: dict[str, Judged] = {}
+        self._unknown: dict[str, StreamState] = {}
+        """Those that ended with the server, until it is back."""
         self._looked_at_s: float | None = None
         self._first_look_s: float | None = None
 
@@ -69,6 +72,10 @@ class Judgement:
 
     def all(self) -> Iterable[Judged]:
         return self._streams.values()
+
+    def unknown(self) -> Iterable[StreamState]:
+        """Streams that ended with the server: their publishers may come back with it."""
+        return self._unknown.values()
 
     def settled(self, now_s: float) -> bool:
         """Whether it is known of every stream if it flows: at the first look none has been seen to grow."""
@@ -96,6 +103,12 @@ class Judgement:
             if known is None or known.state != judged.state:
                 changed.append(judged.state)
         gone = [judged for stream, judged in before.items() if stream not in self._streams]
+        lost, self._unknown = self._unknown, {}
+        changed += [
+            state.model_copy(update={"unknown": False})
+            for stream, state in lost.items()
+            if stream not in self._streams
+        ]
         return changed + [
             _ended(judged, PULL_ENDED if judged.state.protocol == "pull" else DISCONNECTED, now)
             for judged in gone
@@ -116,7 +129,14 @@ class Judgement:
     def ended(self, now: Moment) -> list[StreamState]:
         """MediaMTX is gone, and every connection with it."""
         gone, self._streams = self._streams, {}
-        return [_ended(judged, SERVER_ENDED, now) for judged in gone.values()]
+        ended = [_ended(judged, SERVER_ENDED, now, unknown=True) for judged in gone.values()]
+        self._unknown |= {state.stream: state for state in ended}
+        return ended
+
+    def left(self, now: Moment) -> list[StreamState]:
+        """This gateway ends: what is pulled ends with it, and what is pushed goes on."""
+        pulled = [judged for judged in self._streams.values() if judged.state.protocol == "pull"]
+        return [_ended(judged, GATEWAY_ENDED, now, unknown=True) for judged in pulled]
 
     def measured(self, look: Look, framerate: float) -> list[StreamState]:
         """Takes the frame rate of a connection, unless another one has come meanwhile."""
@@ -166,8 +186,8 @@ def _new(look: Look, found: bool, now: Moment) -> StreamState:
     )
 
 
-def _ended(judged: Judged, error: str, now: Moment) -> StreamState:
-    return _changed(judged.state, now, online=False, flowing=False, error=error)
+def _ended(judged: Judged, error: str, now: Moment, *, unknown: bool = False) -> StreamState:
+    return _changed(judged.state, now, online=False, flowing=False, error=error, unknown=unknown)
 
 
 def _changed(state: StreamState, now: Moment, **fields: object) -> StreamState:

@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 
 import structlog
 
@@ -19,6 +20,8 @@ log = structlog.get_logger()
 
 TIMER_S = 0.02
 """A timer of the event loop may end a little early, when it is not too late yet."""
+LEAVING_INTERVAL_S = 0.05
+"""Between two looks of a gateway that is told to stop."""
 HUNG_S = 5.0
 """It stands still for a second, at most, while it asks who may publish."""
 
@@ -43,6 +46,7 @@ class Streams:
         self._responded_at_s = time.monotonic()
         self.server_responds = False
         self._server_ended = False
+        self._left = False
 
     @property
     def server_hangs(self) -> bool:
@@ -111,6 +115,24 @@ class Streams:
             if self._judgement.settled(now.monotonic_s):
                 self._settled.set()
 
+    async def leave(self, most_s: float) -> None:
+        """Tells all followers how the streams end, and ends them.
+
+        A server that is stopped together with this gateway ends a moment later, and its streams with it.
+
+        Args:
+            most_s: how long to look for that; one that has not ended then goes on without this gateway.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(most_s):
+                while list(self.all()):
+                    await self.look()
+                    await asyncio.sleep(LEAVING_INTERVAL_S)
+        self.tell(self._judgement.left(_now()))
+        self._left = True
+        for follower in self._followers:
+            follower.wake()
+
     async def disconnect(self, stream: str) -> bool:
         """Closes the connection of a stream's publisher; False where there is none.
 
@@ -140,6 +162,7 @@ class Streams:
             since=known.since if known else now,
             protocol="pull",
             error=reason,
+            unknown=self._server_ended,
         )
         self._failed_pulls[stream] = state
         if state != known:
@@ -173,14 +196,22 @@ class Streams:
                 follower.add(state)
 
     async def follow(self) -> AsyncIterator[StreamState | Heartbeat]:
-        """First every stream, then a heartbeat, then each change; a heartbeat at least every HEARTBEAT_S."""
+        """First every stream, then a heartbeat, then each change; a heartbeat at least every HEARTBEAT_S.
+
+        It ends when this gateway leaves.
+        """
         await self._settled.wait()
-        follower = _Follower([*self._failed_pulls.values(), *(judged.state for judged in self.all())])
+        if self._left:
+            return
+        online = (judged.state for judged in self.all())
+        follower = _Follower([*self._failed_pulls.values(), *online, *self._judgement.unknown()])
         self._followers.add(follower)
         try:
             while True:
                 for state in follower.take():
                     yield state
+                if self._left:
+                    return
                 yield Heartbeat()
                 await follower.wait(HEARTBEAT_S)
         finally:
@@ -196,6 +227,10 @@ class _Follower:
 
     def add(self, state: StreamState) -> None:
         self._waiting[state.stream] = state
+        self._news.set()
+
+    def wake(self) -> None:
+        """Has it look whether there is more to come."""
         self._news.set()
 
     def take(self) -> list[StreamState]:

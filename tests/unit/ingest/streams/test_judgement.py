@@ -29,19 +29,21 @@ def look(
     connection: str = "c1",
     tracks: list[dict[str, Any]] | None = None,
     path_name: str = "live/key",
+    stream: str = "s",
+    source_type: str = "rtmpConn",
 ) -> Look:
     path = Path.model_validate(
         {
             "name": path_name,
             "available": True,
             "availableTime": "2025-12-31T23:00:00Z",
-            "source": {"type": "rtmpConn", "id": connection},
+            "source": {"type": source_type, "id": connection},
             "tracks2": [H264, AAC] if tracks is None else tracks,
             "inboundBytes": received,
         }
     )
     assert path.source
-    return Look("s", path, path.source)
+    return Look(stream, path, path.source)
 
 
 def begun() -> Judgement:
@@ -104,6 +106,34 @@ def test_a_server_that_is_gone_ends_every_stream_at_once() -> None:
     judgement.look([look(100)], at(1))
     (state,) = judgement.ended(at(1.25))
     assert (state.online, state.flowing, state.error) == (False, False, SERVER_ENDED)
+    assert state.unknown, "it may come back with its server"
+    assert judgement.ended(at(1.5)) == []
+    assert list(judgement.unknown()) == [state], "whoever begins to follow is told too"
+
+
+def test_a_stream_that_a_server_comes_back_without_is_known_to_be_gone() -> None:
+    judgement = begun()
+    judgement.look([look(100)], at(1))
+    judgement.ended(at(1.25))
+    (state,) = judgement.look([], at(3))
+    assert (state.online, state.error, state.unknown) == (False, SERVER_ENDED, False)
+    assert judgement.look([], at(3.25)) == []
+    assert not list(judgement.unknown())
+
+
+def test_a_stream_that_comes_back_with_its_server_flows() -> None:
+    judgement = begun()
+    judgement.look([look(100)], at(1))
+    judgement.ended(at(1.25))
+    (state,) = judgement.look([look(10, "c2")], at(3))
+    assert (state.online, state.flowing, state.unknown, state.error) == (True, True, False, None)
+
+
+def test_a_gateway_that_ends_takes_what_it_pulls_with_it() -> None:
+    judgement = begun()
+    judgement.look([look(100), look(100, stream="pull-relay", source_type="rtmpSource")], at(1))
+    (state,) = judgement.left(at(2))
+    assert (state.stream, state.online, state.unknown) == ("pull-relay", False, True)
 
 
 def test_a_server_that_is_slow_makes_no_stream_silent_until_it_is_too_slow() -> None:

@@ -26,6 +26,9 @@ CONNECTED = {
 }
 
 
+NOW_TEXT = "2026-05-01T12:00:00.000Z"
+
+
 def status(observed: ObservedSource, now: dt.datetime = NOW) -> SourceStatus:
     return source_status(observed, SETTINGS, now)
 
@@ -128,6 +131,50 @@ def test_states_stay_until_a_gateway_is_known_to_be_unreachable() -> None:
     assert (back.unknown, back.since) == (None, "2026-05-01T13:00:00.000Z"), "known since now"
     flows = status(observed_source(status=lost.manifest(), sightings=[sighting(stream_state(KEY_STREAM))]))
     assert (flows.connect, flows.unknown) == ("Connected", None)
+
+
+@pytest.mark.parametrize(
+    ("address", "stream", "protocol"),
+    [
+        ({"rtmpPush": {}}, KEY_STREAM, "rtmp"),
+        ({"rtmpPull": {"url": "rtmp://media.example/a"}}, "pull-camera", "pull"),
+    ],
+    ids=["pushed", "pulled"],
+)
+def test_a_publisher_that_ended_with_its_server_is_not_known_to_be_gone(
+    address: dict[str, Any], stream: str, protocol: str
+) -> None:
+    """Nobody could come back yet: triggers wait."""
+    before = {**CONNECTED, "stream": stream}
+    told = stream_state(
+        stream, online=False, flowing=False, unknown=True, error="the ingest server ended", since=NOW_TEXT
+    )
+    ended = observed_source(address=address, status=before, sightings=[sighting(told)])
+    now = status(ended)
+    assert (now.connect, now.since, now.unknown) == ("Disconnected", NOW_TEXT, True)
+    assert (now.last_error, now.gateway, now.stream) == ("the ingest server ended", "ingest-0", stream)
+    later = NOW + dt.timedelta(seconds=2)
+    again = observed_source(address=address, status=now.manifest(), sightings=[sighting(told)])
+    assert status(again, later) == now
+
+    known = told.model_copy(update={"unknown": False})
+    for back in ([], [sighting(known)]):
+        restarted = observed_source(address=address, status=now.manifest(), sightings=back)
+        gone = status(restarted, later)
+        assert (gone.connect, gone.unknown, gone.stream) == ("Disconnected", None, None)
+        assert gone.since == "2026-05-01T12:00:02.000Z", "who waits for it to last begins anew"
+        assert gone.last_error != "the publisher closed the connection"
+    flows = sighting(stream_state(stream, protocol=protocol), "ingest-1")
+    elsewhere = observed_source(address=address, status=now.manifest(), sightings=[sighting(told), flows])
+    moved = status(elsewhere, later)
+    assert (moved.connect, moved.unknown, moved.stream) == ("Connected", None, stream)
+
+
+def test_a_disabled_source_that_ended_with_its_server_is_known_to_be_disabled() -> None:
+    told = stream_state(KEY_STREAM, online=False, flowing=False, unknown=True)
+    disabled = {"rtmpPush": {"enabled": False}}
+    now = status(observed_source(address=disabled, status=CONNECTED, sightings=[sighting(told)]))
+    assert (now.connect, now.unknown, now.last_error) == ("Disconnected", None, "the source is disabled")
 
 
 def test_a_gateway_that_is_not_there_any_more_has_nothing() -> None:
