@@ -6,28 +6,16 @@ import contextlib
 import secrets
 import subprocess
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from tests.support.control_plane import free_port
-from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.facade import wait_for
 from tests.support.ingest.encoder import Encoder
-from tests.support.ingest.gateway_client import ingest_secret
-from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.ingest_installation import PODS, Installation, path_of
 from tests.support.ingest.network import Network
-from tests.support.ingest.operator_thread import OperatorThread
 from tests.support.ingest.publishers import SrtLiveTransmit
 from tests.support.ingest.rtmp_server import RtmpServer
-
-from onair_api.settings import GatewaySettings as FacadeGateway
-from onair_api.settings import IngestSettings
-from onair_crds.shapes import JsonObject
-from onair_operator.settings import GatewaySettings, LeaderElectionSettings, OperatorSettings
-from onair_operator.settings import IngestSettings as OperatorIngest
 
 pytestmark = pytest.mark.media
 
@@ -35,68 +23,6 @@ WITHIN_S = 2.0
 """Twice the bound, as everywhere in tests."""
 TRUE_WITHIN_S = {"restarts": 3.0, "is killed": 6.0}
 """Of what sources say of a pod that has gone: the bound where it was told to, twice that where it was not."""
-PODS = ("onair-ingest-0", "onair-ingest-1")
-
-
-@dataclass(frozen=True)
-class Installation:
-    pod: IngestPod
-    other_pod: IngestPod
-    facade: Facade
-    cluster: Cluster
-    user: User
-
-    def source(self, **address: JsonObject) -> JsonObject:
-        body = {"address": address}
-        path = f"/collection/{self.user.collection()}/source"
-        return self.user.ok("POST", path, body)["source"]  # type: ignore[no-any-return]
-
-    def status(self, source: JsonObject) -> JsonObject:
-        return self.cluster.get("sources", source["sourceId"]).get("status") or {}
-
-    def wait_connect(self, source: JsonObject, wanted: str, deadline_s: float = 20.0) -> JsonObject:
-        wait_for(lambda: self.status(source).get("connect") == wanted, f"the source is {wanted}", deadline_s)
-        return self.status(source)
-
-    def player(self, source: JsonObject) -> str:
-        """Where the source's HLS preview is played."""
-        url = self.user.ok("GET", f"{path_of(source)}/preview/hls")["url"]
-        return self.facade.url + urlsplit(url).path
-
-
-@pytest.fixture(scope="module")
-def installation(
-    tmp_path_factory: pytest.TempPathFactory,
-    start_facade: StartFacade,
-    cluster: Cluster,
-    kubeconfig: Path,
-    sign_in: Callable[..., User],
-) -> Iterator[Installation]:
-    secret, hook_port = ingest_secret(cluster), free_port()
-    inside = {"ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]'}
-    pod, other = (
-        IngestPod(
-            tmp_path_factory.mktemp(name), f"http://127.0.0.1:{hook_port}", secret, name, settings=inside
-        )
-        for name in PODS
-    )
-    urls = {name: f"http://127.0.0.1:{each.port}" for name, each in zip(PODS, (pod, other), strict=True)}
-    played = [FacadeGateway(name=name, url=url) for name, url in urls.items()]
-    with start_facade(ingest=IngestSettings(hook_port=hook_port, gateways=played)) as facade:
-        gateways = [GatewaySettings(name=name, url=url) for name, url in urls.items()]
-        settings = OperatorSettings(
-            show_namespace=cluster.shows,
-            release_namespace=cluster.release,
-            ingest=OperatorIngest(gateways=gateways, pull_inside=True),
-            leader_election=LeaderElectionSettings(lease_duration_s=3.0, renew_interval_s=0.5),
-            health_port=free_port(),
-        )
-        with pod, other, OperatorThread(settings, kubeconfig):
-            yield Installation(pod, other, facade, cluster, sign_in(facade=facade))
-
-
-def path_of(source: JsonObject) -> str:
-    return f"/collection/{source['collectionId']}/source/{source['sourceId']}"
 
 
 def test_a_push_connects_its_source_and_a_disabled_one_is_cut_off_and_refused(

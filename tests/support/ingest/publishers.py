@@ -1,4 +1,4 @@
-"""Publishers that are not ffmpeg: GStreamer, and srt-live-transmit with what ffmpeg has encoded."""
+"""Publishers that are not a plain ffmpeg: GStreamer, srt-live-transmit, and ffmpeg that reconnects."""
 
 from __future__ import annotations
 
@@ -77,3 +77,15 @@ class SrtLiveTransmit(Publisher):
         encode = ["ffmpeg", "-nostdin", "-loglevel", "error", *inputs, *X264, "-g", "30", *AAC]
         send = ["srt-live-transmit", "-chunk:1316", "file://con", url]
         super().__init__([*encode, "-f", "mpegts", "pipe:1"], send, log=log)
+
+
+class FfmpegThatReconnects(Publisher):
+    """What OBS encodes, by RTMP, tried again half a second after each failure."""
+
+    def __init__(self, url: str, log: Path) -> None:
+        inputs = [part for each in (picture(), tone()) for part in ("-re", *each)]
+        encode = ["ffmpeg", "-nostdin", "-loglevel", "error", *inputs, *X264, "-g", "30", *AAC]
+        again = ["-attempt_recovery", "1", "-recover_any_error", "1", "-recovery_wait_time", "0.5"]
+        dropped = ["-drop_pkts_on_overflow", "1", "-restart_with_keyframe", "1"]
+        fifo = ["-flags", "+global_header", "-map", "0", "-map", "1", "-f", "fifo", "-fifo_format", "flv"]
+        super().__init__([*encode, *fifo, *again, *dropped, url], log=log)
