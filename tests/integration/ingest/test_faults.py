@@ -15,8 +15,8 @@ from onair_crds.contract.times import parse_time
 
 pytestmark = pytest.mark.media
 
-TRUE_AGAIN_S = 3.0
-"""From when a pod is told to stop."""
+TRUE_AGAIN_S = 6.0
+"""From when a pod is told to stop: twice the bound, as everywhere in tests."""
 
 
 def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_is_back(
