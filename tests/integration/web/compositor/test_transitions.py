@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -99,6 +100,44 @@ async def test_swipes(chromium: str, direction: str, type_: str) -> None:
         await page.go_on()
         await page.tab.until("document.querySelectorAll('.scene.shown').length === 1")
         assert (await page.picture()).box(BLUE) == (0, 0, 320, 180)
+
+
+WATCHED = """
+window.seen = [];
+const watched = document.querySelector('[data-layout=%s]');
+(function look() {
+    const {visibility, opacity} = getComputedStyle(watched);
+    const still = visibility === 'hidden' ? 'hidden' : +opacity < 0.01 ? 'faint' : 'shown';
+    window.seen.push(watched.getAnimations().length ? 'moving' : still);
+    requestAnimationFrame(look);
+})();
+"""
+"""How a layout is seen, frame by frame."""
+
+
+async def test_a_layout_is_painted_before_it_moves(chromium: str) -> None:
+    before, after = states({"swipe": {"durationMs": 5000}})
+    async with compositor(chromium, before) as page:
+        await page.tab.until("document.querySelector('[data-layout=two]')")
+        await page.tab.evaluate(WATCHED % "two")
+        await page.agent.send(after)
+        await page.tab.until("window.seen.includes('moving')")
+        seen = await page.tab.evaluate("window.seen")
+        assert seen.count("faint") >= 2, seen
+        assert seen[seen.index("faint") :].index("moving") == seen.count("faint"), seen
+        assert "shown" not in seen, seen
+
+
+async def test_a_layout_on_air_that_is_selected_again_before_another_came_stays(chromium: str) -> None:
+    before, after = states({"swipe": {"durationMs": 5000}})
+    before["layouts"][0]["transitions"] = [{"fromLayoutIds": [], "crossfade": {"durationMs": 5000}}]
+    async with compositor(chromium, before) as page:
+        await page.tab.until("document.querySelector('[data-layout=two]')")
+        await page.tab.evaluate(WATCHED % "one")
+        await asyncio.gather(page.agent.send(after), page.agent.send({**before, "debug": True}))
+        frames = await page.tab.until("document.body.innerText.includes('layout one') && window.seen.length")
+        await page.tab.until(f"window.seen.length > {frames} + 20")
+        assert await page.tab.evaluate("[...new Set(window.seen)]") == ["shown"]
 
 
 async def test_a_cut_is_a_cut(chromium: str) -> None:

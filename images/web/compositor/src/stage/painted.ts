@@ -1,6 +1,6 @@
 /** When the page is on the screen: before its first paint the browser's window is blank, and white. */
 
-import {after} from './scene_view';
+import {after, nextFrame} from './waiting';
 
 /** A page that nobody sees paints nothing. */
 const LONGEST_MS = 1000;
@@ -24,8 +24,4 @@ function firstPaint(): Promise<void> {
       resolve();
     }).observe({type: 'paint', buffered: true});
   });
-}
-
-function nextFrame(): Promise<number> {
-  return new Promise(requestAnimationFrame);
 }

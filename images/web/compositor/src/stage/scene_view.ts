@@ -8,6 +8,7 @@ import {Bus, FADED_MS, type Mixer} from '../sound/mixer';
 import {difference, drawnOf, type Drawn} from '../state/drawn';
 import type {Layout, Scene} from '../state/scene';
 import {LayerView, type Given} from './layer_view';
+import {after, nextFrame} from './waiting';
 
 export interface Context {
   readonly mixer: Mixer;
@@ -18,6 +19,8 @@ export interface Context {
 
 /** A layer that has not come by then is given up; it is shown when it comes. */
 const GIVE_UP_MS = 8000;
+/** A page that nobody sees paints nothing. */
+const PAINT_AHEAD_MS = 200;
 
 export class SceneView {
   readonly element = Object.assign(document.createElement('div'), {className: 'scene'});
@@ -81,6 +84,17 @@ export class SceneView {
     for (const view of this.views.values()) view.setOnAir(onAir);
   }
 
+  /**
+   * Paints it above all others, too faint to be seen. What is covered, or beside the picture, the browser paints only
+   * once it shows, so that the first frame of a transition had black in its place.
+   */
+  async paintAhead(): Promise<void> {
+    this.element.classList.add('ahead');
+    // One frame takes it, the next begins after it was painted
+    await Promise.race([nextFrame().then(nextFrame), after(PAINT_AHEAD_MS)]);
+    this.element.classList.remove('ahead');
+  }
+
   close(): void {
     for (const view of this.views.values()) view.close();
     this.views.clear();
@@ -139,8 +153,4 @@ export class SceneView {
     const x = (canvas.width - width * scale) / 2, y = (canvas.height - height * scale) / 2;
     style.transform = scale === 1 && x === 0 && y === 0 ? '' : `translate(${x}px, ${y}px) scale(${scale})`;
   }
-}
-
-export function after(ms: number): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, ms));
 }

@@ -2,11 +2,13 @@
 
 import type {Batch} from '../motion/batch';
 import type {Layout, Scene} from '../state/scene';
+import {CUT, type Transition} from '../state/transition';
 import {choose} from '../transition/choice';
 import {planOf} from '../transition/plan';
 import {cut, run, type Running} from '../transition/running';
 import {Stingers} from '../transition/stinger';
-import {after, SceneView, type Context} from './scene_view';
+import {SceneView, type Context} from './scene_view';
+import {after} from './waiting';
 
 /** How long a switch waits for the new layout's layers, so that they do not appear one by one. */
 const SWITCH_WAIT_MS = 700;
@@ -67,8 +69,11 @@ export class Stage {
     this.running?.finish();
     await this.running?.done;
     if (mine !== this.switches || !this.scene) return;
+    const transition = this.transitionTo(target);
+    if (target !== this.onAir && planOf(transition)) await target.paintAhead();
+    if (mine !== this.switches) return;
     target = this.view(this.scene.layouts.get(layout.id) ?? layout);
-    this.goTo(target);
+    this.goTo(target, transition);
     if (!this.running) await Promise.race([target.ready, after(0)]);
   }
 
@@ -77,12 +82,15 @@ export class Stage {
     await this.onAir?.ready;
   }
 
-  private goTo(target: SceneView | null): void {
+  private transitionTo(target: SceneView): Transition {
+    const transitions = this.scene?.layouts.get(target.id)?.transitions ?? [];
+    return choose(transitions, this.onAir?.id ?? null, this.random);
+  }
+
+  private goTo(target: SceneView | null, transition: Transition = CUT): void {
     const before = this.onAir;
     if (target === before) return;
     this.onAir = target;
-    const transitions = target ? this.scene?.layouts.get(target.id)?.transitions ?? [] : [];
-    const transition = choose(transitions, before?.id ?? null, this.random);
     let running: Running | null = null;
     if (before && target) {
       const plan = planOf(transition);
