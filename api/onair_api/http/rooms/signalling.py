@@ -21,6 +21,7 @@ from onair_api.live.room.service import RETRY_S
 from onair_api.unexpected_errors import log_unexpected
 from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.kube.errors import ApiError
+from onair_crds.runtime.until_one_ends import until_one_ends
 
 log = structlog.get_logger()
 
@@ -99,18 +100,11 @@ async def _refuse(error: RpcError, send: Send) -> None:
 
 async def _pass_on(server: aiohttp.ClientWebSocketResponse, receive: Receive, send: Send) -> None:
     """Passes messages on in both directions until one side ends."""
-    to_server = asyncio.create_task(_to_server(server, receive))
-    to_client = asyncio.create_task(_to_client(server, send))
-    try:
-        await asyncio.wait({to_server, to_client}, return_when=asyncio.FIRST_COMPLETED)
-        if to_client.done():
-            code = server.close_code or INTERNAL
-            with contextlib.suppress(RuntimeError, OSError):
-                await send({"type": "websocket.close", "code": _allowed(code), "reason": ""})
-    finally:
-        for task in (to_server, to_client):
-            task.cancel()
-        await asyncio.gather(to_server, to_client, return_exceptions=True)
+    _, to_client = await until_one_ends(_to_server(server, receive), _to_client(server, send))
+    if not to_client.cancelled():
+        code = server.close_code or INTERNAL
+        with contextlib.suppress(RuntimeError, OSError):
+            await send({"type": "websocket.close", "code": _allowed(code), "reason": ""})
 
 
 async def _to_server(server: aiohttp.ClientWebSocketResponse, receive: Receive) -> None:

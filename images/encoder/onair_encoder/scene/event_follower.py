@@ -18,6 +18,7 @@ from aiohttp import WSMsgType
 
 from onair_crds.contract.program import Program
 from onair_crds.runtime.stderr_log import log
+from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_crds.shapes import JsonObject
 from onair_encoder.scene.facade_session import (
     FacadeAccess,
@@ -75,24 +76,22 @@ class EventFollower:
             delay_s = random.uniform(0, min(RETRY_MIN_S * 2.0 ** min(failures, 10), RETRY_MAX_S))  # noqa: S311
         try:
             async with asyncio.timeout(delay_s):
-                await self._changed.wait()
+                await self._until_changed()
         except TimeoutError:
             pass
 
     async def _follow_until_changed(self, session: aiohttp.ClientSession, access: FacadeAccess) -> None:
-        following = asyncio.create_task(self._follow(session, access))
-        changing = asyncio.create_task(self._changed.wait())
         try:
-            await asyncio.wait({following, changing}, return_when=asyncio.FIRST_COMPLETED)
+            following, _ = await until_one_ends(self._follow(session, access), self._until_changed())
         finally:
             self.follows = False
-            for task in (following, changing):
-                task.cancel()
-            ended, _ = await asyncio.gather(following, changing, return_exceptions=True)
-        if isinstance(ended, Exception):
+        if failure := None if following.cancelled() else following.exception():
             # Whatever it is: the programme goes on without events, and they are tried again
-            why = str(ended) if isinstance(ended, FacadeUnavailable) else type(ended).__name__
+            why = str(failure) if isinstance(failure, FacadeUnavailable) else type(failure).__name__
             log("scene.events-not-followed", why=why)
+
+    async def _until_changed(self) -> None:
+        await self._changed.wait()
 
     async def _follow(self, session: aiohttp.ClientSession, access: FacadeAccess) -> None:
         """Follows until the stream ends, or asks for a new one.

@@ -17,6 +17,7 @@ from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.contract.pod import SOURCES_PATH
 from onair_crds.contract.program import ProgramSource
 from onair_crds.runtime.stderr_log import log
+from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_encoder.loopback import FROM_ANYWHERE
 
 SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in ("source.js", "audio-playout.js")}
@@ -106,19 +107,9 @@ class SourceRelay:
             async with self._session.ws_connect(
                 url, headers=headers, heartbeat=HEARTBEAT_S, max_msg_size=MAX_RECORD, timeout=timeout
             ) as gateway:
-                await _until_either_ends(gateway, page)
+                await until_one_ends(_pass_on(gateway, page), _listen(page))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log("source.unavailable", source=source.id, error=type(error).__name__)
-
-
-async def _until_either_ends(gateway: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
-    tasks = [asyncio.create_task(_pass_on(gateway, page)), asyncio.create_task(_listen(page))]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _pass_on(gateway: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:

@@ -6,7 +6,7 @@ streams and WebSockets, the signalling of rooms included, pass as they are; none
 
 from __future__ import annotations
 
-import asyncio
+from urllib.parse import unquote
 
 import aiohttp
 from aiohttp import WSMsgType, web
@@ -15,6 +15,7 @@ from yarl import URL
 from onair_crds.contract.pod import FACADE_PATH
 from onair_crds.contract.program import Program
 from onair_crds.runtime.stderr_log import log
+from onair_crds.runtime.until_one_ends import until_one_ends
 
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
 """First parts of the facade's paths that pages have a use for."""
@@ -27,6 +28,8 @@ CORS = "access-control-"
 CONNECT_TIMEOUT_S = 5.0
 HEARTBEAT_S = 10.0
 MAX_MESSAGE = 16 * 2**20
+
+Socket = aiohttp.ClientWebSocketResponse | web.WebSocketResponse
 
 
 class FacadeDoor:
@@ -58,7 +61,7 @@ class FacadeDoor:
         if self._facade is None or origin is None or origin != self._origin:
             raise web.HTTPForbidden(text="this page is not let in")
         path = request.raw_path.removeprefix(FACADE_PATH)
-        if path.split("/", 2)[1].split("?")[0] not in INTERFACES:
+        if not _is_of_an_interface(path.partition("?")[0]):
             raise web.HTTPNotFound
         if request.method == "OPTIONS":
             return web.Response(status=204, headers=_preflight(request, origin))
@@ -73,6 +76,12 @@ class FacadeDoor:
         except (aiohttp.ClientError, TimeoutError) as error:
             log("facade.unreachable", error=type(error).__name__)
             return web.Response(status=503, headers=_allowed(origin))
+
+
+def _is_of_an_interface(path: str) -> bool:
+    """Whether it leads nowhere else: a proxy on the way may follow `..`, in whatever form it is written."""
+    parts = unquote(path).replace("\\", "/").split("/")
+    return parts[1] in INTERFACES and not {".", ".."} & {*parts}
 
 
 def _allowed(origin: str) -> dict[str, str]:
@@ -140,36 +149,18 @@ async def _pass_socket(session: aiohttp.ClientSession, url: URL, request: web.Re
             max_msg_size=MAX_MESSAGE,
         )
         await page.prepare(request)
-        await _until_either_ends(facade, page)
+        await until_one_ends(_pass_on(facade, page), _pass_on(page, facade))
         return page
 
 
-async def _until_either_ends(facade: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
-    tasks = [asyncio.create_task(_to_page(facade, page)), asyncio.create_task(_to_facade(facade, page))]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _to_page(facade: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
-    async for message in facade:
+async def _pass_on(source: Socket, target: Socket) -> None:
+    """Until `source` ends; then `target` is closed with the same code."""
+    async for message in source:
         if message.type is WSMsgType.TEXT:
-            await page.send_str(message.data)
+            await target.send_str(message.data)
         elif message.type is WSMsgType.BINARY:
-            await page.send_bytes(message.data)
-    await page.close(code=_code(facade.close_code))
-
-
-async def _to_facade(facade: aiohttp.ClientWebSocketResponse, page: web.WebSocketResponse) -> None:
-    async for message in page:
-        if message.type is WSMsgType.TEXT:
-            await facade.send_str(message.data)
-        elif message.type is WSMsgType.BINARY:
-            await facade.send_bytes(message.data)
-    await facade.close(code=_code(page.close_code))
+            await target.send_bytes(message.data)
+    await target.close(code=_code(source.close_code))
 
 
 def _code(code: int | None) -> int:

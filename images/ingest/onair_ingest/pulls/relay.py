@@ -11,6 +11,7 @@ import re
 import ssl
 from collections.abc import Callable
 
+from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.pulls.address import PullAddress, relay_authority
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
 from onair_ingest.pulls.connect_message import NotRtmp, relay_connect
@@ -98,18 +99,10 @@ class Relay:
         far_writer: asyncio.StreamWriter,
     ) -> None:
         """Passes on what both say, until one of them ends."""
-        directions = (
-            asyncio.create_task(self._requests(reader, far_writer)),
-            asyncio.create_task(self._media(far_reader, writer)),
-        )
-        try:
-            ended, _ = await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
-            for each in ended:
+        directions = await until_one_ends(self._requests(reader, far_writer), self._media(far_reader, writer))
+        for each in directions:
+            if not each.cancelled():
                 each.result()
-        finally:
-            for each in directions:
-                each.cancel()
-            await asyncio.gather(*directions, return_exceptions=True)
 
     async def _requests(self, reader: asyncio.StreamReader, far_writer: asyncio.StreamWriter) -> None:
         here, there = (

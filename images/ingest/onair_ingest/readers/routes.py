@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from socket import SO_SNDBUF, SOL_SOCKET
 
 from aiohttp import web
@@ -10,6 +9,7 @@ from aiohttp import web
 from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, STILL_SUFFIX
 from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.runtime.rotated_secret import RotatedSecret
+from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.readers.access import authorized_stream
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.metrics import DROPPED
@@ -62,12 +62,7 @@ class ReaderRoutes:
 
 async def send_all(socket: web.WebSocketResponse, subscription: Subscription) -> None:
     """Sends until the stream ends or the reader is gone: what it says is ignored, but its end is noticed."""
-    sending = asyncio.create_task(_send(socket, subscription))
-    listening = asyncio.create_task(_until_closed(socket))
-    await asyncio.wait({sending, listening}, return_when=asyncio.FIRST_COMPLETED)
-    for task in (sending, listening):
-        task.cancel()
-    await asyncio.gather(sending, listening, return_exceptions=True)
+    await until_one_ends(_send(socket, subscription), _until_closed(socket))
 
 
 async def _send(socket: web.WebSocketResponse, subscription: Subscription) -> None:

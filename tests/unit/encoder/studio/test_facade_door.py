@@ -144,6 +144,12 @@ async def test_a_socket_that_the_facade_refuses_is_refused(
         ("/metrics", OF_THE_PAGE, 404),
         ("/docs", OF_THE_PAGE, 404),
         ("/", OF_THE_PAGE, 404),
+        ("/live/../metrics", OF_THE_PAGE, 404),
+        ("/live/./v2/collection", OF_THE_PAGE, 404),
+        ("/live/v2/%2e%2E/%2e./metrics", OF_THE_PAGE, 404),
+        ("/live/v2/..%2F..%2fmetrics", OF_THE_PAGE, 404),
+        ("/live/..\\metrics", OF_THE_PAGE, 404),
+        ("/live/v2/..?a=b", OF_THE_PAGE, 404),
     ],
 )
 async def test_nothing_else_passes(
@@ -154,7 +160,7 @@ async def test_nothing_else_passes(
     headers: dict[str, str],
     status: int,
 ) -> None:
-    async with session.get(f"{door[1]}{path}", headers=headers) as response:
+    async with session.get(URL(f"{door[1]}{path}", encoded=True), headers=headers) as response:
         assert response.status == status
     assert not facade.seen
 
