@@ -20,6 +20,7 @@ from onair_crds.contract.access_units import (
 )
 from onair_crds.contract.ingest_gateway import StreamState
 from onair_ingest.hls import window as window_module
+from onair_ingest.hls.window import Window
 from onair_ingest.hls.windows import TooManyWindows, Windows
 from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
 from onair_ingest.readers.readers import NoStream
@@ -108,6 +109,15 @@ async def until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.005)
 
 
+@pytest.fixture
+async def window(readers: FakeReaders, windows: Windows) -> Window:
+    """Of a stream that is published and read."""
+    readers.publish()
+    window = windows.play("stream")
+    await until(lambda: readers.readers)
+    return window
+
+
 def segments(playlist: str) -> list[str]:
     return [line for line in playlist.splitlines() if line.endswith(".ts")]
 
@@ -133,13 +143,8 @@ async def test_so_many_streams_and_no_more_are_played(readers: FakeReaders, wind
         windows.play("another")
 
 
-async def test_segments_begin_with_key_frames_and_the_oldest_go(
-    readers: FakeReaders, windows: Windows
-) -> None:
-    readers.publish()
-    window = windows.play("stream")
+async def test_segments_begin_with_key_frames_and_the_oldest_go(readers: FakeReaders, window: Window) -> None:
     assert not await window.wait_ready(0.01)
-    await until(lambda: readers.readers)
     readers.gops(2)
     assert await window.wait_ready(5)
     (first,) = segments(window.playlist())
@@ -153,11 +158,8 @@ async def test_segments_begin_with_key_frames_and_the_oldest_go(
 
 
 async def test_a_stream_that_is_back_goes_on_with_a_discontinuity(
-    readers: FakeReaders, windows: Windows
+    readers: FakeReaders, window: Window
 ) -> None:
-    readers.publish()
-    window = windows.play("stream")
-    await until(lambda: readers.readers)
     readers.gops(3)
     readers.end()
     await until(lambda: len(segments(window.playlist())) == 3)
@@ -180,11 +182,8 @@ def audible(at_s: float) -> Record:
 
 
 async def test_a_stream_that_comes_back_without_its_video_goes_on_as_audio(
-    readers: FakeReaders, windows: Windows
+    readers: FakeReaders, window: Window
 ) -> None:
-    readers.publish()
-    window = windows.play("stream")
-    await until(lambda: readers.readers)
     readers.gops(2)
     readers.end()
     await until(lambda: len(segments(window.playlist())) == 2)
@@ -207,10 +206,7 @@ async def test_numbers_of_segments_are_greater_than_those_of_a_window_before(
     assert "#EXT-X-MEDIA-SEQUENCE:1770000000\n" in window.playlist()
 
 
-async def test_damaged_frames_do_no_harm(readers: FakeReaders, windows: Windows) -> None:
-    readers.publish()
-    window = windows.play("stream")
-    await until(lambda: readers.readers)
+async def test_damaged_frames_do_no_harm(readers: FakeReaders, window: Window) -> None:
     assert readers.feed
     cut_short = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD[:9]))
     strange = config_payload(AudioConfig(codec="mp4a.40.42", sample_rate=1, channels=1), b"\xff\xff\xff")
