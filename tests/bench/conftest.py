@@ -1,4 +1,4 @@
-"""Fixtures of benches, in the cluster of the e2e tests; figures are written to build/bench/results.json."""
+"""Fixtures of benches, some in the cluster of the e2e tests; writes figures to build/bench/results.json."""
 
 from __future__ import annotations
 
@@ -7,10 +7,30 @@ from typing import Any
 
 import pytest
 from tests.support.fixtures.cluster import cluster, facade, make_show, path, receiver
+from tests.support.fixtures.control_plane import (
+    admin,
+    control_plane,
+    crds,
+    kubeconfig,
+    namespace,
+    redis_server,
+)
 
 from onair_dev import bench_results
 
-__all__ = ["cluster", "facade", "make_show", "path", "receiver"]
+__all__ = [
+    "admin",
+    "cluster",
+    "control_plane",
+    "crds",
+    "facade",
+    "kubeconfig",
+    "make_show",
+    "namespace",
+    "path",
+    "receiver",
+    "redis_server",
+]
 
 FIGURES: list[dict[str, Any]] = []
 

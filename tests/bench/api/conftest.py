@@ -8,28 +8,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.facade import Cluster
-from tests.support.fixtures.control_plane import (
-    admin,
-    control_plane,
-    crds,
-    kubeconfig,
-    redis_server,
-)
 from tests.support.fixtures.facade import api_key, cluster, recorded_logs, rights
 from tests.support.redis_server import RedisServer
 from tests.support.replica import MeasuredProcess, Replica
 
-__all__ = [
-    "admin",
-    "api_key",
-    "cluster",
-    "control_plane",
-    "crds",
-    "kubeconfig",
-    "recorded_logs",
-    "redis_server",
-    "rights",
-]
+__all__ = ["api_key", "cluster", "recorded_logs", "rights"]
 
 
 @pytest.fixture

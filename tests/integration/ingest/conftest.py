@@ -7,30 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.fixtures.facade import (
-    api_key,
-    cluster,
-    facade,
-    recorded_logs,
-    rights,
-    sign_in,
-    start_facade,
-)
 from tests.support.fixtures.ingest_installation import installation
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 
-__all__ = [
-    "api_key",
-    "cluster",
-    "facade",
-    "installation",
-    "recorded_logs",
-    "rights",
-    "sign_in",
-    "start_facade",
-]
+__all__ = ["installation"]
 
 
 @pytest.fixture(scope="session")
