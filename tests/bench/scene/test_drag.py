@@ -7,9 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from tests.support.receiver import RTMP
-from tests.support.scene.far_end import FarEnd, Frame
-from tests.support.scene.live_scene import LiveLayout, LiveScene, SceneOnAir
+from tests.support.media.live_view import Frame, Pixels
+from tests.support.scene.live_scene import LiveLayout, LiveScene, PutOnAir
 
 RATE = 30
 DRAG_S = 6.0
@@ -23,18 +22,26 @@ LATE_BOUND_FRAMES = 2.5
 """By how much 95 % of the frames are off the even motion; one is the rounding of both rates."""
 
 
-def left_edge(frame: Frame) -> float | None:
+def left_edge(pixels: Pixels) -> float | None:
     """Where the square is, in pixels of the canvas."""
-    bright = np.nonzero(frame.pixels.mean(axis=0) > 8)[0]
+    bright = np.nonzero(pixels.mean(axis=0) > 8)[0]
     return float(bright[0] * SCALE) if len(bright) else None
+
+
+def square_at(x: int) -> Callable[[Pixels], bool]:
+    def there(pixels: Pixels) -> bool:
+        edge = left_edge(pixels)
+        return edge is not None and abs(edge - x) <= 2 * SCALE
+
+    return there
 
 
 def positions(frames: list[Frame]) -> list[tuple[float, float]]:
     """The time of each frame, on an even clock, and where the square is: from its first move to its last."""
-    seen = [(frame.at, edge) for frame in frames if (edge := left_edge(frame)) is not None]
-    moving = [number for number, ((_, a), (_, b)) in enumerate(pairwise(seen)) if a != b]
+    seen = [edge for frame in frames if (edge := left_edge(frame.pixels)) is not None]
+    moving = [number for number, (a, b) in enumerate(pairwise(seen)) if a != b]
     chosen = seen[moving[0] : moving[-1] + 2]
-    return [(number / RATE, edge) for number, (_, edge) in enumerate(chosen)]
+    return [(number / RATE, edge) for number, edge in enumerate(chosen)]
 
 
 def stall_s(seen: list[tuple[float, float]]) -> float:
@@ -50,36 +57,35 @@ def late_frames(seen: list[tuple[float, float]]) -> float:
     return float(np.percentile(np.abs(edges - begin - speed * at) / (STEP_PX), 95))
 
 
-def drag(layout: LiveLayout, layer: str) -> float:
-    """Moves the layer; returns the updates a second that were answered."""
+def drag(layout: LiveLayout) -> float:
+    """Moves the square; returns the updates a second that were answered."""
     began = time.monotonic()
     for number in range(round(DRAG_S * RATE)):
-        layout.patch(layer, x=number * STEP_PX)
+        layout.patch("square", x=number * STEP_PX)
         time.sleep(max(0.0, began + (number + 1) / RATE - time.monotonic()))
     return DRAG_S * RATE / (time.monotonic() - began)
 
 
 def test_a_drag_is_smooth_on_air(
-    scene: LiveScene, put_on_air: SceneOnAir, path: str, report: Callable[..., float]
+    scene: LiveScene, put_on_air: PutOnAir, report: Callable[..., float]
 ) -> None:
     """Beside one animation over the same way, which is as even as page, machine and decoder are."""
     square = {"type": "square", "width": SIZE_PX, "height": 720, "x": 0, "data": {"backgroundColor": "#fff"}}
-    layout = scene.layout()
-    (layer,) = layout.add(square)
-    put_on_air(scene, layout)
-    way = round(DRAG_S * RATE) * STEP_PX
-    with FarEnd(f"{RTMP}/{path}", SHOWN_WIDTH, SHOWN_HEIGHT) as far_end:
-        began = time.time()
+    layout = scene.layout(square=square)
+    moves = round(DRAG_S * RATE)
+    way = moves * STEP_PX
+    with put_on_air(layout, (SHOWN_WIDTH, SHOWN_HEIGHT)) as view:
         linear = {"properties": ["x"], "durationMs": round(DRAG_S * 1000), "easingMode": "linear"}
-        layout.patch(layer, x=way, requestAnimation=[linear])
-        time.sleep(DRAG_S + 1)
-        animated = positions(far_end.since(began))
-        layout.patch(layer, x=0)
-        time.sleep(1)
-        began = time.time()
-        rate = drag(layout, layer)
-        time.sleep(1)
-        dragged = positions(far_end.since(began))
+        with view.recording() as animation:
+            layout.patch("square", x=way, requestAnimation=[linear])
+            view.first(animation, square_at(way), DRAG_S + 10)
+        with view.recording() as back:
+            layout.patch("square", x=0)
+            view.first(back, square_at(0))
+        with view.recording() as drawn:
+            rate = drag(layout)
+            view.first(drawn, square_at(way - STEP_PX))
+    animated, dragged = positions(animation.frames), positions(drawn.frames)
     report("updates of a drag, answered", [rate], "/s", at_least=RATE * 0.95)
     report("an animation over the same way: longest standstill on air", [stall_s(animated)], "s")
     report("an animation: off the even motion, 95 % of frames", [late_frames(animated)], "frames")

@@ -7,12 +7,9 @@ import statistics
 import time
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
 from tests.support.cluster import LocalCluster
-from tests.support.receiver import RTMP
-from tests.support.scene.far_end import FarEnd
-from tests.support.scene.live_scene import LiveScene, SceneOnAir
+from tests.support.media.live_view import LiveView, Pixels
+from tests.support.scene.live_scene import LiveScene, PutOnAir
 
 from onair_crds.shapes import JsonObject
 
@@ -23,6 +20,7 @@ HTTP_BOUND_S, KUBECTL_BOUND_S = 0.25, 0.3
 FIRST_STEP = 6
 """Of 255: what the first frame of a crossfade differs by from black."""
 WHITE, BLACK = "#fff", "#000"
+SHOWN = (64, 36)
 
 
 def square(colour: str, **fields: object) -> JsonObject:
@@ -33,38 +31,45 @@ def p95(samples: list[float]) -> float:
     return statistics.quantiles(samples, n=20)[-1]
 
 
-def is_bright(pixels: NDArray[np.uint8]) -> bool:
+def is_bright(pixels: Pixels) -> bool:
     return bool(pixels.mean() > 127)
 
 
-def is_dark(pixels: NDArray[np.uint8]) -> bool:
+def is_dark(pixels: Pixels) -> bool:
     return not is_bright(pixels)
 
 
-def changes_s(far_end: FarEnd, change: Callable[[str], None]) -> list[float]:
+def has_begun(pixels: Pixels) -> bool:
+    return bool(pixels.mean() > FIRST_STEP)
+
+
+def is_over(pixels: Pixels) -> bool:
+    return bool(pixels.mean() > 250)
+
+
+def changes_s(view: LiveView, change: Callable[[str], None]) -> list[float]:
     """From the beginning of each change of colour until it is decoded."""
     delays = []
     for number in range(CHANGES):
         time.sleep(PAUSE_S + number % 10 * 0.0033)
         bright = number % 2 == 0
-        began = time.time()
-        change(WHITE if bright else BLACK)
-        delays.append(far_end.wait(is_bright if bright else is_dark, began) - began)
+        with view.recording() as recording:
+            began = time.time()
+            change(WHITE if bright else BLACK)
+            delays.append(view.first(recording, is_bright if bright else is_dark).decoded_at - began)
     return delays
 
 
 def test_a_change_of_a_layer_is_on_air_soon(
-    scene: LiveScene, put_on_air: SceneOnAir, cluster: LocalCluster, path: str, report: Callable[..., float]
+    scene: LiveScene, put_on_air: PutOnAir, cluster: LocalCluster, report: Callable[..., float]
 ) -> None:
-    layout = scene.layout()
-    (layer,) = layout.add(square(BLACK))
-    put_on_air(scene, layout)
+    layout = scene.layout(square=square(BLACK))
 
     def by_http(colour: str) -> None:
-        layout.patch(layer, data={"backgroundColor": colour})
+        layout.patch("square", data={"backgroundColor": colour})
 
     layers = cluster.get("layout", layout.id)["spec"]["layers"]
-    at = next(number for number, each in enumerate(layers) if each["id"] == layer)
+    at = next(number for number, each in enumerate(layers) if each["id"] == layout.ids["square"])
 
     alone: list[float] = []
 
@@ -74,8 +79,8 @@ def test_a_change_of_a_layer_is_on_air_soon(
         cluster.shows("patch", "layout", layout.id, "--type", "json", "-p", json.dumps([value]))
         alone.append(time.monotonic() - began)
 
-    with FarEnd(f"{RTMP}/{path}") as far_end:
-        http, kubectl = changes_s(far_end, by_http), changes_s(far_end, by_kubectl)
+    with put_on_air(layout, SHOWN) as view:
+        http, kubectl = changes_s(view, by_http), changes_s(view, by_kubectl)
     report("layer change → on air by HTTP, p50", [statistics.median(http)], "s")
     http_p95 = report("layer change → on air by HTTP, p95", [p95(http)], "s", HTTP_BOUND_S)
     report("kubectl alone, from its start to its end, p50", [statistics.median(alone)], "s")
@@ -86,23 +91,23 @@ def test_a_change_of_a_layer_is_on_air_soon(
 
 
 def test_a_switch_begins_on_air_soon(
-    scene: LiveScene, put_on_air: SceneOnAir, path: str, report: Callable[..., float]
+    scene: LiveScene, put_on_air: PutOnAir, report: Callable[..., float]
 ) -> None:
-    fade: list[JsonObject] = [{"crossfade": {"durationMs": 500}}]
-    dark = scene.layout(square(BLACK))
-    bright = scene.layout(square(WHITE), transitions=fade)
-    put_on_air(scene, dark)
-    first, whole = [], []
-    with FarEnd(f"{RTMP}/{path}") as far_end:
+    dark = scene.layout(square=square(BLACK))
+    bright = scene.layout({"crossfade": {"durationMs": 500}}, square=square(WHITE))
+    first: list[float] = []
+    whole: list[float] = []
+    with put_on_air(dark, SHOWN) as view:
         for number in range(SWITCHES):
             time.sleep(PAUSE_S + number % 10 * 0.0033)
-            began = time.time()
-            scene.select(bright)
-            first.append(far_end.wait(lambda pixels: bool(pixels.mean() > FIRST_STEP), began) - began)
-            whole.append(far_end.wait(lambda pixels: bool(pixels.mean() > 250), began) - began)
-            back = time.time()
-            scene.select(dark)
-            far_end.wait(lambda pixels: bool(pixels.mean() < FIRST_STEP), back)
+            with view.recording() as recording:
+                began = time.time()
+                scene.select(bright)
+                first.append(view.first(recording, has_begun).decoded_at - began)
+                whole.append(view.first(recording, is_over).decoded_at - began)
+            with view.recording() as recording:
+                scene.select(dark)
+                view.first(recording, lambda pixels: not has_begun(pixels))
     report("switch → first frame of its crossfade, p50", [statistics.median(first)], "s")
     begins = report("switch → first frame of its crossfade, p95", [p95(first)], "s")
     report("switch → a crossfade of 0.5 s is over, p50", [statistics.median(whole)], "s")

@@ -19,35 +19,44 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 SAMPLE_RATE = 48_000
+GRAY = "gray"
 Pixels = NDArray[np.uint8]
+
+
+def filtered(decoded: VideoFrame, *filters: tuple[str, str]) -> Graph:
+    """Filters for frames such as this one."""
+    graph = Graph()
+    source = graph.add_buffer(
+        width=decoded.width, height=decoded.height, format=decoded.format, time_base=decoded.time_base
+    )
+    chain = [graph.add(name, options) for name, options in filters]
+    graph.link_nodes(source, *chain, graph.add("buffersink")).configure()
+    return graph
+
+
+def through(graph: Graph, decoded: VideoFrame) -> VideoFrame:
+    graph.push(decoded)
+    shown = graph.pull()
+    assert isinstance(shown, VideoFrame)
+    return shown
 
 
 @dataclass(frozen=True)
 class Frame:
     at_s: float
     """On the clock of the stream, which its audio has, too."""
+    decoded_at: float
+    """`time.time()`."""
     decoded: VideoFrame
 
     @cached_property
     def pixels(self) -> Pixels:
-        """Height × width × 3, as precise as what is encoded."""
-        graph = Graph()
-        ends = (
-            graph.add_buffer(
-                width=self.decoded.width,
-                height=self.decoded.height,
-                format=self.decoded.format,
-                time_base=self.decoded.time_base,
-            ),
-            graph.add("scale", "flags=accurate_rnd+full_chroma_int"),
-            graph.add("format", "rgb24"),
-            graph.add("buffersink"),
-        )
-        graph.link_nodes(*ends).configure()
-        graph.push(self.decoded)
-        shown = graph.pull()
-        assert isinstance(shown, VideoFrame)
-        return shown.to_ndarray()
+        """Height × width × 3, as precise as what is encoded; height × width where it is gray."""
+        shown = self.decoded
+        if shown.format.name != GRAY:
+            graph = filtered(shown, ("scale", "flags=accurate_rnd+full_chroma_int"), ("format", "rgb24"))
+            shown = through(graph, shown)
+        return shown.to_ndarray().astype(np.uint8, copy=False)
 
 
 @dataclass
@@ -70,8 +79,13 @@ class Recording:
 class LiveView:
     """Use as a context manager."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, url: str, gray: tuple[int, int] | None = None) -> None:
+        """
+        Args:
+            gray: width and height of frames without colours, which are little work beside a measurement.
+        """
+        self._url, self._gray = url, gray
+        self._graph: Graph | None = None
         self._ending = threading.Event()
         self._news = threading.Condition()
         self._latest: Frame | None = None
@@ -106,6 +120,27 @@ class LiveView:
             if check(frame.pixels):
                 return frame
             assert time.monotonic() < deadline, f"not seen within {timeout_s} s: {what}; {self._seen(frame)}"
+
+    def first(
+        self, recording: Recording, check: Callable[[Pixels], object], timeout_s: float = 10.0
+    ) -> Frame:
+        """The first frame of a recording that goes on, of which the condition holds."""
+        deadline, looked_at = time.monotonic() + timeout_s, 0
+        while True:
+            for frame in recording.frames[looked_at:]:
+                looked_at += 1
+                if check(frame.pixels):
+                    return frame
+            assert time.monotonic() < deadline, f"not seen within {timeout_s} s: {self._seen(self.frame())}"
+            self._next_after(recording, looked_at, deadline)
+
+    def _next_after(self, recording: Recording, count: int, deadline: float) -> None:
+        """Waits until a recording has more frames than this."""
+        with self._news:
+            self._news.wait_for(
+                lambda: len(recording.frames) > count or self._failure, deadline - time.monotonic()
+            )
+        assert not self._failure, f"the stream ended: {self._failure}"
 
     def _seen(self, frame: Frame) -> str:
         """The colours of a frame, coarsely."""
@@ -154,7 +189,13 @@ class LiveView:
 
     def _show(self, decoded: VideoFrame) -> None:
         assert decoded.time is not None
-        self._latest = Frame(decoded.time, decoded)
+        at_s, decoded_at = decoded.time, time.time()
+        if self._gray:
+            self._graph = self._graph or filtered(
+                decoded, ("scale", "{}:{}:flags=area".format(*self._gray)), ("format", GRAY)
+            )
+            decoded = through(self._graph, decoded)
+        self._latest = Frame(at_s, decoded_at, decoded)
         for each in self._recordings:
             each.frames.append(self._latest)
         self._news.notify_all()

@@ -1,11 +1,13 @@
-"""A scene of a show in the cluster: its layouts and layers over HTTP, its sources."""
+"""The scene of a show, by the interface of layouts: in a cluster, or with all programs on this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
-from tests.support.shows import LiveShow
+from tests.support.media.live_view import LiveView
+from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
 
@@ -14,51 +16,60 @@ class LiveScene:
     def __init__(self, show: LiveShow) -> None:
         self.show = show
 
-    def layout(self, *layers: JsonObject, **fields: Any) -> LiveLayout:
-        """Makes a layout with these layers in its root, in order."""
-        body = {"projectId": self.show.project, "type": "LAYOUT_TYPE_SCENE"}
-        id_ = str(self.call("POST", "", {**body, **fields})["id"])
-        (root,) = self.call("GET", f"/{id_}/layers")
-        layout = LiveLayout(self, id_, root["id"])
-        layout.add(*layers)
-        return layout
+    def layout(self, *transitions: JsonObject, **layers: dict[str, Any]) -> LiveLayout:
+        """Makes a layout with these layers, in order, and these transitions to it."""
+        body = {
+            "projectId": self.show.project,
+            "type": "LAYOUT_TYPE_SCENE",
+            "transitions": [{"fromLayoutIds": [], **each} for each in transitions],
+        }
+        response = self.show.facade.http.post("/layout/v2/layouts", json=body)
+        assert response.is_success, response.text
+        scene = LiveLayout(self.show.facade, response.json())
+        if layers:
+            scene.add(**layers)
+        return scene
 
-    def select(self, layout: LiveLayout) -> None:
+    def select(self, scene: LiveLayout) -> None:
         """Switches to a layout."""
-        mask = {"updateMask": "composition.scene.selectedLayoutId"}
-        scene = {"scene": {"selectedLayoutId": layout.id}}
-        self.show.facade.call("PATCH", self.show.path, {**mask, "composition": scene})
-
-    def source(self) -> JsonObject:
-        """Makes a source of the show, to be pushed by RTMP."""
-        body = {"address": {"rtmpPush": {"enabled": True}}}
-        made = self.show.facade.call("POST", f"/collection/{self.show.collection}/source", body)
-        source: JsonObject = made["source"]
-        self.show.facade.call("PUT", f"{self.show.path}/source/{source['sourceId']}", {})
-        return source
-
-    def call(self, method: str, path: str, body: JsonObject | None = None) -> Any:
-        """A request to the layouts."""
-        response = self.show.facade.http.request(method, f"/layout/v2/layouts{path}", json=body)
-        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
-        return response.json()
+        composition = {"scene": {"selectedLayoutId": scene.id}}
+        body = {"updateMask": "composition.scene.selectedLayoutId", "composition": composition}
+        self.show.facade.call("PATCH", self.show.path, body)
 
 
 class LiveLayout:
-    def __init__(self, scene: LiveScene, id_: str, root: str) -> None:
-        self._scene, self.id, self.root = scene, id_, root
+    """One layout, by the interface of layouts."""
 
-    def add(self, *layers: JsonObject) -> list[str]:
-        """Makes layers, in the root where they name no parent; returns their ids."""
-        if not layers:
-            return []
-        items = [{"create": {"parentId": self.root, **layer}} for layer in layers]
-        made = self._scene.call("POST", f"/{self.id}/layers/batch", {"layers": items})["layers"]
-        return [str(each["create"]["id"]) for each in made]
+    def __init__(self, client: FacadeClient, record: JsonObject) -> None:
+        self._client, self.id = client, str(record["id"])
+        self._path = f"/layout/v2/layouts/{self.id}"
+        self.root = next(str(each["id"]) for each in self._call("GET", "/layers") if each["type"] == "root")
+        self.ids: dict[str, str] = {}
+        """Of layers, by the names that the test gives them."""
 
-    def patch(self, layer: str, **fields: Any) -> None:
-        self._scene.call("PATCH", f"/{self.id}/layers/{layer}", fields)
+    def _call(self, method: str, path: str, body: JsonObject | None = None) -> Any:
+        response = self._client.http.request(method, f"{self._path}{path}", json=body)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json()
+
+    def add(self, **layers: dict[str, Any]) -> None:
+        """Adds layers on top of what there is, in one request."""
+        items = [{"create": {"parentId": self.root, **each}} for each in layers.values()]
+        made = self._call("POST", "/layers/batch", {"layers": items})["layers"]
+        self.ids |= {name: each["create"]["id"] for name, each in zip(layers, made, strict=True)}
+
+    def patch(self, layer: str, **changes: Any) -> None:
+        self._call("PATCH", f"/layers/{self.ids[layer]}", changes)
+
+    def batch(self, mode: str = "PARALLEL", /, **changes: dict[str, Any]) -> None:
+        """Changes several layers in one request, in this order."""
+        items = [{"update": {"id": self.ids[name], **each}} for name, each in changes.items()]
+        mode = f"REQUEST_ANIMATION_MODE_{mode}"
+        self._call("POST", "/layers/batch", {"layers": items, "requestAnimationMode": mode})
+
+    def delete(self) -> None:
+        self._call("DELETE", "", {})
 
 
-SceneOnAir = Callable[[LiveScene, LiveLayout], None]
-"""Puts a scene on air with one of its layouts."""
+PutOnAir = Callable[[LiveLayout, tuple[int, int]], AbstractContextManager[LiveView]]
+"""Puts a scene on air with one of its layouts; what viewers get, gray and of a size."""

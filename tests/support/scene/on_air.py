@@ -21,6 +21,7 @@ from tests.support.kubelet import Kubelets, RunningPod
 from tests.support.media.live_view import LiveView
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
+from tests.support.scene.live_scene import LiveLayout, LiveScene
 from tests.support.scene.picture import Colour
 from tests.support.shows import FacadeClient
 
@@ -36,40 +37,6 @@ def square(colour: Colour, x: int = 0, y: int = 0, width: int = WIDTH, height: i
     """A layer of one colour; all of the picture where nothing else is said."""
     data = {"backgroundColor": f"rgb{colour}"}
     return {"type": "square", "x": x, "y": y, "width": width, "height": height, "data": data}
-
-
-class Scene:
-    """One layout, by the interface of layouts."""
-
-    def __init__(self, client: FacadeClient, record: JsonObject) -> None:
-        self._client, self.id = client, str(record["id"])
-        self._path = f"/layout/v2/layouts/{self.id}"
-        self.root = next(str(each["id"]) for each in self._call("GET", "/layers") if each["type"] == "root")
-        self.ids: dict[str, str] = {}
-        """Of layers, by the names that the test gives them."""
-
-    def _call(self, method: str, path: str, body: JsonObject | None = None) -> Any:
-        response = self._client.http.request(method, f"{self._path}{path}", json=body)
-        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
-        return response.json()
-
-    def add(self, **layers: dict[str, Any]) -> None:
-        """Adds layers on top of what there is, in one request."""
-        items = [{"create": {"parentId": self.root, **each}} for each in layers.values()]
-        made = self._call("POST", "/layers/batch", {"layers": items})["layers"]
-        self.ids |= {name: each["create"]["id"] for name, each in zip(layers, made, strict=True)}
-
-    def patch(self, layer: str, **changes: Any) -> None:
-        self._call("PATCH", f"/layers/{self.ids[layer]}", changes)
-
-    def batch(self, mode: str = "PARALLEL", /, **changes: dict[str, Any]) -> None:
-        """Changes several layers in one request, in this order."""
-        items = [{"update": {"id": self.ids[name], **each}} for name, each in changes.items()]
-        mode = f"REQUEST_ANIMATION_MODE_{mode}"
-        self._call("POST", "/layers/batch", {"layers": items, "requestAnimationMode": mode})
-
-    def delete(self) -> None:
-        self._call("DELETE", "", {})
 
 
 class OnAir:
@@ -98,7 +65,7 @@ class OnAir:
         self.show = self.client.show(
             "", composition={"scene": {}}, rendering={"video": video}, encoding=encoding, **HOSTED
         )
-        self._path = self.show.path
+        self._scene = LiveScene(self.show)
 
     def _signed_in(self, key: str) -> FacadeClient | None:
         with suppress(httpx.HTTPError):
@@ -115,24 +82,12 @@ class OnAir:
         (pod,) = self.kubelets.running()
         return pod
 
-    def scene(self, *transitions: JsonObject, **layers: dict[str, Any]) -> Scene:
+    def scene(self, *transitions: JsonObject, **layers: dict[str, Any]) -> LiveLayout:
         """A new layout with these layers."""
-        body = {
-            "projectId": self.show.project,
-            "type": "LAYOUT_TYPE_SCENE",
-            "transitions": [{"fromLayoutIds": [], **each} for each in transitions],
-        }
-        response = self.client.http.post("/layout/v2/layouts", json=body)
-        assert response.is_success, response.text
-        scene = Scene(self.client, response.json())
-        if layers:
-            scene.add(**layers)
-        return scene
+        return self._scene.layout(*transitions, **layers)
 
-    def select(self, scene: Scene) -> None:
-        composition = {"scene": {"selectedLayoutId": scene.id}}
-        body = {"updateMask": "composition.scene.selectedLayoutId", "composition": composition}
-        self.client.call("PATCH", self._path, body)
+    def select(self, scene: LiveLayout) -> None:
+        self._scene.select(scene)
 
     def status(self) -> JsonObject:
         status: JsonObject = self.cluster.get("projects", self.show.project).get("status") or {}

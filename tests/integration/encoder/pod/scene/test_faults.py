@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.support.facade import wait_for
 from tests.support.media.live_view import LiveView, Pixels, Recording
-from tests.support.scene.on_air import WIDTH, OnAir, Scene, square
+from tests.support.scene.on_air import WIDTH, LiveLayout, OnAir, square
 from tests.support.scene.picture import Colour
 
 pytestmark = pytest.mark.media
@@ -33,7 +33,7 @@ def mark_at(pixels: Pixels, x: int) -> bool:
     )
 
 
-def marked(air: OnAir) -> Scene:
+def marked(air: OnAir) -> LiveLayout:
     return air.scene(ground=square(BLUE), mark=square(RED, width=100))
 
 
@@ -42,7 +42,7 @@ def stays(recording: Recording, x: int) -> None:
     assert all(mark_at(each.pixels, x) for each in recording.frames)
 
 
-def edited(air: OnAir, scene: Scene, x: int) -> None:
+def edited(air: OnAir, scene: LiveLayout, x: int) -> None:
     """Moves the mark as `kubectl edit` does."""
     layers = air.cluster.get("layouts", scene.id)["spec"]["layers"]
     moved = [{**each, "x": x} if each["id"] == scene.ids["mark"] else each for each in layers]
