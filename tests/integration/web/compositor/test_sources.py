@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -15,6 +16,17 @@ from tests.support.scene.sound import forget, listen
 pytestmark = pytest.mark.media
 
 RED, BLUE, SLATE = (255, 0, 0), (0, 0, 255), (0, 128, 0)
+WATCH = """
+const {parentElement: box} = document.querySelector('[data-layer=a] video'), watched = [];
+const isSeen = element => getComputedStyle(element).visibility === 'visible';
+const look = () => {
+  const video = isSeen(box.querySelector('video')), slate = isSeen(box.lastElementChild);
+  watched.push(video && slate ? 'both' : video ? 'video' : slate ? 'slate' : 'none');
+  requestAnimationFrame(look);
+};
+look();
+"""
+"""Keeps what is to be seen of a layer on each frame of the page."""
 CODEC = 24
 """What a codec makes of a colour is that near to it."""
 
@@ -95,6 +107,22 @@ async def test_what_stands_for_a_source_that_is_away_does_so_until_it_is_back(
         await shows(page, colour)
         cam.published = True
         await shows(page, RED)
+
+
+async def test_the_slate_goes_once_the_picture_has_had_time_to_come_to_the_screen(chromium: str) -> None:
+    """An element that was hidden is seen some frames after it is shown: on air that was a gap."""
+    cam = LiveSource(RED, published=False)
+    async with compositor(chromium, state(scene()), served(cam=cam)) as page:
+        slate = {"onDisconnect": "slate", "disconnectedSlate": {"url": f"{page.agent.url}/slate.png"}}
+        await page.agent.send(state(scene(square("below", "yellow"), source(data=slate))))
+        await shows(page, SLATE)
+        await page.tab.evaluate(WATCH)
+        cam.published = True
+        await page.tab.until("watched.at(-1) === 'video'")
+        frames = await page.tab.evaluate("watched")
+    order = [each for each, _ in groupby(frames)]
+    assert order == ["slate", "both", "video"]
+    assert frames.count("both") >= 2
 
 
 async def test_the_slate_stands_until_the_next_picture_and_the_last_one_is_not_seen_again(

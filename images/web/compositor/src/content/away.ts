@@ -4,7 +4,11 @@ import {image} from './image';
 import {sized, type Content, type Surroundings} from './content';
 import {KeptPicture} from './kept_picture';
 import type {Layer} from '../state/layer';
+import {nextFrame} from '../stage/waiting';
 import {textAt} from '../state/json';
+
+/** How many frames a video that was hidden may take until it is seen. */
+const COVERED_FRAMES = 3;
 
 export type OnDisconnect = 'slate' | 'hide' | 'remain';
 
@@ -26,6 +30,8 @@ export class LivePicture {
   private isConnected = false;
   /** A frame was shown since it connected: what the element shows before that is of the last time, or nothing. */
   private isSeen = false;
+  /** What stands for it is in front of it: an element that was hidden shows its first frame some time after it is shown. */
+  private isCovered = false;
   private connections = 0;
 
   constructor(private layer: Layer, private readonly surroundings: Surroundings, isOfRoom: boolean) {
@@ -35,6 +41,7 @@ export class LivePicture {
   }
 
   update(layer: Layer): void {
+    if (onDisconnectOf(layer) !== onDisconnectOf(this.layer)) this.isCovered = false;
     this.layer = layer;
     sized(this.element, layer);
     for (const each of [this.video, this.kept.element]) {
@@ -94,13 +101,23 @@ export class LivePicture {
 
   private show(): void {
     const wish = onDisconnectOf(this.layer), {isBlank} = this.kept, isSeen = this.isSeen && !isBlank;
-    this.kept.element.style.display = isBlank && wish === 'remain' ? 'block' : 'none';
+    if (!isSeen) this.isCovered = isBlank || wish === 'slate' || (wish === 'remain' && this.isCovered);
+    else if (this.isCovered) void this.uncover(this.connections);
+    this.kept.element.style.display = this.isCovered && wish === 'remain' ? 'block' : 'none';
     Object.assign(this.video.style, {
       // A blank one has no size of its own
       display: 'block', position: isBlank ? 'absolute' : '',
       visibility: isSeen || (wish === 'remain' && !isBlank) ? '' : 'hidden',
     });
-    if (this.slate?.element) this.slate.element.style.visibility = isSeen || wish !== 'slate' ? 'hidden' : '';
+    if (this.slate?.element) this.slate.element.style.visibility = this.isCovered && wish === 'slate' ? '' : 'hidden';
+  }
+
+  /** Takes away what stands for the picture, once that is on the screen. */
+  private async uncover(connection: number): Promise<void> {
+    for (let frame = 0; frame < COVERED_FRAMES; frame++) await nextFrame();
+    if (connection !== this.connections || !this.isSeen || this.kept.isBlank || !this.isCovered) return;
+    this.isCovered = false;
+    this.show();
   }
 }
 
