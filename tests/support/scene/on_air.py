@@ -18,7 +18,6 @@ from tests.support.facade import Cluster, wait_for
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.installation import new_cluster
 from tests.support.kubelet import Kubelets, RunningPod
-from tests.support.media.live_view import LiveView
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
 from tests.support.scene.live_scene import LiveLayout, LiveScene
@@ -26,6 +25,7 @@ from tests.support.scene.picture import Colour
 from tests.support.shows import FacadeClient
 
 from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
+from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.shapes import JsonObject
 
 WIDTH, HEIGHT, RATE = 640, 360, 30
@@ -53,6 +53,7 @@ class OnAir:
         kubelets: Kubelets,
         ingest: IngestPod,
         rooms: LiveKitServer,
+        size: tuple[int, int],
     ) -> None:
         self.cluster, self.control_plane, self.redis = cluster, control_plane, redis
         self.operator, self.facade, self.address = operator, facade, address
@@ -60,7 +61,7 @@ class OnAir:
         key = cluster.add_api_key("studio")
         wait_for(self.facade_is_ready, "the facade is ready", 60)
         self.client = wait_for(lambda: self._signed_in(key), "the API key is known", 30)
-        video = {"width": WIDTH, "height": HEIGHT, "framerate": RATE}
+        video = {"width": size[0], "height": size[1], "framerate": RATE}
         encoding = {"video": {"bitrate": 4_000_000}}
         self.show = self.client.show(
             "", composition={"scene": {}}, rendering={"video": video}, encoding=encoding, **HOSTED
@@ -89,14 +90,51 @@ class OnAir:
     def select(self, scene: LiveLayout) -> None:
         self._scene.select(scene)
 
+    def compose(self, composition: JsonObject) -> None:
+        """Puts another page on air, or a scene again."""
+        self.client.call("PATCH", self._path, {"updateMask": "composition", "composition": composition})
+
+    def source(self) -> tuple[str, str]:
+        """A new source of the show: its id, and where to push to."""
+        body = {"address": {"rtmpPush": {}}}
+        made = self.client.call("POST", f"/collection/{self.show.collection}/source", body)["source"]
+        self.client.call("PUT", f"{self._path}/source/{made['sourceId']}", {})
+        address = made["address"]["rtmpPush"]
+        return made["sourceId"], f"{address['baseUrl']}/{address['key']}"
+
+    @property
+    def signal_url(self) -> str:
+        """Where participants join the show's room."""
+        return self.address.replace("http://", "ws://") + SIGNAL_PATH
+
+    def guest(self, name: str) -> str:
+        """An access token of a guest; whoever joins by it again takes their own place in the room."""
+        direct = {"displayName": name, "serviceUserId": name}
+        ids = {"collectionId": self.show.collection, "projectId": self.show.project}
+        body = {**ids, "role": "ROLE_GUEST", "token": {"direct": direct}}
+        return str(self.client.call("POST", "/authentication/token/guest", body)["accessToken"])
+
+    def room_token(self, guest: str, name: str) -> str:
+        """A guest's token for the show's room."""
+        response = self.client.http.post(
+            f"/live/v2{self._path}/webrtc/token",
+            json={"displayName": name},
+            headers={"Authorization": f"Bearer {guest}"},
+        )
+        access = response.raise_for_status().json()["webrtcAccess"]
+        assert access["participantId"] == name
+        return str(access["accessToken"])
+
     def status(self) -> JsonObject:
         status: JsonObject = self.cluster.get("projects", self.show.project).get("status") or {}
         return status
 
 
 @contextmanager
-def on_air(control_plane: ControlPlane, redis: RedisServer) -> Iterator[tuple[OnAir, LiveView]]:
-    """Starts all of it, with a show that is on air and a viewer of it; nothing is left afterwards."""
+def on_air(
+    control_plane: ControlPlane, redis: RedisServer, size: tuple[int, int] = (WIDTH, HEIGHT)
+) -> Iterator[tuple[OnAir, str]]:
+    """Starts all of it, with a show on air, and says where it is seen; nothing is left afterwards."""
     host = host_address()
     port, hook_port = free_port(), free_port()
     address = f"http://{host}:{port}"
@@ -134,11 +172,11 @@ def on_air(control_plane: ControlPlane, redis: RedisServer) -> Iterator[tuple[On
         for each in (operator, facade):
             stack.enter_context(each).start()
         stack.enter_context(ingest)
-        air = OnAir(cluster, control_plane, redis, operator, facade, address, kubelets, ingest, rooms)
+        air = OnAir(cluster, control_plane, redis, operator, facade, address, kubelets, ingest, rooms, size)
         air.show.add_destination(server.url, KEY, enabled=True)
         first = air.scene(first=square((128, 128, 128)))
         air.select(first)
         air.show.start()
         air.show.wait_phase("RUNNING")
         wait_for(lambda: server.path(KEY).get("ready"), "the stream arrives")
-        yield air, stack.enter_context(LiveView(server.rtmp_url(KEY)))
+        yield air, server.rtmp_url(KEY)

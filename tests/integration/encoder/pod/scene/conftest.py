@@ -15,8 +15,8 @@ from tests.support.scene.on_air import OnAir, on_air
 def show_on_air(
     control_plane: ControlPlane, crds: None, redis_server: RedisServer
 ) -> Iterator[tuple[OnAir, LiveView]]:
-    with on_air(control_plane, redis_server) as started:
-        yield started
+    with on_air(control_plane, redis_server) as (started, url), LiveView(url) as seen:
+        yield started, seen
 
 
 @pytest.fixture

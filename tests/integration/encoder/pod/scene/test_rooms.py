@@ -13,7 +13,6 @@ from tests.support.rooms.participant import participant
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
 
-from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.media
@@ -65,25 +64,6 @@ def left(pixels: Pixels) -> bool:
     return is_all(pixels, HIDES, BLUE) and covers(pixels, REMAINS)
 
 
-def guest_access(air: OnAir) -> str:
-    """An access token of a guest; whoever joins with it again takes their own place."""
-    direct = {"displayName": "Anna", "serviceUserId": GUEST}
-    body = {"collectionId": air.show.collection, "projectId": air.show.project, "role": "ROLE_GUEST"}
-    made = air.client.call("POST", "/authentication/token/guest", {**body, "token": {"direct": direct}})
-    return str(made["accessToken"])
-
-
-def room_token(air: OnAir, guest: str) -> str:
-    response = air.client.http.post(
-        f"/live/v2{air.show.path}/webrtc/token",
-        json={"displayName": "Anna"},
-        headers={"Authorization": f"Bearer {guest}"},
-    )
-    access = response.raise_for_status().json()["webrtcAccess"]
-    assert access["participantId"] == GUEST
-    return str(access["accessToken"])
-
-
 async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_server(
     air: OnAir, view: LiveView
 ) -> None:
@@ -95,9 +75,9 @@ async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_s
     )
     await asyncio.to_thread(air.select, scene)
     await until("nobody", lambda pixels: is_all(pixels, HIDES, BLUE) and is_all(pixels, REMAINS, BLUE))
-    url = air.address.replace("http://", "ws://") + SIGNAL_PATH
-    guest = await asyncio.to_thread(guest_access, air)
-    token = await asyncio.to_thread(room_token, air, guest)
+    url = air.signal_url
+    guest = await asyncio.to_thread(air.guest, GUEST)
+    token = await asyncio.to_thread(air.room_token, guest, GUEST)
     async with participant(url, token, insist=True):
         await until("the guest", both)
         recording = await asyncio.to_thread(view.watch, 2.5)
@@ -115,7 +95,7 @@ async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_s
         still = await asyncio.to_thread(view.watch, 1.0)
         assert all(left(each.pixels) for each in still.frames[::3]), "and nobody puts a slate on air"
         await asyncio.to_thread(air.rooms.start)
-        token = await asyncio.to_thread(room_token, air, guest)
+        token = await asyncio.to_thread(air.room_token, guest, GUEST)
     async with participant(url, token, insist=True):
         await until("the guest again", both)
     await until("that they have left", left)
