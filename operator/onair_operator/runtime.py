@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import structlog
 
+from onair_crds.contract.ingest_gateway import RefusedPublisher
 from onair_crds.contract.rooms import SECRET_NAME
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
@@ -45,6 +46,7 @@ from onair_operator.reconcile import ReconcileLoop
 from onair_operator.room.providers import RtcProviders
 from onair_operator.room.rooms import Rooms
 from onair_operator.settings import OperatorSettings
+from onair_operator.source.events import refused_event
 
 log = structlog.get_logger()
 
@@ -117,7 +119,13 @@ class _Runtime:
         self._nodes.forget_dead()
         server = self._room_server()
         access = RoomAccess(server.url, server.credentials, self._has_room) if server else None
-        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access)
+        recorder = EventRecorder(client, settings.show_namespace, self._identity)
+
+        def refused(publisher: RefusedPublisher) -> None:
+            if event := refused_event(self._store, publisher):
+                recorder.record(event)
+
+        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access, refused)
         rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
         addresses = IngestAddresses(
             client,
@@ -137,7 +145,6 @@ class _Runtime:
             page_tokens=PageTokens(page_key, settings.token_issuer),
             ingest_addresses=addresses,
         )
-        recorder = EventRecorder(client, settings.show_namespace, self._identity)
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
         gateways.follow(secret, self._election.term)

@@ -34,6 +34,7 @@ def stream_state(stream: str, **changes: Any) -> StreamState:
         "flowing": True,
         "since": SINCE,
         "protocol": "rtmp",
+        "publisher": "198.51.100.7",
         "video": {"codec": "H264", "width": 1280, "height": 720, "framerate": 30.0},
         "audio": {"codec": "AAC", "sampleRate": 48_000, "channels": 2},
     }

@@ -43,6 +43,8 @@ SECRET_SETTLE_S = 180.0
 """From a new secret until tokens for gateways are made with it: Kubernetes brings it into their volumes
 within two minutes; they accept the former one for ten."""
 MAX_TERM_DIGITS = 20
+MAX_REFUSED = 100
+"""Refused publishers that one heartbeat tells of; more are left out."""
 
 HOOK_PATH = "/internal/ingest/publish"
 """POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
@@ -85,6 +87,10 @@ def _checked_time(text: str) -> str:
     return text
 
 
+Address = Annotated[str, Field(max_length=64)]
+"""IP address of a publisher, as its server sees it."""
+
+
 class StreamState(WireModel):
     """One stream, whole. One that ended is told once more, with `online` False."""
 
@@ -97,6 +103,8 @@ class StreamState(WireModel):
     since: Annotated[Timestamp, AfterValidator(_checked_time)]
     """When `flowing` last changed, by the gateway's clock; with its offset from UTC."""
     protocol: Literal["rtmp", "rtmps", "srt", "pull"]
+    publisher: Address | None = None
+    """Where it comes from; None for a pull."""
     video: Video | None = None
     audio: Audio | None = None
     error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
@@ -106,10 +114,24 @@ class StreamState(WireModel):
     publisher may come back with it. Told once more, with False, when the server is back without it."""
 
 
+RefusedReason = Literal["Disabled", "InUse", "WrongProtocol"]
+
+
+class RefusedPublisher(WireModel, frozen=True):
+    """Somebody who shows the key of a source, and was not let in."""
+
+    stream: str
+    reason: RefusedReason
+    publisher: Address | None = None
+    """Where they come from."""
+
+
 class Heartbeat(WireModel):
     """All streams have been told."""
 
     type: Literal["heartbeat"] = "heartbeat"
+    refused: Annotated[list[RefusedPublisher], Field(max_length=MAX_REFUSED)] = []
+    """Since the heartbeat before."""
 
 
 class Pull(WireModel):

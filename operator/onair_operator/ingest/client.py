@@ -18,7 +18,14 @@ from aiohttp.http_exceptions import HttpProcessingError
 from prometheus_client import Counter, Gauge
 from pydantic import Field, TypeAdapter
 
-from onair_crds.contract.ingest_gateway import PULLS_PATH, STREAMS_PATH, Heartbeat, Pulls, StreamState
+from onair_crds.contract.ingest_gateway import (
+    PULLS_PATH,
+    STREAMS_PATH,
+    Heartbeat,
+    Pulls,
+    RefusedPublisher,
+    StreamState,
+)
 from onair_crds.runtime.bounded_body import bounded_body
 from onair_operator.ingest.preview_push import PreviewPush
 from onair_operator.ingest.previews import RoomAccess
@@ -60,16 +67,19 @@ class GatewayClient:
         streams: Streams,
         leads: Callable[[], bool],
         access: RoomAccess | None,
+        refused: Callable[[RefusedPublisher], None],
     ) -> None:
         """
         Args:
             headers: shown with every request: the token and the leader's term.
             leads: whether this process may act at the moment.
             access: how it is let into rooms.
+            refused: hears of each publisher that it did not let in, though they show a source's key.
         """
         self._name, self._url = settings.name, settings.url.rstrip("/")
         self._streams = streams
         self._leads = leads
+        self._refused = refused
         self._heard = time.monotonic()
         """When it last said something, having told all of its streams."""
         self._synced = asyncio.Event()
@@ -151,14 +161,14 @@ class GatewayClient:
                 if response.status != 200:
                     raise GatewayUnreachable(f"HTTP {response.status}")
                 async for line in response.content:
-                    state = _state(line)
+                    message = _LINE.validate_json(line)
                     if first is None:
-                        self._take(state)
-                    elif state is None:
+                        self._take(message)
+                    elif isinstance(message, Heartbeat):
                         self._take_all(first)
                         first = None
                     else:
-                        first[state.stream] = state
+                        first[message.stream] = message
                         if len(first) > MAX_STREAMS:
                             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
                     yield first is None
@@ -177,17 +187,19 @@ class GatewayClient:
         self.previews.reached()
         self._streams.told_all(self._name, states.values())
 
-    def _take(self, state: StreamState | None) -> None:
-        """Takes one line after the first heartbeat; None is another one."""
+    def _take(self, message: StreamState | Heartbeat) -> None:
+        """Takes one line after the first heartbeat."""
         self._heard = time.monotonic()
         if not self._synced.is_set():
             raise GatewayUnreachable("it was silent for too long")
-        if state is None:
+        if isinstance(message, Heartbeat):
             self._streams.heard(self._name)
+            for publisher in message.refused:
+                self._refused(publisher)
             return
-        if state.online and self._streams.online(self._name) >= MAX_STREAMS:
+        if message.online and self._streams.online(self._name) >= MAX_STREAMS:
             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")
-        self._streams.told(self._name, state)
+        self._streams.told(self._name, message)
 
     async def _judge(self) -> None:
         """Takes it for unreachable whenever it has been silent for too long."""
@@ -244,13 +256,3 @@ class GatewayClient:
                 return (await bounded_body(response, MAX_BODY)).decode()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise GatewayUnreachable(type(error).__name__) from error
-
-
-def _state(line: bytes) -> StreamState | None:
-    """What a line says of a stream; None for a heartbeat.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    message = _LINE.validate_json(line)
-    return message if isinstance(message, StreamState) else None

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterable
 
 from pydantic import SecretStr
 
-from onair_crds.contract.ingest_gateway import TERM_HEADER, Pulls, gateway_token, reader_token
+from onair_crds.contract.ingest_gateway import (
+    TERM_HEADER,
+    Pulls,
+    RefusedPublisher,
+    gateway_token,
+    reader_token,
+)
 from onair_crds.contract.program import ProgramSource
 from onair_operator.ingest.client import GatewayClient
 from onair_operator.ingest.previews import RoomAccess, ShownPreviews
@@ -24,14 +30,17 @@ class Gateways:
         changed: Callable[[News], None] | None = None,
         leads: Callable[[], bool] = lambda: True,
         access: RoomAccess | None = None,
+        refused: Callable[[RefusedPublisher], None] = lambda publisher: None,
     ) -> None:
         """
         Args:
             changed: hears what each gateway tells, and that one can be reached no longer.
             leads: whether this process may act at the moment.
             access: how gateways are let into rooms; None where there are no rooms.
+            refused: hears of each publisher that a gateway did not let in, though they show a source's key.
         """
         self._access = access
+        self._refused = refused
         self._shown: dict[str, ShownPreviews] = {}
         self._settings = tuple(gateways)
         self._leads = leads
@@ -44,7 +53,7 @@ class Gateways:
         self._secret = secret
         headers = {"Authorization": _bearer(secret), TERM_HEADER: str(term)}
         self._clients = {
-            each.name: GatewayClient(each, headers, self.streams, self._leads, self._access)
+            each.name: GatewayClient(each, headers, self.streams, self._leads, self._access, self._refused)
             for each in self._settings
         }
 

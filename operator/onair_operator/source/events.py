@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onair_crds.contract.ingest_gateway import RefusedPublisher
+from onair_crds.kube.store import Store
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import Source, SourceStatus
 from onair_operator.cluster.actions import Event
+from onair_operator.cluster.source_streams import source_of
+from onair_operator.cluster.watched_kinds import SOURCE
 from onair_operator.ingest.observed import Sighting
 
 SENDERS = {"rtmp": "RTMP publisher", "rtmps": "RTMPS publisher", "srt": "SRT publisher", "pull": "pulled"}
+REFUSED = {
+    "InUse": "a second publisher tried the key of {}",
+    "Disabled": "a publisher tried the key of {}, which is disabled,",
+    "WrongProtocol": "a publisher tried the key of {} by a protocol that it does not come by,",
+}
 
 
 def source_events(source: Source, status: SourceStatus, present: Sighting | None) -> Iterator[Event]:
@@ -17,14 +26,28 @@ def source_events(source: Source, status: SourceStatus, present: Sighting | None
     before, after = source.status.connect, status.connect
     media = status.media.summary if status.media else None
     if after is ConnectState.CONNECTED and before is not ConnectState.CONNECTED and present:
-        sender = SENDERS[present.state.protocol]
-        yield Event(source, "Connected", f"{sender}: {media}" if media else sender)
+        sender = SENDERS[present.state.protocol] + _from(present.state.publisher)
+        yield Event(source, "SourceConnected", f"{sender}: {media}" if media else sender)
     elif after is ConnectState.CONNECTED:
         if media and media != (source.status.media.summary if source.status.media else None):
             yield Event(source, "MediaChanged", media)
     elif before is ConnectState.CONNECTED:
-        yield Event(source, "Disconnected", status.last_error or "the stream has ended")
+        yield Event(source, "SourceDisconnected", status.last_error or "the stream has ended")
     elif status.last_error != source.status.last_error and source.pushed is None and status.last_error:
         yield Event(source, "NotConnected", status.last_error, warning=True)
     if status.replaced_key and not source.status.replaced_key:
         yield Event(source, "KeyReplaced", "it stays connected by its former key until it disconnects")
+
+
+def refused_event(store: Store, refused: RefusedPublisher) -> Event | None:
+    """That somebody was refused who shows a source's key; None where there is no such source."""
+    name = source_of(store, refused.stream)
+    entry = store.entry(SOURCE, name) if name else None
+    if entry is None:
+        return None
+    message = (REFUSED[refused.reason].format(entry.name) + _from(refused.publisher)).rstrip(",")
+    return Event(entry.head(Source), "PublisherRefused", message, warning=True)
+
+
+def _from(address: str | None) -> str:
+    return f" from {address}" if address else ""

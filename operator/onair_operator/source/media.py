@@ -8,6 +8,8 @@ from onair_crds.resources.source import SourceAudio, SourceMedia, SourceVideo
 SAME_FRAMERATE = 0.05
 """A measured rate that differs by less is no news."""
 MAX_CODEC, MAX_SUMMARY = 64, 128
+WRITTEN = {"H264": "H.264", "H265": "H.265"}
+"""Codecs whose name has a dot for readers."""
 
 
 def media_of(state: StreamState, before: SourceMedia | None) -> SourceMedia | None:
@@ -48,7 +50,7 @@ def _video_text(video: SourceVideo | None) -> str:
         return ""
     size = f" {video.width}×{video.height}" if video.width and video.height else ""
     rate = f"@{video.framerate:g}" if video.framerate and size else ""
-    return f"{video.codec}{size}{rate}"
+    return f"{WRITTEN.get(video.codec, video.codec)}{size}{rate}"
 
 
 def _audio_text(audio: SourceAudio | None) -> str:

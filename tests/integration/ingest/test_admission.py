@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest.wrong_keys import publish_with_wrong_keys
 
-from onair_crds.contract.ingest_gateway import Refusal
+from onair_crds.contract.ingest_gateway import Refusal, RefusedPublisher, stream_of_key
 
 pytestmark = pytest.mark.media
 
@@ -67,6 +68,8 @@ def test_a_second_encoder_is_refused_and_the_first_goes_on(
                 assert second.ends() != 0
         assert first.process.poll() is None
         assert all(told.state.flowing for told in follower.of(key))
+    in_use = RefusedPublisher(stream=stream_of_key(key), reason="InUse", publisher="127.0.0.1")
+    wait_until(lambda: follower.refused.count(in_use) >= 2, "both are told", 10)
 
 
 def test_a_silent_encoder_gives_way_to_the_next_one(pod: IngestPod, follower: Follower, key: str) -> None:

@@ -29,6 +29,7 @@ def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_
         own_pod.start_gateway()
         again = follower.wait(key, lambda _: True, "told again", after=told).state
         assert again.flowing
+        assert again.publisher == first.publisher == "127.0.0.1", "the server is asked where it comes from"
         assert abs((parse_time(again.since) - parse_time(first.since)).total_seconds()) < 1
         assert encoder.process.poll() is None
         with Encoder(f"{own_pod.rtmp}/{key}") as second:

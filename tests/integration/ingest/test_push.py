@@ -19,6 +19,7 @@ def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
     with Encoder(f"{pod.rtmp}/{key}") as encoder:
         state = follower.flowing(key).state
         assert (state.online, state.protocol, state.error) == (True, "rtmp", None)
+        assert state.publisher == "127.0.0.1"
         assert state.video
         assert (state.video.codec, state.video.width, state.video.height) == ("H264", 320, 180)
         assert state.audio

@@ -11,7 +11,14 @@ from typing import Self
 
 import httpx
 
-from onair_crds.contract.ingest_gateway import STREAMS_PATH, StreamState, gateway_token, stream_of_key
+from onair_crds.contract.ingest_gateway import (
+    STREAMS_PATH,
+    Heartbeat,
+    RefusedPublisher,
+    StreamState,
+    gateway_token,
+    stream_of_key,
+)
 
 DEADLINE_S = 15.0
 
@@ -31,6 +38,7 @@ class Follower:
         self.headers = {"Authorization": f"Bearer {gateway_token(secret, 'operator')}"}
         self.told: list[Told] = []
         self.heartbeats = 0
+        self.refused: list[RefusedPublisher] = []
         self._news = threading.Condition()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -96,6 +104,7 @@ class Follower:
         with self._news:
             if json.loads(line)["type"] == "heartbeat":
                 self.heartbeats += 1
+                self.refused += Heartbeat.model_validate_json(line).refused
             else:
                 self.told.append(Told(StreamState.model_validate_json(line), time.monotonic()))
             self._news.notify_all()

@@ -40,6 +40,8 @@ class Publisher:
     protocol: PublishProtocol
     path: str
     key: str
+    address: str = ""
+    """Where they come from."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,20 @@ class Admission:
         self._places: dict[str, _Place] = {}
 
     async def admit(self, publisher: Publisher) -> None:
-        """Lets somebody publish.
+        """Lets somebody publish; tells of those who may not with the key of a source.
 
         Raises:
             Refused: they may not.
         """
+        try:
+            await self._admit(publisher)
+        except Refused as refused:
+            stream = stream_of_key(publisher.key)
+            if refused.reason in ("Disabled", "InUse", "WrongProtocol"):
+                self._streams.refused(stream, refused.reason, publisher.address)
+            raise
+
+    async def _admit(self, publisher: Publisher) -> None:
         if not (self._streams.settled and self._streams.server_responds):
             raise Refused("Unavailable", "it is not known yet who publishes here")
         self._forget_former_places()
@@ -87,7 +98,7 @@ class Admission:
         except BaseException:
             self._leave(stream, place)
             raise
-        self._identities.admitted(publisher.connection, stream)
+        self._identities.admitted(publisher.connection, stream, publisher.address)
 
     async def _ask(self, publisher: Publisher) -> None:
         try:

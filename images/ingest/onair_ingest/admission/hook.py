@@ -34,6 +34,7 @@ class Question(Record):
     password: str = ""
     token: str = ""
     id: str | None = None
+    ip: str = ""
 
 
 class Hook:
@@ -99,7 +100,7 @@ class Hook:
         if key is None or question.id is None or question.path.startswith(PULLS):
             raise Refused("NoKey", "the publisher shows no stream key")
         protocol: PublishProtocol = "srt" if question.protocol == "srt" else "rtmp"
-        await self._admission.admit(Publisher(question.id, protocol, question.path, key))
+        await self._admission.admit(Publisher(question.id, protocol, question.path, key, question.ip))
 
 
 def _same(shown: str, password: str) -> bool:

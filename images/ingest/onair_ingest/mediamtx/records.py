@@ -57,6 +57,13 @@ class Connection(Record):
     id: str
     query: str = ""
     user: str = ""
+    remote_addr: str = ""
+    """With its port."""
+
+    @property
+    def address(self) -> str:
+        """The IP address that it comes from."""
+        return self.remote_addr.rpartition(":")[0].strip("[]")
 
 
 class Page(Record, Generic[T]):

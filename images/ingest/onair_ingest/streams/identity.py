@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import structlog
 
@@ -17,21 +18,30 @@ log = structlog.get_logger()
 PULL_SOURCE = "rtmpSource"
 
 
+@dataclass(frozen=True)
+class Identity:
+    """Whose connection it is."""
+
+    stream: str
+    address: str
+    """The IP address that it comes from; empty where that is not known."""
+
+
 class Identities:
-    """Streams of connections, by the connection's id. Holds no key."""
+    """Whose connections there are, by the connection's id. Holds no key."""
 
     def __init__(self, mediamtx: MediaMtx) -> None:
         self._mediamtx = mediamtx
-        self._streams: dict[str, str] = {}
+        self._known: dict[str, Identity] = {}
         self._established: set[str] = set()
 
-    def admitted(self, connection: str, stream: str) -> None:
+    def admitted(self, connection: str, stream: str, address: str) -> None:
         """The hook admitted this connection."""
-        self._streams[connection] = stream
+        self._known[connection] = Identity(stream, address)
 
     def forget(self, connection: str) -> None:
         """The connection was not admitted after all, or is closed."""
-        self._streams.pop(connection, None)
+        self._known.pop(connection, None)
 
     async def looks(self, paths: Iterable[Path]) -> list[Look]:
         """The streams among the server's paths. A publisher of none, whom no hook admitted, is disconnected.
@@ -48,15 +58,15 @@ class Identities:
                 looks.append(Look(stream_of_pull(path.name.removeprefix(PULLS)), path, source))
             elif source.type in CONNECTIONS:
                 alive.add(source.id)
-                if stream := await self._stream(path, source):
-                    looks.append(Look(stream, path, source))
+                if identity := await self._identity(path, source):
+                    looks.append(Look(identity.stream, path, source, identity.address))
         for gone in self._established - alive:
             self.forget(gone)
         self._established = alive
         return looks
 
-    async def _stream(self, path: Path, source: PathSource) -> str | None:
-        if known := self._streams.get(source.id):
+    async def _identity(self, path: Path, source: PathSource) -> Identity | None:
+        if known := self._known.get(source.id):
             return known
         # Admitted by an earlier process of this gateway.
         connection = await self._mediamtx.connection(source)
@@ -67,5 +77,5 @@ class Identities:
             log.warning("publisher.unknown", protocol=source.type)
             await self._mediamtx.kick(source)
             return None
-        self._streams[source.id] = stream_of_key(key)
-        return self._streams[source.id]
+        identity = self._known[source.id] = Identity(stream_of_key(key), connection.address)
+        return identity

@@ -15,6 +15,7 @@ from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.records import Path, PathSource, Track
 
 UNRESPONSIVE_S = 2.5
+MAX_ADDRESS = 64
 NO_CHANGE = 0.02
 """Measurements of a frame rate that differ by less are of the same."""
 SERVER_ENDED = "the ingest server ended"
@@ -36,6 +37,8 @@ class Look:
     stream: str
     path: Path
     source: PathSource
+    address: str = ""
+    """Where its publisher comes from; empty where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,7 @@ class Judgement:
             state = state.model_copy(update={"flowing": flowing, "since": since})
         arrives = {
             "protocol": PROTOCOLS[look.source.type],
+            "publisher": look.address[:MAX_ADDRESS] or None,
             "video": _video(look.path.tracks2, state.video if same else None),
             "audio": _audio(look.path.tracks2),
             "error": None if flowing or grew_at_s is None else SILENT,

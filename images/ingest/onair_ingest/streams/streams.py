@@ -10,11 +10,19 @@ from contextlib import suppress
 
 import structlog
 
-from onair_crds.contract.ingest_gateway import HEARTBEAT_S, Heartbeat, StreamState, Video
+from onair_crds.contract.ingest_gateway import (
+    HEARTBEAT_S,
+    MAX_REFUSED,
+    Heartbeat,
+    RefusedPublisher,
+    RefusedReason,
+    StreamState,
+    Video,
+)
 from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
 from onair_ingest.streams.identity import Identities
-from onair_ingest.streams.judgement import UNRESPONSIVE_S, Judged, Judgement, Look, Moment
+from onair_ingest.streams.judgement import MAX_ADDRESS, UNRESPONSIVE_S, Judged, Judgement, Look, Moment
 
 log = structlog.get_logger()
 
@@ -177,6 +185,12 @@ class Streams:
         self._failed_pulls.pop(stream, None)
         self._watches.pop(stream, None)
 
+    def refused(self, stream: str, reason: RefusedReason, address: str) -> None:
+        """Tells the followers, with their next heartbeat, of a publisher who was not let in."""
+        publisher = RefusedPublisher(stream=stream, reason=reason, publisher=address[:MAX_ADDRESS] or None)
+        for follower in self._followers:
+            follower.add_refused(publisher)
+
     def tell(self, changed: Iterable[StreamState]) -> None:
         """Tells the followers of changed states."""
         for state in changed:
@@ -212,7 +226,7 @@ class Streams:
                     yield state
                 if self._left:
                     return
-                yield Heartbeat()
+                yield Heartbeat(refused=follower.take_refused())
                 await follower.wait(HEARTBEAT_S)
         finally:
             self._followers.discard(follower)
@@ -223,7 +237,17 @@ class _Follower:
 
     def __init__(self, states: Iterable[StreamState]) -> None:
         self._waiting = {state.stream: state for state in states}
+        self._refused: set[RefusedPublisher] = set()
         self._news = asyncio.Event()
+
+    def add_refused(self, publisher: RefusedPublisher) -> None:
+        """Takes one that is told with the next heartbeat, while there is room for it."""
+        if len(self._refused) < MAX_REFUSED:
+            self._refused.add(publisher)
+
+    def take_refused(self) -> list[RefusedPublisher]:
+        taken, self._refused = list(self._refused), set()
+        return taken
 
     def add(self, state: StreamState) -> None:
         self._waiting[state.stream] = state

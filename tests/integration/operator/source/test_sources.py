@@ -12,7 +12,12 @@ from tests.support.gateway_server import GatewayServer, stream_state
 from tests.support.ingest_operator import camera, cut_off, key_stream, operated, status_with
 from tests.support.operated_namespace import OperatedNamespace, until
 
-from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
+from onair_crds.contract.ingest_gateway import (
+    INGEST_SECRET,
+    INGEST_SECRET_KEY,
+    Heartbeat,
+    RefusedPublisher,
+)
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_operator.cluster import ingest_secret
@@ -68,18 +73,22 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
     server.tell(stream_state(stream))
     status = await status_with(cluster, connect="Connected", gateway=server.name)
     assert time.monotonic() - began < 1.0
-    assert status["media"]["summary"] == "H264 1280×720@30, AAC 48 kHz stereo"
+    assert status["media"]["summary"] == "H.264 1280×720@30, AAC 48 kHz stereo"
     began = time.monotonic()
     server.tell(stream_state(stream, online=False, flowing=False, error="the connection was reset"))
     await status_with(cluster, connect="Disconnected", lastError="the connection was reset")
     assert time.monotonic() - began < 1.0
 
+    refused = RefusedPublisher(stream=stream, reason="InUse", publisher="203.0.113.40")
+    server.say(Heartbeat(refused=[refused]).wire().encode())
+
     async def told() -> bool:
         items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
         of_it = [(e["reason"], e["message"]) for e in items if e["involvedObject"]["kind"] == "Source"]
         return sorted(of_it) == [
-            ("Connected", "RTMP publisher: H264 1280×720@30, AAC 48 kHz stereo"),
-            ("Disconnected", "the connection was reset"),
+            ("PublisherRefused", "a second publisher tried the key of camera from 203.0.113.40"),
+            ("SourceConnected", "RTMP publisher from 198.51.100.7: H.264 1280×720@30, AAC 48 kHz stereo"),
+            ("SourceDisconnected", "the connection was reset"),
         ]
 
     await until("events", told)

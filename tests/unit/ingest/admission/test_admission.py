@@ -8,7 +8,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from onair_crds.contract.ingest_gateway import Refusal
+from onair_crds.contract.ingest_gateway import (
+    MAX_REFUSED,
+    Heartbeat,
+    Refusal,
+    RefusedPublisher,
+    stream_of_key,
+)
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.admission import Admission, Publisher, Refused
 from onair_ingest.admission.facade import Facade, PublishProtocol
@@ -75,7 +81,7 @@ class Gateway:
 
     async def admit(self, connection: str, key: str = "key", path: str = "live/key") -> None:
         self.server.open.add(connection)
-        await self.admission.admit(Publisher(connection, "rtmp", path, key))
+        await self.admission.admit(Publisher(connection, "rtmp", path, key, "203.0.113.40"))
 
     async def refusal(self, connection: str, key: str = "key", path: str = "live/key") -> str:
         with pytest.raises(Refused) as refused:
@@ -101,6 +107,22 @@ async def test_of_two_that_come_at_once_the_first_is_admitted() -> None:
     assert await gateway.refusal("c2") == "InUse"
     gateway.facade.answers.set()
     await first
+
+
+async def test_followers_hear_once_a_heartbeat_who_was_refused_with_a_key_that_there_is() -> None:
+    gateway = await Gateway().begun()
+    following = gateway.streams.follow()
+    assert await anext(following) == Heartbeat()
+    await gateway.admit("c1")
+    for number in range(MAX_REFUSED + 5):
+        assert await gateway.refusal(f"again-{number}") == "InUse"
+    gateway.server.hangs = True
+    await gateway.streams.look()
+    assert await gateway.refusal("c2", "other", "live/other") == "Unavailable"
+    told = await anext(following)
+    refused = RefusedPublisher(stream=stream_of_key("key"), reason="InUse", publisher="203.0.113.40")
+    assert told == Heartbeat(refused=[refused])
+    assert await anext(following) == Heartbeat()
 
 
 async def test_a_refusal_that_comes_late_does_not_take_the_place_of_the_next_one() -> None:

@@ -43,7 +43,7 @@ def look(
         }
     )
     assert path.source
-    return Look(stream, path, path.source)
+    return Look(stream, path, path.source, "203.0.113.40")
 
 
 def begun() -> Judgement:
@@ -56,6 +56,7 @@ def begun() -> Judgement:
 def test_a_new_stream_flows_with_its_first_bytes() -> None:
     (state,) = begun().look([look(100)], at(1))
     assert (state.online, state.flowing, state.since) == (True, True, "2026-01-01T00:00:01.000Z")
+    assert state.publisher == "203.0.113.40"
     assert state.video
     assert state.audio
     assert (state.video.codec, state.video.width, state.video.height) == ("H264", 1280, 720)

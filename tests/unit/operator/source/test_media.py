@@ -10,14 +10,14 @@ from onair_operator.source.media import media_of
 def test_media_are_summed_up() -> None:
     media = media_of(stream_state("a"), None)
     assert media
-    assert media.summary == "H264 1280×720@30, AAC 48 kHz stereo"
+    assert media.summary == "H.264 1280×720@30, AAC 48 kHz stereo"
 
 
 def test_what_is_not_known_yet_is_left_out() -> None:
     assert media_of(stream_state("a", video=None, audio=None), None) is None
     only_video = media_of(stream_state("a", audio=None, video={"codec": "H264"}), None)
     assert only_video
-    assert only_video.summary == "H264"
+    assert only_video.summary == "H.264"
     mono = media_of(
         stream_state("a", video=None, audio={"codec": "AAC", "sampleRate": 44_100, "channels": 1}), None
     )
@@ -33,7 +33,7 @@ def test_a_rate_that_wavers_is_no_news() -> None:
     assert media_of(stream_state("a", video=at(29.2)), said) == said
     changed = media_of(stream_state("a", video=at(25.0)), said)
     assert changed
-    assert changed.summary.startswith("H264 1280×720@25,")
+    assert changed.summary.startswith("H.264 1280×720@25,")
     ntsc = media_of(stream_state("a", video=at(29.970)), None)
     assert ntsc
     assert "@29.97" in ntsc.summary

@@ -68,15 +68,17 @@ def test_a_world_that_does_not_change_gives_an_empty_plan() -> None:
 
 def test_a_connection_is_told_with_what_arrives_and_its_end_with_the_cause() -> None:
     flows = observed_source(sightings=[sighting(stream_state(KEY_STREAM))])
-    assert events(flows) == [("Connected", "RTMP publisher: H264 1280×720@30, AAC 48 kHz stereo")]
+    assert events(flows) == [
+        ("SourceConnected", "RTMP publisher from 198.51.100.7: H.264 1280×720@30, AAC 48 kHz stereo")
+    ]
     ended = ObservedSource(**{**vars(settled(flows)), "sightings": ()})
-    assert events(ended) == [("Disconnected", "the publisher closed the connection")]
+    assert events(ended) == [("SourceDisconnected", "the publisher closed the connection")]
 
 
 def test_media_that_change_are_told() -> None:
     flows = settled(observed_source(sightings=[sighting(stream_state(KEY_STREAM, video=None, audio=None))]))
     known = ObservedSource(**{**vars(flows), "sightings": (sighting(stream_state(KEY_STREAM)),)})
-    assert events(known) == [("MediaChanged", "H264 1280×720@30, AAC 48 kHz stereo")]
+    assert events(known) == [("MediaChanged", "H.264 1280×720@30, AAC 48 kHz stereo")]
 
 
 def test_a_key_that_was_replaced_is_told_while_it_is_connected() -> None:

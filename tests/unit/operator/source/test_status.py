@@ -39,7 +39,7 @@ def test_a_stream_that_flows_connects_its_source() -> None:
     assert (now.connect, now.since, now.last_error) == (ConnectState.CONNECTED, since, None)
     assert (now.gateway, now.stream, now.replaced_key) == ("ingest-0", KEY_STREAM, None)
     assert now.media
-    assert now.media.summary == "H264 1280×720@30, AAC 48 kHz stereo"
+    assert now.media.summary == "H.264 1280×720@30, AAC 48 kHz stereo"
 
 
 def test_a_source_that_nobody_ever_pushed_says_so() -> None:
