@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
@@ -24,6 +25,12 @@ def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
         assert (state.video.codec, state.video.width, state.video.height) == ("H264", 320, 180)
         assert state.audio
         assert (state.audio.codec, state.audio.sample_rate, state.audio.channels) == ("AAC", 48_000, 2)
+        labels = f'{{protocol="rtmp",stream="{state.stream}"}}'
+        bytes_total = f"onair_ingest_received_bytes_total{labels}"
+        received = pod.metric(bytes_total)
+        assert received > 0
+        wait_until(lambda: pod.metric(bytes_total) > received, "its bitrate is told", 10)
+        assert f"onair_ingest_frames_in_error_total{labels} 0.0" in pod.metrics
         encoder.process.kill()
         ended_at_s = time.monotonic()
     ended = follower.ended(key)

@@ -114,16 +114,20 @@ class IngestPod:
     def follow(self) -> Follower:
         return Follower(f"http://127.0.0.1:{self.port}", self.secret)
 
+    @property
+    def metrics(self) -> str:
+        """All of the gateway's, as Prometheus reads them."""
+        return httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
+
     def metric(self, name: str) -> float:
         """The value of one of the gateway's metrics, named with its labels; 0 where there is none."""
-        text = httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
-        found = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith(f"{name} ")]
+        found = [line.rsplit(" ", 1)[1] for line in self.metrics.splitlines() if line.startswith(f"{name} ")]
         return float(found[0]) if found else 0.0
 
     def gateway_cpu_s(self) -> float:
         """CPU time that the gateway has used."""
-        text = httpx.get(f"http://127.0.0.1:{self.probe_port}/metrics").text
-        (line,) = [each for each in text.splitlines() if each.startswith("process_cpu_seconds_total ")]
+        lines = self.metrics.splitlines()
+        (line,) = [each for each in lines if each.startswith("process_cpu_seconds_total ")]
         return float(line.split()[1])
 
     def is_ready(self) -> bool:

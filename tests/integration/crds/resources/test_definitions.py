@@ -65,7 +65,12 @@ def test_kubectl_get_shows_trouble_without_wide_columns(
         "onAirSince": "2026-05-01T12:00:00Z",
     }
     missing = {"connect": "Disconnected", "lastError": "Project show does not exist"}
+    media = {"summary": "H.264 1280×720@30, AAC 48 kHz stereo"}
+    camera = {"type": "RtmpPush", "connect": "Connected", "media": media, "since": "2026-05-01T12:00:00Z"}
+    unused = {"type": "RtmpPush", "connect": "Disconnected", "lastError": "never connected"}
     for kind, plural, name, status in (
+        ("Source", "sources", "camera-1", camera),
+        ("Source", "sources", "unused", unused),
         ("Project", "projects", "live", live),
         ("Project", "projects", "ended", {"broadcast": ended, "state": "Stopped"}),
         ("Destination", "destinations", "main", missing),
@@ -93,3 +98,11 @@ def test_kubectl_get_shows_trouble_without_wide_columns(
     assert projects["live"]["STARTED"]
     assert (projects["ended"]["STATE"], projects["ended"]["STARTED"]) == ("Stopped", "")
     assert rows("destinations")["main"]["ERROR"] == "Project show does not exist"
+    sources = rows("sources")
+    assert list(sources["camera-1"]) == ["NAME", "TYPE", "CONNECT", "MEDIA", "SINCE", "ERROR"]
+    shown = sources["camera-1"]
+    assert (shown["TYPE"], shown["CONNECT"], shown["MEDIA"]) == ("RtmpPush", "Connected", media["summary"])
+    assert shown["SINCE"]
+    assert shown["ERROR"] == ""
+    assert (sources["unused"]["CONNECT"], sources["unused"]["SINCE"]) == ("Disconnected", "")
+    assert sources["unused"]["ERROR"] == "never connected"
