@@ -22,6 +22,9 @@ from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_operator.cluster import ingest_secret
 
+EVENTS_S = 5.0
+"""A new Event waits for nothing, as one that repeats does for ten seconds."""
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[GatewayServer]:
@@ -92,6 +95,7 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
         ]
 
     await until("events", told)
+    assert time.monotonic() - began < EVENTS_S
 
 
 async def test_a_source_that_is_disabled_is_cut_off_within_a_second(
