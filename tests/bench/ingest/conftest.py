@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from tests.support.fixtures.facade import api_key, cluster, recorded_logs, rights, sign_in, start_facade
+from tests.support.fixtures.facade import (
+    api_key,
+    cluster,
+    facade,
+    recorded_logs,
+    rights,
+    sign_in,
+    start_facade,
+)
 from tests.support.fixtures.ingest_installation import installation
 
 __all__ = [
     "api_key",
     "cluster",
+    "facade",
     "installation",
     "recorded_logs",
     "rights",
