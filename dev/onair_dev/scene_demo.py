@@ -95,8 +95,9 @@ def make_layouts(scene: LiveScene, source: str) -> list[LiveLayout]:
     ids: dict[str, str] = {}
     made = []
     for each in documents:
-        layout = scene.layout(transitions=transitions_of(each["spec"]["transitions"], ids))
-        layout.add(*layers_of(each["spec"]["layers"], layout.root, source))
+        layout = scene.layout(*transitions_of(each["spec"]["transitions"], ids))
+        layers = layers_of(each["spec"]["layers"], layout.root, source)
+        layout.add(**{f"layer {number}": layer for number, layer in enumerate(layers)})
         ids[each["metadata"]["name"]] = layout.id
         made.append(layout)
     return made
@@ -127,11 +128,11 @@ def demo(*, keep: bool) -> None:
 def perform(show: LiveShow, receiver: Receiver) -> None:
     """Goes through the three layouts of the example."""
     scene = LiveScene(show)
-    source = scene.source()
-    layouts = make_layouts(scene, source["sourceId"])
+    source, push_url = scene.source()
+    layouts = make_layouts(scene, source)
     scene.select(layouts[0])
     show.add_destination(f"{IN_CLUSTER_RTMP}/live", key=KEY)
-    with Encoder(source["address"]["rtmpPush"]["url"], video=picture("1280x720")), Progress() as progress:
+    with Encoder(push_url, video=picture("1280x720")), Progress() as progress:
         with progress.step("show") as current:
             current.doing = "starting a show of three layouts with a pushed camera"
             started = time.monotonic()

@@ -36,6 +36,14 @@ class LiveScene:
         body = {"updateMask": "composition.scene.selectedLayoutId", "composition": composition}
         self.show.facade.call("PATCH", self.show.path, body)
 
+    def source(self) -> tuple[str, str]:
+        """Makes a source of the show; returns its id, and where to push to."""
+        body: JsonObject = {"address": {"rtmpPush": {}}}
+        made = self.show.facade.call("POST", f"/collection/{self.show.collection}/source", body)["source"]
+        self.show.facade.call("PUT", f"{self.show.path}/source/{made['sourceId']}", {})
+        address = made["address"]["rtmpPush"]
+        return made["sourceId"], f"{address['baseUrl']}/{address['key']}"
+
 
 class LiveLayout:
     """One layout, by the interface of layouts."""

@@ -95,12 +95,7 @@ class OnAir:
         self.client.call("PATCH", self._path, {"updateMask": "composition", "composition": composition})
 
     def source(self) -> tuple[str, str]:
-        """A new source of the show: its id, and where to push to."""
-        body = {"address": {"rtmpPush": {}}}
-        made = self.client.call("POST", f"/collection/{self.show.collection}/source", body)["source"]
-        self.client.call("PUT", f"{self._path}/source/{made['sourceId']}", {})
-        address = made["address"]["rtmpPush"]
-        return made["sourceId"], f"{address['baseUrl']}/{address['key']}"
+        return self._scene.source()
 
     @property
     def signal_url(self) -> str:
