@@ -93,7 +93,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
 def connect(settings: Settings, client: KubeClient) -> Services:
     """Builds every part; nothing runs yet."""
     cluster = Cluster(client, settings)
-    writer, credentials = Writer(cluster), Credentials(cluster)
+    writer, credentials = Writer(cluster, settings.inside), Credentials(cluster)
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster.view)
     revoked = RevokedTokens(cluster)
     tokens = Tokens(keys, settings.tokens, revoked=revoked.known)

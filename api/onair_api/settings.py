@@ -11,6 +11,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
+from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
@@ -191,6 +192,8 @@ class Settings(ProgramSettings):
     """Namespace of shows and their Secrets."""
     release_namespace: str = ""
     """Namespace of signing keys and API keys. Default: the pod's own, from POD_NAMESPACE."""
+    inside: InsideRules = InsideRules()
+    """Which urls of projects, sources and destinations lead inside, and are refused."""
     cors: CorsSettings = CorsSettings()
     limits: LimitSettings = LimitSettings()
     rate_limits: RateLimitSettings = RateLimitSettings()

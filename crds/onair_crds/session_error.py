@@ -75,6 +75,13 @@ def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> str:
     return str(error.verify_message)
 
 
+def inside_error(host: str) -> SessionError:
+    """The server is where nothing of a tenant's is sent."""
+    return SessionError(
+        f"{host}: is at an address inside this installation, which is not allowed", permanent=True
+    )
+
+
 def name_error(error: int | None, host: str) -> SessionError:
     """From a failed lookup of a name. `error`: EAI_…"""
     if error == socket.EAI_AGAIN:

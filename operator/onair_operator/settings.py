@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
+from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
 from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
@@ -174,6 +175,8 @@ class OperatorSettings(ProgramSettings):
     """Where encoders follow changes of layers."""
     token_issuer: str = DEFAULT_ISSUER
     """`iss` of access tokens, as the facade has it."""
+    inside: InsideRules = InsideRules()
+    """Where destinations must not lead to."""
     regions: list[RegionSettings] = []
     """Regions that encoders run in, the default first. None: any node, without a region."""
     encoder: EncoderSettings = EncoderSettings()

@@ -15,7 +15,9 @@ from onair_api.errors import Aborted, FailedPrecondition, NotFound, RpcError
 from onair_api.metrics import WRITE_CONFLICTS
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, spec_changes
+from onair_api.writes.outside_urls import check_urls
 from onair_api.writes.request_note import CreationClock, RequestNote
+from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Entry
@@ -38,8 +40,13 @@ Permit = Callable[[Entry], None]
 
 
 class Writer:
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, inside: InsideRules) -> None:
+        """
+        Args:
+            inside: which urls lead inside, and are refused.
+        """
         self._cluster = cluster
+        self._inside = inside
         self._clock = CreationClock()
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
@@ -55,8 +62,10 @@ class Writer:
         """Creates an object, under a new id if none is given.
 
         Raises:
+            InvalidArgument: a url of it leads inside.
             ApiError: the API server refused it or did not respond.
         """
+        check_urls(kind, spec, {}, self._inside)
         metadata: Document = {
             "name": name or new_id(),
             "annotations": {**note.annotations(), **self._clock.annotations(dt.datetime.now(dt.UTC))},
@@ -82,6 +91,7 @@ class Writer:
             entry: some version of the object. A later object of its name may be somebody else's.
 
         Raises:
+            InvalidArgument: a url that the change brings leads inside.
             NotFound: it is gone, or another took its name.
             Aborted: others changed it each time, `ATTEMPTS` times.
             ApiError: the API server refused the change or did not respond.
@@ -113,7 +123,7 @@ class Writer:
         """
         refusal: RpcError | None = None
         try:
-            operations = spec_changes(before.spec, await change(before))
+            operations = spec_changes(before.spec, await self._changed(before, change))
         except (FailedPrecondition, NotFound) as error:
             operations, refusal = [], error
         if operations:
@@ -121,7 +131,12 @@ class Writer:
         newest = await self._newest(before)
         if newest is before and refusal:
             raise refusal
-        return newest, spec_changes(newest.spec, await change(newest))
+        return newest, spec_changes(newest.spec, await self._changed(newest, change))
+
+    async def _changed(self, before: Entry, change: SpecChange) -> JsonObject:
+        spec = await change(before)
+        check_urls(before.kind, spec, before.spec, self._inside)
+        return spec
 
     async def delete(self, entry: Entry, note: RequestNote, permit: Permit | None = None) -> bool:
         """Deletes an object; False when it goes on until somebody's finalizer is done.

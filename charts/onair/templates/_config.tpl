@@ -12,6 +12,7 @@ rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 redirectedHosts: {{ .Values.redirectedHosts | toJson }}
 facadeUrl: {{ printf "http://onair-api.%s.svc" .Release.Namespace | quote }}
 tokenIssuer: {{ .Values.api.tokens.issuer | quote }}
+inside: {{ include "onair.insideRules" . }}
 regions: {{ .Values.regions | toJson }}
 encoder:
   image: {{ include "onair.image" (dict "root" . "name" "encoder") | quote }}
@@ -69,6 +70,7 @@ rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 redirectedHosts: {{ .Values.redirectedHosts | toJson }}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
+inside: {{ include "onair.insideRules" . }}
 cors:
   origins: {{ .Values.api.cors.origins | toJson }}
 limits:
@@ -119,6 +121,20 @@ redis:
   url: {{ . | quote }}
 {{- end }}
 logLevel: {{ .Values.api.logLevel }}
+{{- end }}
+
+{{/* Which urls of tenants lead inside; what is installed to be tried first is allowed. */}}
+{{- define "onair.insideRules" -}}
+{{- $hosts := .Values.inside.allowedHosts }}
+{{- range $service, $on := dict "onair-demo:80" .Values.demo.enabled "onair-mediamtx:1935" .Values.mediamtx.enabled }}
+{{- if $on }}
+{{- $parts := splitList ":" $service }}
+{{- range $domain := list "svc" "svc.cluster.local" }}
+{{- $hosts = append $hosts (printf "%s.%s.%s:%s" (first $parts) $.Release.Namespace $domain (last $parts)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- dict "refused" .Values.inside.refused "allowedHosts" $hosts "allowedRanges" .Values.inside.allowedRanges "refusedRanges" .Values.inside.refusedRanges | toJson }}
 {{- end }}
 
 {{/* MediaMTX accepts every stream and serves it; a second publisher of a path replaces the first. */}}

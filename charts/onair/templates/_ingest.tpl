@@ -92,8 +92,7 @@ hook:
   facadeUrl: http://onair-api-ingest.{{ .Release.Namespace }}.svc:8449
 pulls:
   enabled: {{ not $existing.apiUrl }}
-  allowedRanges: {{ .Values.ingest.pulls.allowedRanges | toJson }}
-  refusedRanges: {{ .Values.ingest.pulls.refusedRanges | toJson }}
+inside: {{ include "onair.insideRules" . }}
 previews:
   most: {{ .Values.ingest.previews.most }}
 logLevel: {{ .Values.ingest.logLevel }}

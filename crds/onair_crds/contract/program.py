@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.scene import ProgramScene
 from onair_crds.contract.wire_model import Secret, WireModel
 from onair_crds.resources.destination import (
@@ -140,6 +141,8 @@ class Program(WireModel):
     destinations: list[ProgramDestination] = []
     kept: list[KeptDestination] = []
     """Enabled ones that cannot be handed over now; they are no other's than those of `destinations`."""
+    inside: InsideRules = EVERYWHERE
+    """Where destinations must not lead to. The operator always says; its settings refuse what is inside."""
     sources: list[ProgramSource] = []
     """Those that are connected; the page asks for them by id at the agent's loopback port."""
     source_delay_ms: int = 100

@@ -74,7 +74,7 @@ async def _serve(
         others={SERVER_PROBE: lambda: not streams.server_hangs},
     )
     await probes.start(settings.metrics_port)
-    guard = AddressGuard(settings.pulls.allowed_ranges, settings.pulls.refused_ranges)
+    guard = AddressGuard(settings.inside)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
     pulls = Pulls(mediamtx, streams, guard, pauses, enabled=settings.pulls.enabled)
     forgetting = asyncio.create_task(pulls.forget_former())

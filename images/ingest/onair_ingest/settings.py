@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from onair_crds.contract.ingest_gateway import PORT
+from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.runtime.settings import Part, ProgramSettings
 
 
@@ -44,10 +44,6 @@ class HookSettings(Part):
 class PullSettings(Part):
     enabled: bool = True
     """Without, nothing is pulled: the server has to be on this pod's loopback, where pulls come from."""
-    allowed_ranges: list[IPv4Network | IPv6Network] = []
-    """Addresses that are not of the public internet and may be pulled from all the same."""
-    refused_ranges: list[IPv4Network | IPv6Network] = []
-    """Addresses that may not be pulled from, such as a cluster's own public ones."""
     first_pause_s: Annotated[float, Field(gt=0)] = 1.0
     """Between the first failure and the next attempt; doubles with each failure."""
     longest_pause_s: Annotated[float, Field(gt=0)] = 30.0
@@ -76,6 +72,8 @@ class Settings(ProgramSettings):
     """A stream without media for this long does not flow."""
     reader_linger_s: Annotated[float, Field(ge=0)] = 5.0
     """How long a stream is read on after its last reader: one that reconnects waits for no key frame."""
+    inside: InsideRules = InsideRules()
+    """Where nothing is pulled from."""
     mediamtx: MediaMtxSettings = MediaMtxSettings()
     hook: HookSettings = HookSettings()
     pulls: PullSettings = PullSettings()

@@ -97,6 +97,7 @@ def wanted_program(
         ),
         destinations=destinations,
         kept=kept_destinations(observed, found),
+        inside=settings.inside,
         sources=list(observed.program_sources),
         source_delay_ms=spec.rendering.target_latency,
         scene=_scene(observed, broadcast),

@@ -220,8 +220,8 @@ def test_without_ingest_nothing_of_it_is_there() -> None:
 
 def test_the_gateway_loads_the_values_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     values = tmp_path / "values.json"
-    ingest = {"silentAfterSeconds": 2.5, "pulls": {"allowedRanges": ["10.20.0.0/16", "fd00::/8"]}}
-    values.write_text(json.dumps({"ingest": ingest}))
+    inside = {"allowedRanges": ["10.20.0.0/16", "fd00::/8"], "allowedHosts": ["*.media.svc"]}
+    values.write_text(json.dumps({"ingest": {"silentAfterSeconds": 2.5}, "inside": inside}))
     objects = render("-f", values)
     config = tmp_path / "gateway.yaml"
     config.write_text(named(objects, "ConfigMap", "onair-ingest")["data"]["gateway.yaml"])
@@ -229,7 +229,9 @@ def test_the_gateway_loads_the_values_as_settings(tmp_path: Path, monkeypatch: p
     settings = Settings()
     assert settings.silent_after_s == 2.5
     assert settings.hook.facade_url == "http://onair-api-ingest.onair-system.svc:8449"
-    assert [str(each) for each in settings.pulls.allowed_ranges] == ["10.20.0.0/16", "fd00::/8"]
+    assert [str(each) for each in settings.inside.allowed_ranges] == ["10.20.0.0/16", "fd00::/8"]
+    assert settings.inside.refused
+    assert settings.inside.refusal("rtmp://a.media.svc/live/b") is None
 
 
 def test_nothing_but_media_of_the_server_is_reachable() -> None:

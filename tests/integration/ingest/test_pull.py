@@ -26,7 +26,7 @@ def puller(
     tmp_path_factory: pytest.TempPathFactory, scripted_facade: ScriptedFacade, secret: bytes
 ) -> Iterator[IngestPod]:
     """An ingest pod that may pull from this machine."""
-    settings = {"ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]', "ONAIR_PULLS__FIRST_PAUSE_S": "0.2"}
+    settings = {"ONAIR_INSIDE__ALLOWED_RANGES": '["127.0.0.0/8"]', "ONAIR_PULLS__FIRST_PAUSE_S": "0.2"}
     with IngestPod(tmp_path_factory.mktemp("puller"), scripted_facade.url, secret, settings=settings) as pod:
         yield pod
 
@@ -116,7 +116,7 @@ def test_nothing_is_pulled_from_inside(
 def test_what_a_former_gateway_pulled_is_forgotten(
     tmp_path: Path, scripted_facade: ScriptedFacade, secret: bytes, far_server: RtmpServer
 ) -> None:
-    settings = {"ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]'}
+    settings = {"ONAIR_INSIDE__ALLOWED_RANGES": '["127.0.0.0/8"]'}
     key = secrets.token_hex(8)
     folder = tmp_path / "pod"
     folder.mkdir()

@@ -62,7 +62,7 @@ def secured(
     server = server_environment(render(*values), secrets)
     settings = {
         "SSL_CERT_FILE": str(authority.certificate),
-        "ONAIR_PULLS__ALLOWED_RANGES": '["127.0.0.0/8"]',
+        "ONAIR_INSIDE__ALLOWED_RANGES": '["127.0.0.0/8"]',
     }
     folder = tmp_path_factory.mktemp("secured")
     with IngestPod(folder, scripted_facade.url, secret, settings=settings, server=server) as pod:

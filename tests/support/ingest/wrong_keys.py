@@ -7,6 +7,7 @@ import contextlib
 import secrets
 import time
 
+from onair_crds.contract.inside_addresses import EVERYWHERE
 from onair_crds.media.flv import AUDIO, Packet
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.rtmp.address import RtmpAddress
@@ -32,7 +33,7 @@ async def publish_with_wrong_keys(server: str, per_second: int, seconds: float) 
 async def _publish(server: str) -> None:
     address = RtmpAddress.of(server, secrets.token_hex(16))
     with contextlib.suppress(SessionError, OSError):
-        connection = await RtmpConnection.publish(address, await address.connect(), ACK_WINDOW)
+        connection = await RtmpConnection.publish(address, await address.connect(EVERYWHERE), ACK_WINDOW)
         try:
             connection.send(Packet(AUDIO, 0, AAC_HEADER))
             for at_ms in range(0, ANALYSED_MS, 200):

@@ -103,7 +103,7 @@ class Agent:
     async def _apply(self, program: Program) -> None:
         if self._phase in OVER:
             return
-        run = Run(program.broadcast, program.epoch, self.contact)
+        run = Run(program.broadcast, program.epoch, self.contact, program.inside)
         if program.stop:
             if self._phase == "idle":
                 # Restarted while it drained: what waits on disk is stored, and the playlists are closed

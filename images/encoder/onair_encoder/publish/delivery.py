@@ -31,6 +31,7 @@ class Delivery:
         for id_, destination in wanted.items():
             known = self._publishers.get(id_)
             if known and self._updated(known, destination):
+                known.destination.run = run or known.destination.run
                 continue
             if known:
                 self._end(self._publishers.pop(id_))

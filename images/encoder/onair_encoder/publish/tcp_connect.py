@@ -6,20 +6,22 @@ import asyncio
 import socket
 from collections import deque
 
+from onair_crds.contract.inside_addresses import InsideRules
+
 NEXT_ADDRESS_S = 0.25
 """Another address is tried beside one that has not responded for so long."""
-Address = tuple[socket.AddressFamily, tuple[str | bytes | int, ...]]
 
 
-async def connect(host: str, port: int) -> socket.socket:
+async def connect(host: str, port: int, inside: InsideRules) -> socket.socket:
     """A connection that does not block, to whichever address responds first.
 
     In every event loop: not all have this in their own `create_connection`.
 
     Raises:
+        InsideAddress: the name leads inside.
         OSError: that of an address, where none takes a connection; or the name was not found.
     """
-    waiting = deque(await addresses(host, port))
+    waiting = deque(await inside.addresses(host, port))
     attempts: set[asyncio.Task[socket.socket]] = set()
     error: BaseException = OSError(f"{host} has no address")
     try:
@@ -39,12 +41,6 @@ async def connect(host: str, port: int) -> socket.socket:
         raise error
     finally:
         await _discard(attempts)
-
-
-async def addresses(host: str, port: int) -> list[Address]:
-    """In the order in which they are to be tried."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [(family, address) for family, _, _, _, address in found]
 
 
 async def _connect(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:

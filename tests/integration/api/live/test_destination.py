@@ -52,6 +52,8 @@ def test_every_kind_of_destination_comes_back_as_it_was_sent(show: Show, body: J
         ({"address": {"rtmpPush": {"url": "http://a.example", "key": KEY}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"url": "rtmp://user:pass@a.example/live"}}}, {"address.rtmpPush.url"}),
         ({"address": {"rtmpPush": {"url": "rtmp://a b/", "key": KEY}}}, {"address.rtmpPush.url"}),
+        ({"address": {"rtmpPush": {"url": "rtmp://2130706433/live", "key": KEY}}}, {"address.rtmpPush.url"}),
+        ({"address": {"srtPush": {"url": "srt://redis.onair-system.svc:9000"}}}, {"address.srtPush.url"}),
         ({"address": {"rtmpPush": {"url": "rtmp://a.example", "key": 5}}}, {"address.rtmpPush.key"}),
         ({"address": {"rtmpPush": {"url": "rtmp://a.example", "key": "k" * 4097}}}, {"address.rtmpPush.key"}),
         (

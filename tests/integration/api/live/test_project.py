@@ -93,6 +93,10 @@ def test_each_kind_of_composition(anna: User, body: JsonObject, composition: Jso
             {"composition"},
         ),
         ({"composition": {"external": {"url": "http://"}}}, {"composition.external.url"}),
+        (
+            {"composition": {"external": {"url": "http://169.254.169.254"}}},
+            {"composition.external.url"},
+        ),
         ({"composition": {"external": {"url": "http://a b.example/"}}}, {"composition.external.url"}),
         ({"location": {"latitude": 91}}, {"location.latitude", "location.longitude"}),
         (

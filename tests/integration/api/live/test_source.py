@@ -136,6 +136,7 @@ def test_what_is_assigned_cannot_be_chosen(show: Show) -> None:
         ({"address": {"rtmpPush": {}, "srtPush": {}}}, {"address"}),
         ({"address": {"rtmpPull": {}}}, {"address.rtmpPull.url"}),
         ({"address": {"rtmpPull": {"url": "http://a.example"}}}, {"address.rtmpPull.url"}),
+        ({"address": {"rtmpPull": {"url": "rtmp://[::ffff:10.0.0.1]/live/a"}}}, {"address.rtmpPull.url"}),
         ({"address": {"rtmpPush": {"enabled": "yes"}}}, {"address.rtmpPush.enabled"}),
         (
             {"address": {"rtmpPush": {}}, "preview": {"webrtc": {"displayName": "x" * 257}}},

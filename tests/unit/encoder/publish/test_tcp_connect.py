@@ -11,7 +11,7 @@ import pytest
 import uvloop
 from tests.support.delivery.silent_address import SILENT_HOST, silent_port
 
-from onair_encoder.publish import tcp_connect
+from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules, SocketAddress
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.tcp_connect import connect
 
@@ -37,10 +37,10 @@ def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Gives the name of a test these addresses."""
 
     def resolve(*them: tuple[str, int]) -> None:
-        async def addresses(*_: object) -> list[tcp_connect.Address]:
+        async def addresses(*_: object) -> list[SocketAddress]:
             return [(socket.AF_INET, each) for each in them]
 
-        monkeypatch.setattr(tcp_connect, "addresses", addresses)
+        monkeypatch.setattr(InsideRules, "addresses", addresses)
 
     return resolve
 
@@ -62,9 +62,9 @@ def test_where_one_address_is_silent_another_is_taken(
         name = server.sockets[0].getsockname()
         with silent_port() as port:
             resolve((SILENT_HOST, port), refusing, name)
-            with await connect("a.example", 1935) as connection:
+            with await connect("a.example", 1935, EVERYWHERE) as connection:
                 assert connection.getpeername() == name
-            _, writer = await RtmpAddress.of("rtmp://a.example/live", "k").connect()
+            _, writer = await RtmpAddress.of("rtmp://a.example/live", "k").connect(EVERYWHERE)
             assert writer.get_extra_info("peername") == name
             writer.close()
         server.close()
@@ -78,7 +78,7 @@ def test_where_all_refuse_it_is_a_refusal(
     async def story() -> None:
         resolve(refusing, refusing)
         with pytest.raises(ConnectionRefusedError):
-            await connect("a.example", 1935)
+            await connect("a.example", 1935, EVERYWHERE)
 
     run(story)
 
@@ -86,7 +86,7 @@ def test_where_all_refuse_it_is_a_refusal(
 def test_a_name_is_looked_up(run: Callable[[Story], None]) -> None:
     async def story() -> None:
         server = await asyncio.start_server(lambda _, writer: writer.close(), HOST, 0)
-        with await connect("localhost", server.sockets[0].getsockname()[1]) as connection:
+        with await connect("localhost", server.sockets[0].getsockname()[1], EVERYWHERE) as connection:
             assert connection.getpeername()[0] == HOST
         server.close()
 
@@ -99,7 +99,7 @@ def test_who_is_cancelled_leaves_no_connection(
     async def story() -> None:
         with silent_port() as port:
             resolve((SILENT_HOST, port))
-            connecting = asyncio.create_task(connect("a.example", 1935))
+            connecting = asyncio.create_task(connect("a.example", 1935, EVERYWHERE))
             await asyncio.sleep(0)
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)

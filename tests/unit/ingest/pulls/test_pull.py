@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from onair_crds.contract.inside_addresses import InsideRules
 from onair_ingest.pulls import pull as pull_module
 from onair_ingest.pulls.address_guard import AddressGuard
 from onair_ingest.pulls.pull import Pauses, Pull
@@ -41,7 +42,7 @@ class Pulled:
             "pull-relay",
             "rtmp://127.0.0.1:1/live/a",
             cast(Any, self.server),
-            AddressGuard(),
+            AddressGuard(InsideRules()),
             ssl.create_default_context(),
             Pauses(60.0, 60.0),
             flows=self._flows,

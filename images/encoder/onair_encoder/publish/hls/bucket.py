@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.requests import BucketRequests, Response
@@ -26,13 +27,16 @@ MOST_BYTES = 64 * 2**20
 
 
 class Bucket:
-    def __init__(self, storage: ProgramStorage, timeout_s: Callable[[], float]) -> None:
+    def __init__(
+        self, storage: ProgramStorage, timeout_s: Callable[[], float], inside: InsideRules = EVERYWHERE
+    ) -> None:
         """
         Args:
             timeout_s: how long a request may make no progress, looked up for each.
+            inside: where the storage must not be.
         """
         self._storage = storage
-        self._requests = BucketRequests(storage, timeout_s)
+        self._requests = BucketRequests(storage, timeout_s, inside=inside)
 
     async def put(
         self, key: str, data: bytes | bytearray, content_type: str, cache_control: str, if_match: str = ""

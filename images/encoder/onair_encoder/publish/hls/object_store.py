@@ -32,7 +32,7 @@ class ObjectStore:
     def __init__(self, destination: Destination, storage: ProgramStorage) -> None:
         self._destination = destination
         self._prefix = storage.prefix.strip("/")
-        self._bucket = Bucket(storage, self._timeout_s)
+        self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)
         self._closing: set[asyncio.Task[None]] = set()
 
     def _timeout_s(self) -> float:
@@ -43,7 +43,7 @@ class ObjectStore:
         task = asyncio.create_task(self._bucket.close_when_idle())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
-        self._bucket = Bucket(storage, self._timeout_s)
+        self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)
 
     async def put_segment(self, name: str, data: bytes | bytearray) -> None:
         """

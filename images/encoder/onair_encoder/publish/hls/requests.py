@@ -15,9 +15,11 @@ import aiohttp
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
+from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.hls.address import BucketAddress
+from onair_encoder.publish.hls.outside_resolver import OutsideResolver
 from onair_encoder.publish.hls.request_body import RequestBody
 from onair_encoder.publish.hls.request_progress import Clock, RequestProgress, ResponseTimeout
 from onair_encoder.publish.hls.signing import Signer
@@ -76,12 +78,18 @@ class BucketRequests:
     """Its HTTP session is opened with the first request; `close` ends it."""
 
     def __init__(
-        self, storage: ProgramStorage, timeout_s: Callable[[], float], clock: Clock = time.monotonic
+        self,
+        storage: ProgramStorage,
+        timeout_s: Callable[[], float],
+        clock: Clock = time.monotonic,
+        inside: InsideRules = EVERYWHERE,
     ) -> None:
         """
         Args:
             timeout_s: how long a request may make no progress, looked up for each.
+            inside: where the storage must not be.
         """
+        self._resolver = OutsideResolver(inside)
         self._clock = clock
         self._address = BucketAddress.of(storage)
         self._signer = Signer(storage)
@@ -133,6 +141,7 @@ class BucketRequests:
         progress: RequestProgress,
     ) -> aiohttp.ClientResponse:
         address, session = self._address, self._open_session()
+        self._resolver.check_literal(address.host)
         digest = await asyncio.to_thread(lambda: hashlib.sha256(data).hexdigest())
         host = {"host": address.server}
         signed = await self._signer.sign(method, address.path(key), {**host, **headers}, digest)
@@ -173,7 +182,7 @@ class BucketRequests:
             self._session = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
                 trust_env=False,
-                connector=_Connector(),
+                connector=_Connector(resolver=self._resolver),
                 auto_decompress=False,
             )
         return self._session

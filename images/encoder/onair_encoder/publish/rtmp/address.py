@@ -7,7 +7,8 @@ import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from onair_crds.session_error import SessionError, network_error
+from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
+from onair_crds.session_error import SessionError, inside_error, network_error
 from onair_encoder.publish.tcp_connect import connect
 from onair_encoder.publish.tls import client_context
 
@@ -61,20 +62,25 @@ class RtmpAddress:
     def __repr__(self) -> str:
         return f"RtmpAddress({self.tc_url!r})"
 
-    async def connect(self) -> Streams:
+    async def connect(self, inside: InsideRules) -> Streams:
         """Opens a TCP connection to the server, with TLS for rtmps.
 
+        Args:
+            inside: where it must not lead to.
+
         Raises:
-            SessionError: the server is unreachable, or its certificate is not trusted.
+            SessionError: the server is inside, or unreachable, or its certificate is not trusted.
         """
         try:
             context = await client_context() if self.scheme == "rtmps" else None
             return await asyncio.open_connection(
-                sock=await connect(self.host, self.port),
+                sock=await connect(self.host, self.port, inside),
                 ssl=context,
                 server_hostname=self.host if context else None,
                 limit=STREAM_BUFFER_LIMIT,
             )
+        except InsideAddress as error:
+            raise inside_error(self.host) from error
         except OSError as error:
             if self.scheme == "rtmps" and isinstance(error, ConnectionResetError | ssl.SSLEOFError):
                 raise SessionError(

@@ -20,7 +20,7 @@ class RtmpOutput(Output):
         address = RtmpAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
-                streams = await address.connect()
+                streams = await address.connect(self.destination.run.inside)
                 connection = await RtmpConnection.publish(address, streams, self._ack_window())
         except TimeoutError:
             raise SessionError(f"no response from {address.server}") from None

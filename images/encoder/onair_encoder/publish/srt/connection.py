@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import onair_encoder
+from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
 from onair_crds.media.flv import Packet
 from onair_crds.media.mpeg_ts import TransportStream
-from onair_crds.session_error import SessionError, name_error
+from onair_crds.session_error import SessionError, inside_error, name_error
 from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
 from onair_encoder.publish.srt.refusals import refusal
@@ -40,11 +41,15 @@ class SrtConnection:
     settle_s = 0.25
     """Listeners accept a session and check its stream id after that: one that is in use is closed then."""
 
-    def __init__(self, address: SrtAddress, passphrase: str | None, report_ms: float) -> None:
+    def __init__(
+        self, address: SrtAddress, passphrase: str | None, report_ms: float, inside: InsideRules
+    ) -> None:
         """
         Args:
             report_ms: how often progress is to be reported.
+            inside: where the listener must not be.
         """
+        self._inside = inside
         self.written = 0
         self.grain_ms = report_ms
         self.closed: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
@@ -68,6 +73,7 @@ class SrtConnection:
         Raises:
             SessionError: it could not get one.
         """
+        addresses = await self._addresses()
         ours, theirs = socket.socketpair()
         with theirs:
             # Popen waits for the exec alone, a millisecond; asyncio's own way takes a thread per process.
@@ -81,8 +87,7 @@ class SrtConnection:
         self._writer.transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         address = self._address
         settings = {
-            "host": address.host,
-            "port": address.port,
+            "addresses": addresses,
             "streamid": address.stream_id,
             "latency": address.latency_ms,
             "pbkeylen": address.key_bytes,
@@ -93,11 +98,22 @@ class SrtConnection:
         report = await self._next()
         if report is None:
             raise SessionError(f"{self.server}: the sender ended unexpectedly")
-        if "name" in report:
-            raise name_error(report["name"], address.host)
         if "rejected" in report:
             raise refusal(self.server, report["error"], report["rejected"])
         self._reading = asyncio.create_task(self._read())
+
+    async def _addresses(self) -> list[tuple[int, str, int]]:
+        """Family, host and port of each address; the sender resolves nothing, as names may change."""
+        host = self._address.host
+        try:
+            found = await self._inside.addresses(host, self._address.port)
+        except InsideAddress as error:
+            raise inside_error(host) from error
+        except socket.gaierror as error:
+            raise name_error(error.errno, host) from error
+        except (OSError, UnicodeError) as error:
+            raise name_error(None, host) from error
+        return [(family, str(address[0]), int(address[1])) for family, address in found]
 
     async def _next(self) -> dict[str, Any] | None:
         """The next report; None after the last."""

@@ -20,7 +20,7 @@ class SrtOutput(Output):
         address = SrtAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
         passphrase = checked_passphrase(wanted.passphrase.get_secret_value() if wanted.passphrase else None)
         report_ms = min(MAX_REPORT_MS, wanted.timeout_ms / 4)
-        connection = SrtConnection(address, passphrase, report_ms)
+        connection = SrtConnection(address, passphrase, report_ms, self.destination.run.inside)
         try:
             async with asyncio.timeout(OPEN_TIMEOUT_S):
                 await connection.open()

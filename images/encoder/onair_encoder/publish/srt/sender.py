@@ -13,7 +13,6 @@ import io
 import json
 import os
 import signal
-import socket
 import threading
 import time
 from typing import Any
@@ -66,17 +65,11 @@ class Sender:
         self._leave()
 
     def _connect(self) -> None:
-        settings = self._settings
-        try:
-            found = socket.getaddrinfo(settings["host"], settings["port"], type=socket.SOCK_DGRAM)
-        except socket.gaierror as error:
-            report(name=error.errno)
-            end(1)
-        addresses = found[:MOST_ADDRESSES]
+        addresses = self._settings["addresses"][:MOST_ADDRESSES]
         timeout_ms = min(CONNECT_TIMEOUT_MS, CONNECTS_MS // len(addresses))
-        for number, (family, _, _, _, address) in enumerate(addresses, 1):
+        for number, (family, host, port) in enumerate(addresses, 1):
             try:
-                self._connect_to(family, str(address[0]), int(address[1]), timeout_ms)
+                self._connect_to(family, host, port, timeout_ms)
                 return
             except SrtError as error:
                 nobody_there = error.reject in (0, TIMED_OUT)

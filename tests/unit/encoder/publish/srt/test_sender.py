@@ -16,8 +16,6 @@ from onair_encoder.publish.srt.refusals import NO_SERVER
 
 V6, V4 = "2001:db8::1", "192.0.2.1"
 SETTINGS = {
-    "host": "a.example",
-    "port": 9000,
     "streamid": "s",
     "latency": 120,
     "pbkeylen": 16,
@@ -68,12 +66,11 @@ def connect(
     def end(code: int = 0) -> None:
         raise Ended(code)
 
-    found = [(socket.AF_INET, socket.SOCK_DGRAM, 17, "", (each, 9000)) for each in addresses]
+    found = [(socket.AF_INET, each, 9000) for each in addresses]
     monkeypatch.setattr(sender, "SrtSocket", sockets)
     monkeypatch.setattr(sender, "report", lambda **report: reports.append(report))
     monkeypatch.setattr(sender, "end", end)
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-    line = json.dumps(SETTINGS).encode() + b"\n"
+    line = json.dumps({**SETTINGS, "addresses": found}).encode() + b"\n"
     with contextlib.suppress(Ended):
         sender.Sender(io.BufferedReader(io.BytesIO(line)))._connect()
     return sockets, reports
