@@ -32,7 +32,7 @@ from onair_api.ingest.hook import IngestHook
 from onair_api.layout.layer.service import Layers
 from onair_api.layout.service import Layouts
 from onair_api.live.authentication.service import Authentication
-from onair_api.live.broadcast.service import Broadcasts
+from onair_api.live.broadcast.service import Broadcasts, on_air
 from onair_api.live.broadcast.snapshot import Encoders
 from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
@@ -53,6 +53,7 @@ from onair_api.rpc import routes as rpc_routes
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_api.writes.credentials import Credentials
+from onair_api.writes.quotas import Quotas
 from onair_api.writes.writer import Writer
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
@@ -93,13 +94,14 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
 def connect(settings: Settings, client: KubeClient) -> Services:
     """Builds every part; nothing runs yet."""
     cluster = Cluster(client, settings)
-    writer, credentials = Writer(cluster, settings.inside), Credentials(cluster)
+    quotas = Quotas(cluster.view, settings.quotas, on_air)
+    writer, credentials = Writer(cluster, settings.inside, quotas), Credentials(cluster)
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster.view)
     revoked = RevokedTokens(cluster)
     tokens = Tokens(keys, settings.tokens, revoked=revoked.known)
     callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis.url))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
-    guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url)
+    guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url, quotas)
     stream_keys = StreamKeys(cluster, credentials)
     ingest = AssignedIngest(cluster.view, settings.ingest, settings.release_namespace)
     source_records = SourceRecords(stream_keys, ingest.now)
@@ -123,7 +125,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         projects=projects,
         project_sources=ProjectSources(cluster, writer, records, limits),
         destinations=Destinations(cluster, writer, credentials, limits),
-        broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace)),
+        broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace), quotas),
         sources=sources,
         hls_previews=HlsPreviews(cluster, IngestSecret(cluster, settings.release_namespace), settings),
         rooms=Rooms(cluster, writer, room_server, joins, settings.rooms),

@@ -58,6 +58,50 @@ class RateLimitSettings(Part):
     """Requests of one service's API keys and tokens in a window, over all replicas; 0 is without a limit."""
 
 
+class QuotaPart(Part):
+    """What one tenant may have at a time; 0 is without a limit."""
+
+    collections: Annotated[int, Field(ge=0)]
+    projects: Annotated[int, Field(ge=0)]
+    destinations: Annotated[int, Field(ge=0)]
+    sources: Annotated[int, Field(ge=0)]
+    layouts: Annotated[int, Field(ge=0)]
+    guest_codes: Annotated[int, Field(ge=0)]
+    broadcasts: Annotated[int, Field(ge=0)]
+    """On air, or waiting to be."""
+    pixels_per_second: Annotated[int, Field(ge=0)]
+    """Width × height × frame rate of all broadcasts on air; 62208000 is 1080p30."""
+    metadata_bytes: Annotated[int, Field(ge=0)]
+    """Of the `metadata` of all resources, as JSON."""
+
+
+class QuotaSettings(Part):
+    per_service: QuotaPart = QuotaPart(
+        collections=10_000,
+        projects=20_000,
+        destinations=50_000,
+        sources=10_000,
+        layouts=50_000,
+        guest_codes=50_000,
+        broadcasts=500,
+        pixels_per_second=31_104_000_000,
+        metadata_bytes=268_435_456,
+    )
+    """Of all users of a service together."""
+    per_user: QuotaPart = QuotaPart(
+        collections=1000,
+        projects=2000,
+        destinations=5000,
+        sources=1000,
+        layouts=5000,
+        guest_codes=5000,
+        broadcasts=50,
+        pixels_per_second=3_110_400_000,
+        metadata_bytes=33_554_432,
+    )
+    """Of one user of a service, with their guests."""
+
+
 class TokenSettings(Part):
     issuer: str = DEFAULT_ISSUER
     """`iss` of access tokens; tokens of another issuer are refused."""
@@ -197,6 +241,7 @@ class Settings(ProgramSettings):
     cors: CorsSettings = CorsSettings()
     limits: LimitSettings = LimitSettings()
     rate_limits: RateLimitSettings = RateLimitSettings()
+    quotas: QuotaSettings = QuotaSettings()
     tokens: TokenSettings = TokenSettings()
     ingest: IngestSettings = IngestSettings()
     rooms: RoomSettings = RoomSettings()

@@ -20,6 +20,7 @@ from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import GUEST_CODE, PROJECT
 from onair_api.errors import NotFound
+from onair_api.writes.quotas import Quotas
 from onair_crds.contract.labels import CREATED_ANNOTATION, GUEST_CODE_LABEL, GUEST_CODE_TYPE
 from onair_crds.contract.owners import owner_reference
 from onair_crds.contract.times import format_time
@@ -93,7 +94,10 @@ def secret_name(service_id: str, code: str) -> str:
 
 
 class GuestCodes:
-    def __init__(self, cluster: Cluster, revoked: RevokedTokens, sweeper: Sweeper, public_url: str) -> None:
+    def __init__(
+        self, cluster: Cluster, revoked: RevokedTokens, sweeper: Sweeper, public_url: str, quotas: Quotas
+    ) -> None:
+        self._quotas = quotas
         self._cluster = cluster
         self._revoked = revoked
         self._sweeper = sweeper
@@ -106,6 +110,7 @@ class GuestCodes:
             url: where the code leads to.
 
         Raises:
+            QuotaExceeded: there are too many.
             ApiError: the API server did not respond.
         """
         code = GuestCode(
@@ -135,10 +140,11 @@ class GuestCodes:
             "data": code.data(),
         }
         cluster = self._cluster
-        created = await cluster.client.create(
-            cluster.api(GUEST_CODE), cluster.namespace(GUEST_CODE), document
-        )
-        cluster.view.put(GUEST_CODE, created)
+        with self._quotas.creating(GUEST_CODE, document):
+            created = await cluster.client.create(
+                cluster.api(GUEST_CODE), cluster.namespace(GUEST_CODE), document
+            )
+            cluster.view.put(GUEST_CODE, created)
         log.info("guest_code.created", project=project.name)
         return self._record(code, expires)
 

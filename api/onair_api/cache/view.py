@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from onair_api.cache.gone_layouts import GoneLayouts
 from onair_api.cache.watched_kinds import KINDS, LAYOUT, PARENT
@@ -16,9 +16,22 @@ class View(Store):
     def __init__(self) -> None:
         super().__init__(KINDS)
         self.gone_layouts = GoneLayouts()
+        self._follower: Callable[[Change], None] | None = None
+
+    def follow(self, follower: Callable[[Change], None]) -> None:
+        """Calls `follower` with every change from now on, once, whatever brought it."""
+        self._follower = follower
+
+    def update(self, kind: str, document: Document) -> Change | None:
+        change = super().update(kind, document)
+        if change and self._follower:
+            self._follower(change)
+        return change
 
     def remove(self, kind: str, name: str, uid: str) -> Change | None:
         change = super().remove(kind, name, uid)
+        if change and self._follower:
+            self._follower(change)
         if kind == LAYOUT and change and change.before:
             self.gone_layouts.remember(change.before)
         return change

@@ -16,6 +16,7 @@ from onair_api.metrics import WRITE_CONFLICTS
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.json_patch import annotation_changes, compare_and_swap, spec_changes
 from onair_api.writes.outside_urls import check_urls
+from onair_api.writes.quotas import Quotas
 from onair_api.writes.request_note import CreationClock, RequestNote
 from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.owners import owner_reference
@@ -40,11 +41,12 @@ Permit = Callable[[Entry], None]
 
 
 class Writer:
-    def __init__(self, cluster: Cluster, inside: InsideRules) -> None:
+    def __init__(self, cluster: Cluster, inside: InsideRules, quotas: Quotas) -> None:
         """
         Args:
             inside: which urls lead inside, and are refused.
         """
+        self._quotas = quotas
         self._cluster = cluster
         self._inside = inside
         self._clock = CreationClock()
@@ -63,6 +65,7 @@ class Writer:
 
         Raises:
             InvalidArgument: a url of it leads inside.
+            QuotaExceeded: there are too many.
             ApiError: the API server refused it or did not respond.
         """
         check_urls(kind, spec, {}, self._inside)
@@ -74,9 +77,10 @@ class Writer:
             metadata["ownerReferences"] = [owner_reference(owner.kind, owner.name, owner.uid)]
         document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
         cluster = self._cluster
-        created = await cluster.client.create(cluster.api(kind), cluster.namespace(kind), document)
+        with self._quotas.creating(kind, document):
+            created = await cluster.client.create(cluster.api(kind), cluster.namespace(kind), document)
+            entry = cluster.view.put(kind, created)
         log.info("resource.created", kind=kind, name=metadata["name"])
-        entry = cluster.view.put(kind, created)
         if entry is None:
             raise NotFound(f"{kind} {metadata['name']} was deleted in the meantime")
         return entry
@@ -92,6 +96,7 @@ class Writer:
 
         Raises:
             InvalidArgument: a url that the change brings leads inside.
+            QuotaExceeded: it takes too much.
             NotFound: it is gone, or another took its name.
             Aborted: others changed it each time, `ATTEMPTS` times.
             ApiError: the API server refused the change or did not respond.
@@ -101,12 +106,13 @@ class Writer:
             known = self._cluster.view.get(kind, name)
             before = known if known and known.uid == entry.uid else await self._newest(entry)
             for attempt in range(ATTEMPTS):
-                before, operations = await self._difference(before, change)
+                before, wanted, operations = await self._difference(before, change)
                 if not operations:
                     return before, before
                 latest = note if isinstance(note, RequestNote) else note()
                 operations += annotation_changes(before.document, latest.annotations())
-                after = await self._try(before, operations)
+                with self._quotas.changing(before, wanted):
+                    after = await self._try(before, operations)
                 if after:
                     log.info("resource.updated", kind=kind, name=name)
                     return before, after
@@ -116,22 +122,23 @@ class Writer:
                 before = await self._newest(before)
         raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times during this update; try again")
 
-    async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonPatch]:
+    async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonObject, JsonPatch]:
         """What the change makes of a version: of the API server's own where that is nothing, or refused.
 
         A version of the view may be old, and then a compare-and-swap fails; without one nothing would.
         """
         refusal: RpcError | None = None
         try:
-            operations = spec_changes(before.spec, await self._changed(before, change))
+            wanted = await self._changed(before, change)
+            if operations := spec_changes(before.spec, wanted):
+                return before, wanted, operations
         except (FailedPrecondition, NotFound) as error:
-            operations, refusal = [], error
-        if operations:
-            return before, operations
+            refusal = error
         newest = await self._newest(before)
         if newest is before and refusal:
             raise refusal
-        return newest, spec_changes(newest.spec, await self._changed(newest, change))
+        wanted = await self._changed(newest, change)
+        return newest, wanted, spec_changes(newest.spec, wanted)
 
     async def _changed(self, before: Entry, change: SpecChange) -> JsonObject:
         spec = await change(before)

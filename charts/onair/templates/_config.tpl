@@ -80,6 +80,13 @@ rateLimits:
   windowS: {{ .Values.api.rateLimits.windowSeconds | int64 }}
   perToken: {{ .Values.api.rateLimits.perToken | int64 }}
   perService: {{ .Values.api.rateLimits.perService | int64 }}
+quotas:
+  {{- range $scope := list "perService" "perUser" }}
+  {{ $scope }}:
+    {{- range $name, $limit := index $.Values.api.quotas $scope }}
+    {{ $name }}: {{ $limit | int64 }}
+    {{- end }}
+  {{- end }}
 {{- with .Values.api.events }}
 events:
   prefix: {{ .prefix | quote }}

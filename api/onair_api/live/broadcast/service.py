@@ -19,6 +19,7 @@ from onair_api.live.room.desired import closed, hosted, opened, with_room
 from onair_api.operation import Ids
 from onair_api.wire.decode import enum_field
 from onair_api.writes.identifiers import new_id
+from onair_api.writes.quotas import Quotas
 from onair_api.writes.writer import Writer
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import BroadcastPhase, ImageFormat
@@ -28,13 +29,18 @@ log = structlog.get_logger()
 
 
 class Broadcasts:
-    def __init__(self, cluster: Cluster, writer: Writer, encoders: Encoders) -> None:
+    def __init__(self, cluster: Cluster, writer: Writer, encoders: Encoders, quotas: Quotas) -> None:
+        self._quotas = quotas
         self._cluster = cluster
         self._writer = writer
         self._encoders = encoders
 
     async def start(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        """Puts the show on air; gives the running run's id where it is already."""
+        """Puts the show on air; gives the running run's id where it is already.
+
+        Raises:
+            QuotaExceeded: too many are on air, or too large ones.
+        """
         project = await owned_project(self._cluster, caller.identity, ids["collectionId"], ids["projectId"])
         fresh_id = new_id()
         run_id = ""
@@ -47,7 +53,8 @@ class Broadcasts:
                 return with_room(spec, opened(entry.spec, entry.status, dt.datetime.now(dt.UTC)))
             return spec
 
-        await self._writer.update(project, change, caller.note())
+        with self._quotas.starting(project):
+            await self._writer.update(project, change, caller.note())
         if run_id == fresh_id:
             log.info("broadcast.requested", project=project.name, broadcast=run_id)
         return {"broadcastId": run_id}

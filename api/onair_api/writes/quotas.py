@@ -1,0 +1,189 @@
+"""What one service and one user may have and put on air at a time, counted as the watches tell of it.
+
+A create is counted from its request on, so that those of one replica never exceed a quota together. Replicas
+hear of each other's by their watches: together they may exceed one by what is created within that delay.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import orjson
+from pydantic.alias_generators import to_camel
+
+from onair_api.cache.tally import Amounts, Node, Tally
+from onair_api.cache.view import View
+from onair_api.cache.watched_kinds import COLLECTION, DESTINATION, GUEST_CODE, LAYOUT, PROJECT, SOURCE
+from onair_api.errors import ResourceExhausted
+from onair_api.settings import QuotaSettings
+from onair_crds.contract.labels import GUEST_CODE_LABEL
+from onair_crds.kube.store import Change, Entry
+from onair_crds.shapes import Document, JsonObject
+
+QUOTA_FAILURE = "type.googleapis.com/google.rpc.QuotaFailure"
+RETRY_AFTER_S = 60
+
+COUNTED = {
+    COLLECTION: "collections",
+    PROJECT: "projects",
+    DESTINATION: "destinations",
+    SOURCE: "sources",
+    LAYOUT: "layouts",
+    GUEST_CODE: "guest_codes",
+}
+BROADCASTS, PIXELS, METADATA = "broadcasts", "pixels_per_second", "metadata_bytes"
+SERVICE, USER = "service", "user"
+SCOPES = {SERVICE: "perService", USER: "perUser"}
+
+
+class QuotaExceeded(ResourceExhausted):
+    """Names the quota, its limit, and what is there."""
+
+    def __init__(self, scope: str, name: str, limit: int, present: int) -> None:
+        quota = f"api.quotas.{SCOPES[scope]}.{to_camel(name)}"
+        text = f"the quota {quota} is {limit}, of which {present} are in use"
+        super().__init__(text, retry_after_s=RETRY_AFTER_S)
+        self._violation = {"subject": scope, "description": text}
+
+    @property
+    def details(self) -> list[JsonObject]:
+        return [{"@type": QUOTA_FAILURE, "violations": [self._violation]}]
+
+
+class Quotas:
+    def __init__(self, view: View, settings: QuotaSettings, on_air: Callable[[Entry], bool]) -> None:
+        """
+        Args:
+            view: what is there; to be followed before it is filled.
+            on_air: whether a project's broadcast runs, or is wanted to.
+        """
+        self._limits = {SERVICE: settings.per_service, USER: settings.per_user}
+        self._on_air = on_air
+        self._tally = Tally()
+        self._pending: Counter[tuple[Node, str]] = Counter()
+        view.follow(self._changed)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is counted."""
+        return not self._tally and not self._pending
+
+    @contextmanager
+    def creating(self, kind: str, document: Document) -> Iterator[None]:
+        """While an object is created.
+
+        Raises:
+            QuotaExceeded: with it there would be too many.
+        """
+        if kind not in COUNTED:
+            yield
+            return
+        more = {COUNTED[kind]: 1, METADATA: metadata_bytes(document.get("spec") or {})}
+        with self._reserved(_parent(kind, document), more):
+            yield
+
+    @contextmanager
+    def changing(self, before: Entry, spec: JsonObject) -> Iterator[None]:
+        """While a spec replaces another.
+
+        Raises:
+            QuotaExceeded: with it there would be too much.
+        """
+        if before.kind not in COUNTED:
+            yield
+            return
+        more = {METADATA: metadata_bytes(spec) - metadata_bytes(before.spec)}
+        if before.kind == PROJECT and self._on_air(before):
+            more[PIXELS] = pixels_per_s(spec) - pixels_per_s(before.spec)
+        with self._reserved((before.kind, before.name), more):
+            yield
+
+    @contextmanager
+    def starting(self, project: Entry) -> Iterator[None]:
+        """While a project's broadcast is started; nothing is counted where it runs.
+
+        Raises:
+            QuotaExceeded: too many run, or too large ones.
+        """
+        more = {} if self._on_air(project) else {BROADCASTS: 1, PIXELS: pixels_per_s(project.spec)}
+        with self._reserved((project.kind, project.name), more):
+            yield
+
+    @contextmanager
+    def _reserved(self, node: Node, more: Amounts) -> Iterator[None]:
+        grown = {name: amount for name, amount in more.items() if amount > 0}
+        scopes = [each for each in self._tally.lineage(node) if each[0] in SCOPES] if grown else []
+        for scope in scopes:
+            for name, amount in grown.items():
+                limit = int(getattr(self._limits[scope[0]], name))
+                present = self._tally.total(scope, name) + self._pending[scope, name]
+                if limit and present + amount > limit:
+                    raise QuotaExceeded(scope[0], name, limit, present)
+        reserved = [((scope, name), amount) for scope in scopes for name, amount in grown.items()]
+        for key, amount in reserved:
+            self._pending[key] += amount
+        try:
+            yield
+        finally:
+            for key, amount in reserved:
+                self._pending[key] -= amount
+                if not self._pending[key]:
+                    del self._pending[key]
+
+    def _changed(self, change: Change) -> None:
+        if change.entry.kind not in COUNTED:
+            return
+        if gone := change.gone:
+            self._tally.remove((gone.kind, gone.name))
+            if gone.kind == COLLECTION:
+                self._tally.remove_childless(_parent(gone.kind, gone.document))
+        if entry := change.after:
+            parent = _parent(entry.kind, entry.document)
+            if entry.kind == COLLECTION:
+                self._tally.put(parent, (SERVICE, parent[1]), {})
+            self._tally.put((entry.kind, entry.name), parent, self._amounts(entry))
+
+    def _amounts(self, entry: Entry) -> Amounts:
+        """What one object counts; one that is being deleted only what it has on air."""
+        amounts: dict[str, int] = {}
+        if not entry.deleting:
+            amounts[COUNTED[entry.kind]] = 1
+            if size := metadata_bytes(entry.spec):
+                amounts[METADATA] = size
+        if entry.kind == PROJECT and self._on_air(entry):
+            amounts[BROADCASTS], amounts[PIXELS] = 1, pixels_per_s(entry.spec)
+        return amounts
+
+
+def _parent(kind: str, document: Document) -> Node:
+    """The node above an object."""
+    spec = document.get("spec") or {}
+    if kind == COLLECTION:
+        owner = spec.get("owner") or {}
+        return USER, str(owner.get("serviceId")), str(owner.get("serviceUserId"))
+    if kind == GUEST_CODE:
+        return PROJECT, str((document["metadata"].get("labels") or {}).get(GUEST_CODE_LABEL))
+    if kind in (DESTINATION, LAYOUT):
+        return PROJECT, str(spec.get("projectId"))
+    return COLLECTION, str(spec.get("collectionId"))
+
+
+def metadata_bytes(spec: JsonObject) -> int:
+    """Bytes of an object's metadata as JSON; 0 where it has none."""
+    metadata = spec.get("metadata")
+    if metadata in (None, {}):
+        return 0
+    try:
+        return len(orjson.dumps(metadata))
+    except orjson.JSONEncodeError:  # integers of more than 64 bits
+        return len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def pixels_per_s(spec: JsonObject) -> int:
+    """Pixels that a project's broadcast encodes in a second."""
+    video = (spec.get("rendering") or {}).get("video") or {}
+    width, height = int(video.get("width", 1280)), int(video.get("height", 720))
+    return round(width * height * float(video.get("framerate", 30)))

@@ -1,0 +1,117 @@
+"""What counts against a quota, and when it is refused."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+from onair_api.cache.view import View
+from onair_api.live.broadcast.service import on_air
+from onair_api.settings import QuotaPart, QuotaSettings
+from onair_api.writes.quotas import QuotaExceeded, Quotas, metadata_bytes
+from onair_crds.kube.store import Entry
+from onair_crds.shapes import Document
+
+UNLIMITED = QuotaPart(**dict.fromkeys(QuotaPart.model_fields, 0))
+
+
+class Installation:
+    """Objects as the watches bring them, and their quotas."""
+
+    def __init__(self, per_user: dict[str, int], per_service: dict[str, int] | None = None) -> None:
+        settings = QuotaSettings(
+            per_user=UNLIMITED.model_copy(update=per_user),
+            per_service=UNLIMITED.model_copy(update=per_service or {}),
+        )
+        self.view = View()
+        self.quotas = Quotas(self.view, settings, on_air)
+        self._version = 0
+
+    def put(self, kind: str, name: str, spec: Document, **metadata: Any) -> Entry:
+        self._version += 1
+        document = {
+            "metadata": {"name": name, "uid": f"{kind}-{name}", "resourceVersion": str(self._version)}
+        }
+        document["metadata"].update(metadata)
+        entry = self.view.put(kind, {**document, "spec": spec})
+        assert entry
+        return entry
+
+    def collection(self, name: str, user: str = "u") -> Entry:
+        return self.put("Collection", name, {"owner": {"serviceId": "s", "serviceUserId": user}})
+
+
+def refused(reserving: AbstractContextManager[None], said: str = "") -> None:
+    with pytest.raises(QuotaExceeded) as refusal, reserving:
+        pass
+    assert said in str(refusal.value)
+
+
+def project_in(collection: str) -> Document:
+    return {"spec": {"collectionId": collection}}
+
+
+def test_creations_under_way_count() -> None:
+    there = Installation({"projects": 2})
+    there.collection("c")
+    with there.quotas.creating("Project", project_in("c")), there.quotas.creating("Project", project_in("c")):
+        refused(there.quotas.creating("Project", project_in("c")), "projects is 2, of which 2 are")
+    with there.quotas.creating("Project", project_in("c")):
+        there.put("Project", "p", {"collectionId": "c"})
+        refused(there.quotas.creating("Project", project_in("c")), "")
+
+
+def test_a_service_has_what_all_its_users_have() -> None:
+    there = Installation({}, {"projects": 2})
+    for user in ("u", "v"):
+        there.collection(f"c-{user}", user)
+        there.put("Project", f"p-{user}", {"collectionId": f"c-{user}"})
+    refused(there.quotas.creating("Project", project_in("c-u")), "perService.projects is 2")
+
+
+def test_children_that_come_before_their_parents_count() -> None:
+    there = Installation({"destinations": 1})
+    there.put("Destination", "d", {"projectId": "p"})
+    there.put("Project", "p", {"collectionId": "c"})
+    there.collection("c")
+    refused(
+        there.quotas.creating("Destination", {"spec": {"projectId": "p"}}),
+        "destinations is 1, of which 1",
+    )
+
+
+def test_what_is_being_deleted_counts_only_as_long_as_it_is_on_air() -> None:
+    there = Installation({"projects": 1, "broadcasts": 1})
+    there.collection("c")
+    spec = {"collectionId": "c", "broadcast": {"state": "Running", "id": "r"}}
+    there.put("Project", "p", spec, deletionTimestamp="2026-01-01T00:00:00Z")
+    with there.quotas.creating("Project", project_in("c")):
+        other = there.put("Project", "q", {"collectionId": "c"})
+    refused(there.quotas.starting(other), "perUser.broadcasts is 1")
+    there.view.remove("Project", "p", "Project-p")
+    with there.quotas.starting(other):
+        pass
+
+
+def test_nothing_is_kept_of_a_user_whose_last_collection_is_gone() -> None:
+    there = Installation({"collections": 1})
+    for name in ("c", "d"):
+        there.collection(name)
+        there.view.remove("Collection", name, f"Collection-{name}")
+    assert there.quotas.idle
+
+
+def test_nothing_stands_in_the_way_of_taking_less() -> None:
+    there = Installation({"metadata_bytes": 10})
+    there.collection("c")
+    entry = there.put("Project", "p", {"collectionId": "c", "metadata": "x" * 100})
+    with there.quotas.changing(entry, {"collectionId": "c", "metadata": "x" * 50}):
+        pass
+    refused(there.quotas.changing(entry, {"collectionId": "c", "metadata": "x" * 101}), "")
+
+
+def test_metadata_is_measured_as_json_of_any_kind() -> None:
+    sizes = {name: metadata_bytes({"metadata": value}) for name, value in (("none", {}), ("wide", [2**70]))}
+    assert sizes == {"none": 0, "wide": 24}
