@@ -96,9 +96,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     cluster = Cluster(client, settings)
     quotas = Quotas(cluster.view, settings.quotas, on_air)
     writer, credentials = Writer(cluster, settings.inside, quotas), Credentials(cluster)
-    keys, api_keys = SigningKeys(cluster), ApiKeys(cluster.view)
+    keys, api_keys = SigningKeys(cluster), ApiKeys(cluster)
     revoked = RevokedTokens(cluster)
-    tokens = Tokens(keys, settings.tokens, revoked=revoked.known)
+    tokens = Tokens(keys, settings.tokens, revoked=revoked.known, api_keys=api_keys)
     callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis.url))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
     guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url, quotas)
@@ -113,7 +113,13 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     room_server, joins = _room_server(settings, client), JoinIdentities(room_values)
     projects = Projects(cluster, writer, records, limits)
     sources = Sources(cluster, writer, stream_keys, source_records, limits)
-    events = Events(cluster, settings, records, callers, revoked.known)
+    events = Events(
+        cluster,
+        settings,
+        records,
+        callers,
+        lambda token_id, identity: revoked.known(token_id) or tokens.ended_with_its_key(identity),
+    )
     return Services(
         settings=settings,
         cluster=cluster,

@@ -6,17 +6,21 @@ import base64
 import binascii
 import hashlib
 import hmac
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import structlog
 
-from onair_api.auth.identity import ALL_SCOPES
-from onair_api.cache.view import View
+from onair_api.auth.identity import ALL_SCOPES, ApiKeyRef
+from onair_api.cache.cluster import NAME, Cluster
 from onair_api.cache.watched_kinds import API_KEY
 from onair_api.errors import Unauthenticated
 from onair_crds.kube.store import Entry
 
 log = structlog.get_logger()
+
+MAX_DELETED = 10_000
+"""Deleted keys that are remembered, as nobody is asked about those again; a uid never comes back."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,15 @@ class Backend:
 
     service_id: str
     scopes: tuple[str, ...]
+    key: ApiKeyRef | None = None
 
 
 class ApiKeys:
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._view = view = cluster.view
+        self._present: frozenset[ApiKeyRef] = frozenset()
+        self._deleted: OrderedDict[ApiKeyRef, None] = OrderedDict()
         self._by_hash: list[tuple[bytes, Backend]] = []
         view.on_change(API_KEY, self._reload)
 
@@ -49,8 +57,38 @@ class ApiKeys:
             raise Unauthenticated("the API key is not valid")
         return found
 
+    def is_deleted(self, key: ApiKeyRef) -> bool:
+        """Whether this replica knows that a key was deleted: at most one watch delay after it was."""
+        return key in self._deleted
+
+    async def check(self, key: ApiKeyRef) -> bool:
+        """Whether a key is there. One that is unknown here may have been added a moment ago.
+
+        Raises:
+            ApiError: the API server had to be asked and did not respond.
+        """
+        if key in self._present:
+            return True
+        if key in self._deleted or not NAME.fullmatch(key.secret):
+            return False
+        entry = await self._cluster.fetch(API_KEY, key.secret)
+        if entry and entry.uid == key.uid:
+            return True
+        self._forget(key)
+        return False
+
+    def _forget(self, key: ApiKeyRef) -> None:
+        self._deleted[key] = None
+        if len(self._deleted) > MAX_DELETED:
+            self._deleted.popitem(last=False)
+
     def _reload(self) -> None:
-        loaded = [(entry, _load(entry)) for entry in self._view.all(API_KEY) if not entry.deleting]
+        entries = [entry for entry in self._view.all(API_KEY) if not entry.deleting]
+        present = frozenset(ApiKeyRef(entry.name, entry.uid) for entry in entries)
+        for gone in self._present - present:
+            self._forget(gone)
+        self._present = present
+        loaded = [(entry, _load(entry)) for entry in entries]
         for entry, pair in loaded:
             if pair is None:
                 log.warning("api_key.unusable", secret=entry.name)
@@ -68,4 +106,4 @@ def _load(entry: Entry) -> tuple[bytes, Backend] | None:
     if not service_id or len(digest) != 64:
         return None
     wanted = ALL_SCOPES if scopes is None else tuple(s for s in ALL_SCOPES if s in scopes.split(","))
-    return digest.encode(), Backend(service_id, wanted)
+    return digest.encode(), Backend(service_id, wanted, ApiKeyRef(entry.name, entry.uid))

@@ -10,6 +10,7 @@ from onair_crds.shapes import Claims
 
 SCOPE_CREATE = "SCOPE_VAPI_CREATE"
 ALL_SCOPES = (SCOPE_CREATE,)
+API_KEY_CLAIM = "apiKey"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,14 @@ class GuestControl:
 
 
 @dataclass(frozen=True)
+class ApiKeyRef:
+    """The API key that a token was issued with, or the token that issued it, and so on."""
+
+    secret: str
+    uid: str
+
+
+@dataclass(frozen=True)
 class Identity:
     service_id: str
     service_user_id: str
@@ -36,6 +45,8 @@ class Identity:
     scopes: tuple[str, ...]
     guest: GuestControl | None = None
     """None: a backend's token, which reaches what its user owns."""
+    api_key: ApiKeyRef | None = None
+    """None: of a page, whose token the operator signs; or of a token from before it was."""
 
     @property
     def user_id(self) -> str:
@@ -73,6 +84,8 @@ class Identity:
             "role": role,
             "scopes": list(self.scopes),
         }
+        if self.api_key:
+            claims[API_KEY_CLAIM] = f"{self.api_key.secret}/{self.api_key.uid}"
         if self.guest:
             control = {"collectionId": self.guest.collection_id, "projectId": self.guest.project_id}
             claims["guestControl"] = {**control, "role": role}
@@ -97,7 +110,15 @@ class Identity:
             role=Role.from_wire(_text(claims, "role")),
             scopes=tuple(str(scope) for scope in scopes),
             guest=_guest(claims),
+            api_key=_api_key(claims),
         )
+
+
+def _api_key(claims: Claims) -> ApiKeyRef | None:
+    if API_KEY_CLAIM not in claims:
+        return None
+    secret, _, uid = _text(claims, API_KEY_CLAIM).partition("/")
+    return ApiKeyRef(secret, uid)
 
 
 def _guest(claims: Claims) -> GuestControl | None:

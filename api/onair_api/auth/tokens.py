@@ -10,10 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 import jwt
 
-from onair_api.auth.identity import Identity
+from onair_api.auth.identity import ApiKeyRef, Identity
 from onair_api.auth.signing_keys import RendererKey, SigningKeys
 from onair_api.errors import Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
@@ -68,6 +69,14 @@ class Verified:
         )
 
 
+class KnownApiKeys(Protocol):
+    def is_deleted(self, key: ApiKeyRef) -> bool:
+        """Whether it is known to be deleted."""
+
+    async def check(self, key: ApiKeyRef) -> bool:
+        """Whether it is there, as the API server knows."""
+
+
 @dataclass(frozen=True)
 class Issued:
     token: str
@@ -83,11 +92,14 @@ class Tokens:
         settings: TokenSettings,
         now: Callable[[], float] = time.time,
         revoked: Callable[[str], bool] = lambda token_id: False,
+        api_keys: KnownApiKeys | None = None,
     ) -> None:
         """
         Args:
             revoked: whether a token that is not for a session (DIRECT, EXCHANGE) was revoked.
+            api_keys: those that are there; tokens of others are refused.
         """
+        self._api_keys = api_keys
         self._keys = keys
         self._settings = settings
         self._now = now
@@ -163,7 +175,9 @@ class Tokens:
             redeeming: accept EXCHANGE tokens, which are good for nothing but a refresh.
 
         Raises:
-            Unauthenticated: there is no token, or it is not one of ours, or it has expired.
+            Unauthenticated: there is no token, or it is not one of ours, or it has expired, or its API key
+                was deleted.
+            ApiError: the API server had to be asked and did not respond.
         """
         scheme, _, token = (authorization or "").partition(" ")
         token = token.strip()
@@ -179,9 +193,12 @@ class Tokens:
         known = self._cache.get(digest)
         if known is None:
             known = await self._verify(token)
+            await self._check_api_key(known)
             self._remember(digest, known)
         else:
             self._cache.move_to_end(digest)
+        if self.ended_with_its_key(known.identity):
+            raise Unauthenticated(_REFUSED.format("its API key was deleted"))
         if known.expires <= self._now():
             self._cache.pop(digest, None)
             raise Unauthenticated(_REFUSED.format("it has expired"))
@@ -191,6 +208,17 @@ class Tokens:
             if known.kind is TokenKind.EXCHANGE and not redeeming:
                 raise Unauthenticated(_REFUSED.format("it can only be refreshed, for a session token"))
         return known
+
+    def ended_with_its_key(self, identity: Identity) -> bool:
+        """Whether the API key that an identity's token goes back to is known to be deleted."""
+        key = identity.api_key
+        return key is not None and self._api_keys is not None and self._api_keys.is_deleted(key)
+
+    async def _check_api_key(self, token: Verified) -> None:
+        """Looks once for each token, so that a replica that was restarted learns of earlier deletions."""
+        key = token.identity.api_key
+        if key and self._api_keys and not await self._api_keys.check(key):
+            raise Unauthenticated(_REFUSED.format("its API key was deleted"))
 
     def _sign(
         self,

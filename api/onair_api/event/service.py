@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from onair_api.auth.callers import Caller, Callers
+from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.event.changes.announcer import ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
@@ -43,11 +44,11 @@ class Events:
         settings: Settings,
         records: ProjectRecords,
         callers: Callers,
-        revoked: Callable[[str], bool],
+        revoked: Callable[[str, Identity], bool],
     ) -> None:
         """
         Args:
-            revoked: whether the token with this id was revoked.
+            revoked: whether the token with this id and identity was revoked, or its API key deleted.
         """
         self._settings = settings
         events = settings.events

@@ -42,11 +42,11 @@ class Streams:
         bus: Bus | None,
         delivery: Delivery,
         replayer: Replayer,
-        revoked: Callable[[str], bool],
+        revoked: Callable[[str, Identity], bool],
     ) -> None:
         """
         Args:
-            revoked: whether the token with this id was revoked.
+            revoked: whether the token with this id and identity was revoked, or its API key deleted.
         """
         self._cluster = cluster
         self._settings = settings
@@ -195,7 +195,7 @@ class Streams:
                 if session.sender.stalled_s(now) > self._settings.events.stalled_after_s:
                     log.info("stream.stalled", session=session.id)
                     session.sender.abort()
-                if not session.revoked and self._revoked(session.token):
+                if not session.revoked and self._revoked(session.token, session.identity):
                     session.revoked = True
                     end_revoked(session, self.drain_s)
                 elif not session.revoked and self._lost_its_project(session):

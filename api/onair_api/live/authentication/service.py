@@ -56,7 +56,7 @@ class Authentication:
 
     async def create_test(self, caller: Backend, ids: Ids, message: JsonObject) -> JsonObject:
         """A token that verifies and grants nothing."""
-        identity = Identity(caller.service_id, "", "", None, ())
+        identity = Identity(caller.service_id, "", "", None, (), api_key=caller.key)
         return {"accessToken": self._tokens.issue(identity, self._settings.default_duration_ms)}
 
     async def refresh(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
@@ -182,11 +182,18 @@ def backend_identity(backend: Backend, asked: BackendRequest) -> Identity:
     if asked.role is Role.PLATFORM:
         raise PermissionDenied("ROLE_PLATFORM is internal to the service")
     scopes = tuple(s for s in backend.scopes if asked.role is Role.HOST or s != SCOPE_CREATE)
-    return Identity(backend.service_id, asked.service_user_id, asked.display_name, asked.role, scopes)
+    return Identity(
+        backend.service_id,
+        asked.service_user_id,
+        asked.display_name,
+        asked.role,
+        scopes,
+        api_key=backend.key,
+    )
 
 
 def guest_identity(issuer: Identity, asked: GuestRequest, project_uid: str) -> Identity:
     """A guest of the issuer's service, without scopes: they are for collections."""
     control = GuestControl(asked.collection_id, asked.project_id, project_uid)
     user_id = asked.service_user_id or f"guest-{new_id()}"
-    return Identity(issuer.service_id, user_id, asked.display_name, asked.role, (), control)
+    return Identity(issuer.service_id, user_id, asked.display_name, asked.role, (), control, issuer.api_key)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 
+from tests.support.event_client import WebSocket
 from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.tokens import invite, refreshed
 
 TOKEN = "/live/v2/authentication/token"
+
+
+def delete_key(cluster: Cluster, service_id: str) -> None:
+    data = base64.b64encode(service_id.encode()).decode()
+    (secret,) = [
+        s
+        for s in cluster.secrets(cluster.release)
+        if s["type"] == "onair.dev/api-key" and s["data"]["serviceId"] == data
+    ]
+    name = secret["metadata"]["name"]
+    cluster.admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
 
 
 def test_an_api_key_that_is_removed_ends(
@@ -14,13 +28,7 @@ def test_an_api_key_that_is_removed_ends(
 ) -> None:
     key = cluster.add_api_key("short-lived")
     sign_in(key=key)
-    (secret,) = [
-        s
-        for s in cluster.secrets(cluster.release)
-        if s["type"] == "onair.dev/api-key" and s["data"]["serviceId"] == "c2hvcnQtbGl2ZWQ="
-    ]
-    name = secret["metadata"]["name"]
-    cluster.admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
+    delete_key(cluster, "short-lived")
 
     def refused() -> bool:
         return (
@@ -29,3 +37,27 @@ def test_an_api_key_that_is_removed_ends(
         )
 
     wait_for(refused, "the key is refused")
+
+
+def test_with_an_api_key_end_its_tokens_and_streams_on_all_replicas(
+    facade: Facade, second_facade: Facade, cluster: Cluster, sign_in: Callable[..., User]
+) -> None:
+    kept = sign_in()
+    host = sign_in(key=cluster.add_api_key("breached"))
+    show = host.project()
+    guest = refreshed(invite(show, "GUEST"))
+    users = [User(each, user.token) for each in (facade, second_facade) for user in (host, guest)]
+    for user in users:
+        user.ok("GET", show.path)
+    users.append(refreshed(host, second_facade))
+    with WebSocket(second_facade, host.token) as stream:
+        delete_key(cluster, "breached")
+        wait_for(
+            lambda: {user.call("GET", show.path).status_code for user in users} == {401}, "the tokens ended"
+        )
+        while "error" not in (message := stream.next()):
+            assert "result" in message
+        assert stream.closed() == 1008
+    text = users[0].call("GET", show.path).json()["message"]
+    assert "its API key was deleted" in text
+    kept.collection()

@@ -25,7 +25,7 @@ def issuer() -> TokenIssuer:
 @pytest.fixture
 def callers(issuer: TokenIssuer) -> Callers:
     limits = RateLimits(RateLimitSettings(), None)
-    return Callers(issuer.tokens, ApiKeys(issuer.cluster.view), limits)
+    return Callers(issuer.tokens, ApiKeys(issuer.cluster), limits)
 
 
 def headers(token: str, session_id: str | None = None) -> CallHeaders:
