@@ -14,6 +14,7 @@ from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.callers import Callers
 from onair_api.auth.expiry import Sweeper
 from onair_api.auth.guest_codes import GuestCodes
+from onair_api.auth.guest_links import GuestLinks
 from onair_api.auth.ingest_secret import IngestSecret
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.revocation import RevokedTokens
@@ -101,7 +102,8 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     tokens = Tokens(keys, settings.tokens, revoked=revoked.known, api_keys=api_keys)
     callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis.url))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
-    guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url, quotas)
+    links = GuestLinks(settings.guest_links, settings.inside)
+    guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url, quotas, links)
     stream_keys = StreamKeys(cluster, credentials)
     ingest = AssignedIngest(cluster.view, settings.ingest, settings.release_namespace)
     source_records = SourceRecords(stream_keys, ingest.now)
@@ -126,7 +128,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         keys=keys,
         callers=callers,
         sweeper=sweeper,
-        authentication=Authentication(cluster, tokens, keys, revoked, guest_codes, settings.tokens),
+        authentication=Authentication(cluster, tokens, keys, revoked, guest_codes, settings.tokens, links),
         collections=Collections(cluster, writer, records, projects, sources, limits),
         projects=projects,
         project_sources=ProjectSources(cluster, writer, records, limits),

@@ -124,6 +124,15 @@ class GatewaySettings(Part):
     url: Annotated[str, Field(pattern=r"^https?://")]
 
 
+class GuestLinkSettings(Part):
+    """Where the urls of guest codes may lead to: they carry a token."""
+
+    origins: list[str] = []
+    """Such as `https://studio.example.org`. Empty: every one outside, by https."""
+    insecure_hosts: list[str] = []
+    """Hosts that may be named by http too, such as `localhost` in development."""
+
+
 class IngestSettings(Part):
     rtmp_base_url: Annotated[str, Field(pattern=r"^(rtmps?://\S+)?$")] = ""
     """Where RTMP sources are pushed to: server and application. Empty: as found, else within the cluster."""
@@ -243,6 +252,7 @@ class Settings(ProgramSettings):
     rate_limits: RateLimitSettings = RateLimitSettings()
     quotas: QuotaSettings = QuotaSettings()
     tokens: TokenSettings = TokenSettings()
+    guest_links: GuestLinkSettings = GuestLinkSettings()
     ingest: IngestSettings = IngestSettings()
     rooms: RoomSettings = RoomSettings()
     cache: CacheSettings = CacheSettings()

@@ -66,7 +66,7 @@ CALLS = {
         {"collectionId": "{c}", "projectId": "{p}", "role": "V", "token": {"direct": {}}},
     ),
     "CreateGuestCode": Call(
-        "POST", f"{TOKENS}/guest-code", {"collectionId": "{c}", "projectId": "{p}", "url": "http://a.b"}
+        "POST", f"{TOKENS}/guest-code", {"collectionId": "{c}", "projectId": "{p}", "url": "https://a.b"}
     ),
     "GetGuestCodes": Call("GET", f"{TOKENS}/guest-code?projectId={{p}}"),
     "GetGuestCode": Call("GET", f"{TOKENS}/guest-code/{{code}}"),

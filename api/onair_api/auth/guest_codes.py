@@ -15,6 +15,7 @@ import jwt
 import structlog
 
 from onair_api.auth.expiry import Sweeper, expires_annotation, expiry_of
+from onair_api.auth.guest_links import GuestLinks
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.tokens import Issued
 from onair_api.cache.cluster import Cluster
@@ -95,8 +96,15 @@ def secret_name(service_id: str, code: str) -> str:
 
 class GuestCodes:
     def __init__(
-        self, cluster: Cluster, revoked: RevokedTokens, sweeper: Sweeper, public_url: str, quotas: Quotas
+        self,
+        cluster: Cluster,
+        revoked: RevokedTokens,
+        sweeper: Sweeper,
+        public_url: str,
+        quotas: Quotas,
+        links: GuestLinks,
     ) -> None:
+        self._links = links
         self._quotas = quotas
         self._cluster = cluster
         self._revoked = revoked
@@ -183,11 +191,11 @@ class GuestCodes:
         From the view alone: callers without credentials must not load the API server.
 
         Raises:
-            NotFound: there is no such code, or it has expired.
+            NotFound: there is no such code, or it has expired, or leads where nobody is led to any more.
         """
         view = self._cluster.view
         found = _stored(view.get(GUEST_CODE, secret_name(service_id, code))).code
-        if view.get(PROJECT, found.project_id) is None:
+        if view.get(PROJECT, found.project_id) is None or self._links.refusal(found.url):
             raise NotFound(UNKNOWN)
         return with_token(found.url, found.token)
 

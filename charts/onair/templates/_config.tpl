@@ -111,6 +111,7 @@ tokens:
   issuer: {{ .Values.api.tokens.issuer | quote }}
   defaultDurationMs: {{ .Values.api.tokens.defaultDurationMs | int64 }}
   exchangeDurationMs: {{ .Values.api.tokens.exchangeDurationMs | int64 }}
+guestLinks: {{ .Values.api.guestLinks | toJson }}
 ingest:
   rtmpBaseUrl: {{ .Values.ingest.rtmp.baseUrl | quote }}
   srtBaseUrl: {{ .Values.ingest.srt.baseUrl | quote }}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic.alias_generators import to_snake
 
+from onair_api.auth.guest_links import GuestLinks
 from onair_api.auth.tokens import TokenKind
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
@@ -67,10 +67,13 @@ def backend_request(body: JsonObject, settings: TokenSettings) -> BackendRequest
     return asked
 
 
-def guest_request(body: JsonObject, settings: TokenSettings, *, for_code: bool = False) -> GuestRequest:
+def guest_request(
+    body: JsonObject, settings: TokenSettings, links: GuestLinks, *, for_code: bool = False
+) -> GuestRequest:
     """Decodes a request for a guest's token or code.
 
     Args:
+        links: where guests may be led to.
         for_code: a guest code is asked for: it needs a url, and is of kind EXCHANGE unless said otherwise.
 
     Raises:
@@ -82,8 +85,8 @@ def guest_request(body: JsonObject, settings: TokenSettings, *, for_code: bool =
     url = text(body, "url", MAX_URL, wrong)
     if for_code and not url:
         wrong.append(Violation("url", "is required"))
-    elif url and not is_http_url(url):
-        wrong.append(Violation("url", "must be an http or https URL"))
+    elif url and (refusal := links.refusal(url)):
+        wrong.append(Violation("url", refusal))
     direct = kind is TokenKind.DIRECT
     user_id = text(options, "serviceUserId", MAX_USER_ID, wrong, path) if direct else ""
     if any(c.isspace() for c in user_id):
@@ -181,14 +184,3 @@ def _duration_ms(body: JsonObject, default_ms: int, wrong: list[Violation], path
     else:
         return value
     return default_ms
-
-
-def is_http_url(url: str) -> bool:
-    """Whether a browser can be sent there; nothing that could end a header line."""
-    if any(c.isspace() or not c.isprintable() for c in url):
-        return False
-    try:
-        parts = urlsplit(url)
-        return parts.scheme.lower() in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False

@@ -7,6 +7,7 @@ from onair_api.access.ownership import owned_project
 from onair_api.auth.api_keys import Backend
 from onair_api.auth.callers import Caller
 from onair_api.auth.guest_codes import UNKNOWN, GuestCodes, StoredCode
+from onair_api.auth.guest_links import GuestLinks
 from onair_api.auth.identity import SCOPE_CREATE, GuestControl, Identity
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.roles import authorize_issue
@@ -41,7 +42,9 @@ class Authentication:
         revoked: RevokedTokens,
         guest_codes: GuestCodes,
         settings: TokenSettings,
+        links: GuestLinks,
     ) -> None:
+        self._links = links
         self._cluster = cluster
         self._tokens = tokens
         self._keys = keys
@@ -85,7 +88,7 @@ class Authentication:
 
     async def create_guest(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A token that reaches one project; with `url`, also a short url that leads there with the token."""
-        asked = guest_request(message, self._settings)
+        asked = guest_request(message, self._settings, self._links)
         project = await self._project(caller, asked)
         issued = self._issue(caller.token, asked, project)
         if not asked.url:
@@ -94,7 +97,7 @@ class Authentication:
         return {"accessToken": issued.token, "url": code["url"]}
 
     async def create_guest_code(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
-        asked = guest_request(message, self._settings, for_code=True)
+        asked = guest_request(message, self._settings, self._links, for_code=True)
         project = await self._project(caller, asked)
         issued = self._issue(caller.token, asked, project)
         code = await self._guest_codes.create(caller.identity.service_id, project, asked.url, issued)

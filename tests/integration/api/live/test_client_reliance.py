@@ -21,7 +21,9 @@ def test_the_first_collection_comes_with_all_that_is_in_it(anna: User) -> None:
     anna.ok(
         "PUT", f"{show.path}/source/{source['sourceId']}", {"trigger": {"start": "SOURCE_TRIGGER_ACTION_OR"}}
     )
-    anna.ok("POST", GUEST_CODE, {"collectionId": show.collection, "projectId": show.id, "url": "http://a.b/"})
+    anna.ok(
+        "POST", GUEST_CODE, {"collectionId": show.collection, "projectId": show.id, "url": "https://a.b/"}
+    )
     anna.collection(metadata={"second": True})
     first = anna.ok("GET", "/collection")["collections"][0]
     assert first["collectionId"] == show.collection
