@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any, TextIO
@@ -9,6 +10,9 @@ from typing import Any, TextIO
 import orjson
 
 from onair_crds.runtime import logs
+
+_STEERING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""C1 controls, ends of lines, and marks of direction: JSON escapes none of them."""
 
 REQUEST: ContextVar[str] = ContextVar("request")
 """Id of the request that this task works for."""
@@ -20,7 +24,9 @@ def configure(level: str, file: TextIO | None = None) -> None:
 
 
 def _text(event: object, **options: Any) -> str:
-    return orjson.dumps(event, **options).decode()
+    """JSON without anything that ends a line or steers a terminal; a request's ids may hold any character."""
+    text = orjson.dumps(event, **options).decode()
+    return text if text.isascii() else _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _with_request(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
