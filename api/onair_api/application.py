@@ -60,6 +60,7 @@ from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.room_server.client import RoomServer
 from onair_crds.room_server.credentials import CredentialsReader, SecretKeys
+from onair_crds.runtime.probes import ProbeServer
 
 log = structlog.get_logger()
 
@@ -83,7 +84,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     webhooks = RoomWebhooks(services.room_admission, services.room_values, services.events.rooms)
     hls_previews.install(app, services.hls_previews)
     room_routes.install(app, services.room_admission, webhooks, settings.limits)
-    pages.install(app, services.cluster, services.keys, settings.public_url, settings.redirected_hosts)
+    pages.install(app, services.cluster, services.keys, settings)
     openapi.install(app, settings.public_url)
     app.add_middleware(Compression)
     app.add_middleware(RequestLog)
@@ -164,6 +165,9 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services.events.start()
         services.cluster.start()
+        metrics, metrics_port = ProbeServer(), services.settings.listen.metrics_port
+        if metrics_port is not None:
+            await metrics.start(metrics_port)
         await services.ingest_hook.start()
         tasks = [
             asyncio.create_task(part)
@@ -176,6 +180,7 @@ def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await services.ingest_hook.stop()
+            await metrics.stop()
             await services.events.stop()
             await services.cluster.stop()
             await services.hls_previews.close()

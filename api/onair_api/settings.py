@@ -24,7 +24,11 @@ class ListenSettings(Part):
     host: str = "0.0.0.0"  # noqa: S104 - a pod's own address is not known before it runs
     """Address to listen on. Default: all of the pod's."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 8080
-    """TCP port of the interface, the probes and the metrics; 0 takes a free one."""
+    """TCP port of the interface and the probes; 0 takes a free one."""
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """TCP port of the metrics, which name all tenants' operations. Absent: that of the interface."""
+    docs: bool = True
+    """Whether `/docs` and the OpenAPI documents are served."""
     backlog: Annotated[int, Field(ge=1)] = 2048
     """Connections that may wait to be accepted."""
     shutdown_grace_s: Annotated[float, Field(ge=0)] = 10.0

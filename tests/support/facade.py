@@ -45,7 +45,12 @@ class Facade:
 
     def __init__(self, kubeconfig: Path, shows: str, release: str, **settings: Any) -> None:
         self.settings = Settings(
-            listen=ListenSettings(host=settings.pop("host", "127.0.0.1"), port=0, shutdown_grace_s=2),
+            listen=ListenSettings(
+                host=settings.pop("host", "127.0.0.1"),
+                port=0,
+                shutdown_grace_s=2,
+                **settings.pop("listen", {}),
+            ),
             show_namespace=shows,
             release_namespace=release,
             cache=settings.pop("cache", CacheSettings(backoff_initial_s=0.05, backoff_max_s=0.5)),

@@ -16,6 +16,7 @@ from onair_api.cache.cluster import Cluster
 from onair_api.errors import NotFound
 from onair_api.http.openapi import VERSIONS, document
 from onair_api.http.responses import Json
+from onair_api.settings import Settings
 from onair_crds.contract.redirect import REDIRECT_PATH, redirect_script
 
 ASSETS = Path(fastapi_offline.__file__).parent / "static"
@@ -24,13 +25,10 @@ ASSETS = Path(fastapi_offline.__file__).parent / "static"
 REDIRECT_HEADERS = {"Cache-Control": "max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
 
 
-def install(
-    app: FastAPI, cluster: Cluster, keys: SigningKeys, public_url: str, redirected_hosts: list[str]
-) -> None:
+def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, settings: Settings) -> None:
     """Adds the pages; the probes report on `cluster` and `keys`."""
     router = APIRouter(include_in_schema=False)
-    redirect = redirect_script(redirected_hosts, public_url)
-    documents = {interface: document(public_url, interface) for interface in VERSIONS}
+    redirect = redirect_script(settings.redirected_hosts, settings.public_url)
 
     @router.get("/healthz")
     async def healthz() -> Response:
@@ -45,14 +43,25 @@ def install(
         body = {"ready": ready, "waitingFor": freshness.waiting_for, "stale": freshness.stale}
         return Json(body, 200 if ready else 503)
 
-    @router.get("/metrics")
-    async def metrics() -> Response:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
     @router.get(REDIRECT_PATH)
     async def redirected() -> Response:
         """For host pages of clients that have end points built in."""
         return Response(redirect, media_type="text/javascript", headers=REDIRECT_HEADERS)
+
+    if settings.listen.metrics_port is None:
+
+        @router.get("/metrics")
+        async def metrics() -> Response:
+            return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    app.include_router(router)
+    if settings.listen.docs:
+        _install_documents(app, settings.public_url)
+
+
+def _install_documents(app: FastAPI, public_url: str) -> None:
+    router = APIRouter(include_in_schema=False)
+    documents = {interface: document(public_url, interface) for interface in VERSIONS}
 
     @router.get("/openapi.json")
     async def openapi() -> Response:

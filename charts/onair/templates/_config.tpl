@@ -65,6 +65,7 @@ logLevel: {{ .Values.operator.logLevel }}
 
 {{/* The facade's settings, see onair_api/settings.py. */}}
 {{- define "onair.apiConfig" -}}
+listen: {metricsPort: 9090, docs: {{ .Values.api.docs }}}
 publicUrl: {{ .Values.api.publicUrl | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 redirectedHosts: {{ .Values.redirectedHosts | toJson }}

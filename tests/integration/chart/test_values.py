@@ -19,7 +19,10 @@ FIXED = {
     # Settings that the chart leaves at their defaults, since its own objects depend on those
     "leaderElection.leaseName",
     "healthPort",
-    "listen",
+    "listen.host",
+    "listen.port",
+    "listen.backlog",
+    "listen.shutdownGraceS",
     "cache",
     "limits.requestMetadataBytes",
     "limits.jsonDepth",
