@@ -97,6 +97,10 @@ class RtcProviderSettings(OperatorPart):
     """Address of the provider's server."""
     credentials: Path
     """Folder with the files `apiKey` and `apiSecret`."""
+    services: list[str] = []
+    """Services whose destinations may name it. Empty: all."""
+    channel_prefix: Annotated[str, Field(max_length=200)] = ""
+    """What each `channelId` begins with, in which `{serviceId}` is that of the collection's owner."""
 
 
 class RtcSettings(OperatorPart):

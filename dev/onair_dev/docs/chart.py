@@ -109,7 +109,10 @@ DEFINITIONS: dict[str, Schema] = {
                     },
                     required=["name"],
                 ),
-            }
+                "services": {"type": "array", "items": {"type": "string", "minLength": 1}},
+                "channelPrefix": {"type": "string", "maxLength": 200},
+            },
+            required=["appId", "type", "url", "secret"],
         ),
     },
     "list of tolerations": {

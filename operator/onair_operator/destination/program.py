@@ -44,6 +44,7 @@ def program_destination(
     known_secrets: Mapping[str, SecretView],
     rtc_providers: Mapping[str, RtcProvider],
     rooms_until: dt.datetime | None = None,
+    service_id: str = "",
 ) -> ProgramDestination | Refusal:
     """One destination as the encoder is to see it, or why it cannot be.
 
@@ -51,6 +52,7 @@ def program_destination(
         known_secrets: those that the address refers to, by name.
         rtc_providers: by `appId`.
         rooms_until: when the tokens of rooms end; None where nobody is to join.
+        service_id: of the owner of its collection; empty while that is not known.
     """
     address = destination.spec.address
     program = ProgramDestination(
@@ -76,7 +78,8 @@ def program_destination(
         if address.object_storage:
             return program.model_copy(update={"storage": storage(address.object_storage, secrets)})
         if address.rtc_platform:
-            return program.model_copy(update={"rtc": room(address.rtc_platform, rtc_providers, rooms_until)})
+            rtc = room(address.rtc_platform, rtc_providers, rooms_until, service_id)
+            return program.model_copy(update={"rtc": rtc})
         return Refusal("NoAddress", "the address is of no known kind")
     except Refused as refused:
         return refused.refusal
@@ -142,7 +145,13 @@ def _packaging(hls: HlsPackaging) -> dict[str, int | bool]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def room(spec: RtcPlatform, providers: Mapping[str, RtcProvider], until: dt.datetime | None) -> ProgramRtc:
+def room(
+    spec: RtcPlatform, providers: Mapping[str, RtcProvider], until: dt.datetime | None, service_id: str
+) -> ProgramRtc:
+    """
+    Raises:
+        Refused: there is no such provider for this service, or the channel is not one of its own.
+    """
     provider = providers.get(spec.app_id)
     if provider is None:
         raise Refused("ProviderNotConfigured", f"no provider is configured for appId {spec.app_id}")
@@ -150,6 +159,11 @@ def room(spec: RtcPlatform, providers: Mapping[str, RtcProvider], until: dt.date
         raise Refused(
             "ProviderNotConfigured", f"the API key of the provider for appId {spec.app_id} is missing"
         )
+    if provider.services and service_id not in provider.services:
+        raise Refused("ProviderNotAllowed", f"the provider for appId {spec.app_id} is not for this service")
+    prefix = provider.channel_prefix.replace("{serviceId}", service_id)
+    if not spec.channel_id.startswith(prefix) or spec.channel_id == prefix:
+        raise Refused("ChannelNotAllowed", f"channelId must begin with {prefix} at this provider")
     token = publisher_token(provider, spec.channel_id, spec.user_id, until) if until else SecretStr("")
     return ProgramRtc(
         provider=provider.type, url=provider.url, token=token, room=spec.channel_id, identity=spec.user_id

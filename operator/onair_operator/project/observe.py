@@ -68,6 +68,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         invalid=stored.invalid,
         defaulted=stored.defaulted,
         collection=collection.head(Collection) if collection else None,
+        service_id=_service_id(collection),
         page_token=_page_token(world, project, collection),
         destinations=destinations,
         invalid_destinations=tuple(name for name, destination in read.items() if destination is None),
@@ -99,6 +100,11 @@ def _rival(store: Store, project: Project, rival: Claimant) -> str:
     if other and other.spec.get("collectionId") == project.spec.collection_id:
         return f"destination {rival.destination} of project {rival.project}"
     return "a destination of another collection"
+
+
+def _service_id(collection: Entry | None) -> str:
+    owner = collection.spec.get("owner") if collection else None
+    return str(owner.get("serviceId", "")) if owner else ""
 
 
 def _page_token(world: World, project: Project, collection: Entry | None) -> str | None:

@@ -54,6 +54,8 @@ class ObservedProject:
     """Nodes whose Lease has not been renewed while most others' were."""
     refusal: Refusal | None = None
     """Why its last encoder pod could not be created."""
+    service_id: str = ""
+    """Of the owner of its collection; empty while that is not there."""
     rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
     """By `appId`."""
     trigger_sources: Mapping[str, SourceStatus] = field(default_factory=dict)

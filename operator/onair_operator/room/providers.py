@@ -24,6 +24,10 @@ class RtcProvider:
     url: str
     api_key: str = ""
     api_secret: str = field(default="", repr=False)
+    services: frozenset[str] = frozenset()
+    """Services that may use it; empty: all."""
+    channel_prefix: str = ""
+    """What channels begin with, in which `{serviceId}` is the tenant's."""
 
     @property
     def usable(self) -> bool:
@@ -57,4 +61,6 @@ def _read(settings: RtcProviderSettings) -> RtcProvider:
     except (OSError, UnicodeDecodeError) as error:
         log.warning("rtc.credentials_missing", app_id=settings.app_id, error=type(error).__name__)
         key = secret = ""
-    return RtcProvider(settings.type, settings.url, key, secret)
+    return RtcProvider(
+        settings.type, settings.url, key, secret, frozenset(settings.services), settings.channel_prefix
+    )

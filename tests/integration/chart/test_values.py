@@ -149,7 +149,14 @@ def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: 
         "broadcast": {"retentionSeconds": 10_000_000_000, "stopGraceSeconds": 0.5},
         "rtc": {
             "providers": [
-                {"appId": "1", "type": "livekit", "url": "wss://rooms.example", "secret": {"name": "keys"}}
+                {
+                    "appId": "1",
+                    "type": "livekit",
+                    "url": "wss://rooms.example",
+                    "secret": {"name": "keys"},
+                    "services": ["12"],
+                    "channelPrefix": "{serviceId}:",
+                }
             ]
         },
         "operator": {"logLevel": "DEBUG", "leaderElection": {"leaseDurationSeconds": 30}},
@@ -177,6 +184,8 @@ def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: 
             "type": "livekit",
             "url": "wss://rooms.example",
             "credentials": "/etc/onair-rtc/0",
+            "services": ["12"],
+            "channel_prefix": "{serviceId}:",
         }
     ]
     assert settings.broadcast.stop_grace_s == 0.5

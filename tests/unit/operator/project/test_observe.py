@@ -39,12 +39,13 @@ def test_a_stored_destination_that_is_not_valid_any_more_is_left_out_and_looked_
     store.update("Destination", destination_document("main", "show"))
     store.update("Destination", STALE)
     store.update("Layout", document("stale", {"projectId": "show"}, ownerReferences=[{"uid": "uid-show"}]))
-    store.update("Collection", document("sunday"))
+    store.update("Collection", document("sunday", {"owner": {"serviceId": "news", "serviceUserId": "u"}}))
     fleet = SimpleNamespace(views=lambda uids: {})
     rtc_providers = SimpleNamespace(known=dict)
     world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
     observed = observe(world, "show")
     assert observed
+    assert observed.service_id == "news"
     assert [each.name for each in observed.destinations] == ["main"]
     assert Requeue(Key("Destination", "stale"), 0.0) in make_plan(observed, NOW, SETTINGS)
 

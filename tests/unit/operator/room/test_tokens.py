@@ -86,3 +86,28 @@ def test_a_provider_that_is_not_there_is_refused_with_a_sentence(
     assert program_destination(observed.destinations[0], {}, observed.rtc_providers) == Refusal(
         "ProviderNotConfigured", message
     )
+
+
+BOUND = RtcProvider(
+    "livekit", "wss://rooms.example", "key", SECRET, frozenset({"news", "sport"}), "{serviceId}:"
+)
+
+
+@pytest.mark.parametrize(
+    ("service", "channel", "reason"),
+    [
+        ("news", "news:friday", None),
+        ("sport", "news:friday", "ChannelNotAllowed"),
+        ("news", "friday", "ChannelNotAllowed"),
+        ("news", "news:", "ChannelNotAllowed"),
+        ("other", "other:friday", "ProviderNotAllowed"),
+        ("", ":friday", "ProviderNotAllowed"),
+    ],
+)
+def test_a_provider_can_be_bound_to_services_and_to_channels_of_their_own(
+    service: str, channel: str, reason: str | None
+) -> None:
+    address = {"rtcPlatform": {"appId": "studio", "channelId": channel, "userId": "programme"}}
+    known = destination("main", address=address)
+    found = program_destination(known, {}, {"studio": BOUND}, None, service)
+    assert (found.reason if isinstance(found, Refusal) else None) == reason
