@@ -144,7 +144,8 @@ def on_air(
         add_credentials(cluster)
         cluster.add_secret(cluster.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: SECRET})
         ingest = IngestPod(folder, f"http://{host}:{hook_port}", SECRET.encode())
-        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}
+        inside = {"allowedRanges": [f"{host}/32", "127.0.0.0/8"]}
+        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release, "inside": inside}
         gateways = {"gateways": [{"name": "onair-ingest-0", "url": f"http://{host}:{ingest.port}"}]}
         both = {**names, "rooms": {"url": rooms.http_url}}
         operator_settings = {
