@@ -213,7 +213,12 @@ def contended_installation(control_plane: ControlPlane, redis: RedisServer) -> I
         server = stack.enter_context(RtmpContainer(own_image("mediamtx")))
         page = stack.enter_context(probe_page())
         kubelets = stack.enter_context(Kubelets(cluster.admin, cluster.shows))
-        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}
+        # Pages and servers of tests are inside
+        names = {
+            "showNamespace": cluster.shows,
+            "releaseNamespace": cluster.release,
+            "inside": {"refused": False},
+        }
         operators, facades, urls = [], [], []
         for number, clock_s in enumerate(CLOCKS_S, 1):
             settings = {

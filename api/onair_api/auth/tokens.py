@@ -10,11 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 import jwt
 
-from onair_api.auth.identity import ApiKeyRef, Identity
+from onair_api.auth.api_keys import ApiKeys
+from onair_api.auth.identity import Identity
 from onair_api.auth.signing_keys import RendererKey, SigningKeys
 from onair_api.errors import Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
@@ -69,14 +69,6 @@ class Verified:
         )
 
 
-class KnownApiKeys(Protocol):
-    def is_deleted(self, key: ApiKeyRef) -> bool:
-        """Whether it is known to be deleted."""
-
-    async def check(self, key: ApiKeyRef) -> bool:
-        """Whether it is there, as the API server knows."""
-
-
 @dataclass(frozen=True)
 class Issued:
     token: str
@@ -92,7 +84,7 @@ class Tokens:
         settings: TokenSettings,
         now: Callable[[], float] = time.time,
         revoked: Callable[[str], bool] = lambda token_id: False,
-        api_keys: KnownApiKeys | None = None,
+        api_keys: ApiKeys | None = None,
     ) -> None:
         """
         Args:
