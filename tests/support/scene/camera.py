@@ -16,6 +16,8 @@ from tests.support.scene.picture import Colour
 
 TONE_HZ, LOUD = 440, 0.25
 CLIP_S = 60
+AT_ONCE_S = 2.5
+"""So much is sent at once: MediaMTX looks at two seconds of a stream before it has readers."""
 WINDOW_S = 0.02
 TAGS = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv")
 
@@ -74,8 +76,8 @@ class Camera:
     """Pushes a clip in real time. Use as a context manager."""
 
     def __init__(self, url: str, pushed: Clip) -> None:
-        self._command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-i", str(pushed.path)]
-        self._command += ["-c", "copy", "-f", "flv", url]
+        self._command = ["ffmpeg", "-loglevel", "error", "-nostdin", "-re", "-itsoffset", f"-{AT_ONCE_S}"]
+        self._command += ["-i", str(pushed.path), "-c", "copy", "-f", "flv", url]
 
     def __enter__(self) -> Self:
         self._start()
