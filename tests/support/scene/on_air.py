@@ -92,7 +92,7 @@ class OnAir:
 
     def compose(self, composition: JsonObject) -> None:
         """Puts another page on air, or a scene again."""
-        self.client.call("PATCH", self._path, {"updateMask": "composition", "composition": composition})
+        self.client.call("PATCH", self.show.path, {"updateMask": "composition", "composition": composition})
 
     def source(self) -> tuple[str, str]:
         return self._scene.source()
@@ -112,7 +112,7 @@ class OnAir:
     def room_token(self, guest: str, name: str) -> str:
         """A guest's token for the show's room."""
         response = self.client.http.post(
-            f"/live/v2{self._path}/webrtc/token",
+            f"/live/v2{self.show.path}/webrtc/token",
             json={"displayName": name},
             headers={"Authorization": f"Bearer {guest}"},
         )
@@ -147,7 +147,7 @@ def on_air(
         inside = {"allowedRanges": [f"{host}/32", "127.0.0.0/8"]}
         names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release, "inside": inside}
         gateways = {"gateways": [{"name": "onair-ingest-0", "url": f"http://{host}:{ingest.port}"}]}
-        both = {**names, "rooms": {"url": rooms.http_url}}
+        both = {**names, "rooms": {"url": rooms.http_url}, "inside": {"refused": False}}
         operator_settings = {
             **both,
             "facadeUrl": address,
