@@ -226,8 +226,18 @@ class RunningPod:
 
     def kill(self, container: str, program: str) -> None:
         """Kills a process in one of its containers, as a crash would."""
-        (name,) = [each for each in self._containers if each.endswith(f"-{container}")]
+        name = self.container(container)
         assert kill_within(name, program), f"no {program} in {name}"
+
+    def container(self, name: str) -> str:
+        """A container's name in Docker."""
+        (found,) = [each for each in self._containers if each.endswith(f"-{name}")]
+        return found
+
+    @property
+    def containers(self) -> list[str]:
+        """Names of all of them in Docker."""
+        return list(self._containers)
 
     def freeze(self) -> None:
         """Suspends all its processes; its connections stay."""

@@ -22,37 +22,52 @@ document.body.append(source.video);
 source.audio.connect(source.audioContext.destination);
 </script>"""
 SERVER = f"""
-import http.server, sys
-page = sys.stdin.buffer.read()
+import http.server, os, sys, threading
+page = sys.stdin.buffer.read(int(sys.stdin.buffer.readline()))
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
         self.wfile.write(page)
-http.server.ThreadingHTTPServer(("127.0.0.1", {PORT}), Handler).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", {PORT}), Handler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+sys.stdin.buffer.read()
+os._exit(0)
 """
+"""Ends with its input: whoever ends `exec` does not end what it runs."""
 
 
 @contextmanager
 def page_in_pod(cluster: LocalCluster, pod: str, page: str) -> Iterator[None]:
     """Serves a page at `URL` within a pod."""
-    command = [str(cluster.kubectl_path), "-n", SHOWS, "exec", "-i", pod, "-c", "encoder"]
-    environment = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig_path)}
+    command = [str(cluster.kubectl_path), "-n", SHOWS, "exec", "-i", pod, "-c", "encoder", "--"]
+    with served_by(command, page, {"KUBECONFIG": str(cluster.kubeconfig_path)}):
+        yield
+
+
+def page_in_container(container: str, page: str) -> AbstractContextManager[None]:
+    """Serves a page at `URL` within a container of Docker."""
+    return served_by(["docker", "exec", "-i", container], page, {})
+
+
+@contextmanager
+def served_by(command: list[str], page: str, environment: dict[str, str]) -> Iterator[None]:
+    """Serves a page by a command that runs another one where the page is to be."""
     serving = subprocess.Popen(
-        [*command, "--", "python3", "-c", SERVER],
-        env=environment,
+        [*command, "python3", "-c", SERVER],
+        env={**os.environ, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
         assert serving.stdin
-        serving.stdin.write(page.encode())
-        serving.stdin.close()
+        serving.stdin.write(f"{len(page.encode())}\n{page}".encode())
+        serving.stdin.flush()
         yield
     finally:
-        serving.kill()
+        serving.stdin.close()
         serving.wait()
 
 

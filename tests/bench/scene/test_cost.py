@@ -1,0 +1,170 @@
+"""Measures what a scene costs, beside a page of the same elements by itself, in turns in the same pod."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from tests.support.ingest.pod_page import URL, page_in_container
+from tests.support.media import boxes, probe
+from tests.support.pages import DEMO, served
+from tests.support.program_cpu import programs_cores
+from tests.support.rooms.participant import participant
+from tests.support.scene.bench_stage import (
+    BOXES,
+    HEIGHT,
+    PLACES,
+    WIDTH,
+    Stage,
+    guest_layer,
+    pushed,
+    source_layer,
+)
+from tests.support.scene.live_scene import LiveLayout
+from tests.support.scene.on_air import RATE, OnAir
+
+from onair_crds.contract.pod import SOURCES_PATH, SOURCES_PORT
+from onair_crds.shapes import JsonObject
+
+SETTLE_S, MEASURE_S = 5.0, 12.0
+IDLE_BOUND, TWO_SOURCES_BOUND = 0.1, 1.3
+"""Cores: of the compositor's own share, and of the whole pod."""
+SHOWN_S, SHOWN_RATE = 3.0, 20
+"""Seconds that are looked at, and pictures a second that each source has to have at least."""
+ROUNDS = 3
+NAMES = ("anna", "ben")
+
+
+def layers(backdrop: str, *sources: str) -> dict[str, JsonObject]:
+    words = {"text": "Good evening", "style": {"fontSize": 48}}
+    shown = {f"source-{at}": source_layer(id_, PLACES[at]) for at, id_ in enumerate(sources)}
+    image: JsonObject = {"type": "image", "data": {"media": {"url": backdrop}}}
+    return {"image": image, **shown, "text": {"type": "text", "x": 40, "y": 40, "data": words}}
+
+
+def bare_page(backdrop: str, *sources: str) -> str:
+    """The same elements on a page of their own."""
+    shown = "".join(
+        f"const s{at} = new Source('{id_}', {{delayMs: 500}}); document.body.append(s{at}.video);"
+        f"s{at}.video.style.cssText = 'left:{x}px;top:{y}px;width:{WIDTH}px;height:{HEIGHT}px';"
+        f"s{at}.audio.connect(s{at}.audioContext.destination);"
+        for at, (id_, (x, y)) in enumerate(zip(sources, PLACES, strict=False))
+    )
+    script = f"import {{Source}} from 'http://127.0.0.1:{SOURCES_PORT}{SOURCES_PATH}/source.js';{shown}"
+    return f"""<!doctype html><meta charset="utf-8"><style>body{{margin:0;background:#000;overflow:hidden}}
+body>*{{position:absolute}}div{{left:40px;top:40px;font:48px sans-serif;color:#fff}}</style>
+<img src="{backdrop}"><div>Good evening</div><script type="module">{script if sources else ""}</script>"""
+
+
+def check_rates(url: str, sources: int, folder: Path) -> None:
+    """Each source has its pictures on air: what is measured is there."""
+    if not sources:
+        return
+    recording = probe.record(url, SHOWN_S, folder)
+    clocks = [boxes.clock_of(recording.path, box) for box in BOXES[:sources]]
+    rates = [RATE * len({each.wall_ms for each in clock if each}) / len(clock) for clock in clocks]
+    assert min(rates) > SHOWN_RATE, rates
+
+
+def measured(air: OnAir) -> Counter[str]:
+    with programs_cores(air.pod) as cores:
+        time.sleep(MEASURE_S)
+    return cores
+
+
+def in_turns(
+    stage: Stage, scene: LiveLayout, page: str, sources: int, folder: Path, rounds: int
+) -> tuple[list[Counter[str]], list[Counter[str]]]:
+    """Cores of the pod's programs with the scene, and with the page, each several times."""
+    ways = ({"scene": {"selectedLayoutId": scene.id}}, {"external": {"url": URL}})
+    found: tuple[list[Counter[str]], list[Counter[str]]] = ([], [])
+    with page_in_container(stage.air.pod.container("encoder"), page):
+        for _ in range(rounds):
+            for composition, cores in zip(ways, found, strict=True):
+                stage.air.compose(composition)
+                time.sleep(SETTLE_S)
+                check_rates(stage.url, sources, folder)
+                cores.append(measured(stage.air))
+    return found
+
+
+def totals(cores: list[Counter[str]]) -> list[float]:
+    return [sum(each.values()) for each in cores]
+
+
+def told(report: Callable[..., float], name: str, cores: list[Counter[str]]) -> None:
+    """Records the cores of each program that takes a hundredth of one."""
+    for program in sorted({program for each in cores for program in each}):
+        samples = [each[program] for each in cores]
+        if max(samples) >= 0.01:
+            report(f"{name}: {program}", samples, "core")
+
+
+def test_an_idle_scene_costs_little(stage: Stage, report: Callable[..., float], tmp_path: Path) -> None:
+    with served(DEMO) as pages:
+        backdrop = f"{pages}/stage.svg"
+        scene = stage.air.scene(**layers(backdrop))
+        drawn, bare = in_turns(stage, scene, bare_page(backdrop), 0, tmp_path, ROUNDS)
+    report("CPU of the pod with an idle scene, 1280×720@30", totals(drawn), "core")
+    report("CPU of the pod with a bare page of the same elements", totals(bare), "core")
+    told(report, "an idle scene", drawn)
+    share = [one - other for one, other in zip(totals(drawn), totals(bare), strict=True)]
+    own = report("CPU of the compositor's own, idle", share, "core", IDLE_BOUND)
+    assert own < IDLE_BOUND * 2
+
+
+def with_sources(
+    number: int, stage: Stage, clip: Path, report: Callable[..., float], folder: Path, rounds: int
+) -> float:
+    """Records and returns the cores of the pod with a scene of sources."""
+    sources = [stage.air.source() for _ in range(number)]
+    ids, urls = [id_ for id_, _ in sources], [url for _, url in sources]
+    with served(DEMO) as pages, pushed(clip, *urls):
+        backdrop = f"{pages}/stage.svg"
+        scene = stage.air.scene(**layers(backdrop, *ids))
+        drawn, bare = in_turns(stage, scene, bare_page(backdrop, *ids), number, folder, rounds)
+    report(f"CPU of the pod with a bare page of {number} 720p30 sources", totals(bare), "core")
+    told(report, f"a bare page of {number} sources", bare)
+    told(report, f"a scene of {number} sources", drawn)
+    bound = TWO_SOURCES_BOUND if number == 2 else None
+    return report(f"CPU of the pod with a scene of {number} 720p30 sources", totals(drawn), "core", bound)
+
+
+def test_a_scene_of_two_sources(
+    stage: Stage, clip: Path, report: Callable[..., float], tmp_path: Path
+) -> None:
+    assert with_sources(2, stage, clip, report, tmp_path, 2) < TWO_SOURCES_BOUND * 2
+
+
+def test_a_scene_of_four_sources(
+    stage: Stage, clip: Path, report: Callable[..., float], tmp_path: Path
+) -> None:
+    with_sources(4, stage, clip, report, tmp_path, 1)
+
+
+async def test_a_scene_of_four_sources_and_two_guests(
+    stage: Stage, clip: Path, report: Callable[..., float]
+) -> None:
+    air = stage.air
+    sources = [await asyncio.to_thread(air.source) for _ in range(len(PLACES))]
+    guests = {name: guest_layer(name, 320 + 320 * at, 240) for at, name in enumerate(NAMES)}
+    async with AsyncExitStack() as stack:
+        pages = stack.enter_context(served(DEMO))
+        stack.enter_context(pushed(clip, *(url for _, url in sources)))
+        shown = layers(f"{pages}/stage.svg", *(id_ for id_, _ in sources))
+        scene = await asyncio.to_thread(air.scene, **shown, **guests)
+        for name in NAMES:
+            token = air.room_token(air.guest(name), name)
+            joined = await stack.enter_async_context(participant(air.signal_url, token, insist=True))
+            await joined.until("in the room", lambda told, name=name: told["identity"] == name, 40)
+        await asyncio.to_thread(air.compose, {"scene": {"selectedLayoutId": scene.id}})
+        await asyncio.sleep(SETTLE_S * 2)
+        cores = await asyncio.to_thread(measured, air)
+        failed = air.status().get("conditions", [])
+    assert not [each for each in failed if each["type"] == "LayerFailed" and each["status"] == "True"]
+    told(report, "a scene of 4 sources and 2 guests", [cores])
+    report("CPU of the pod with a scene of 4 720p30 sources and 2 guests", totals([cores]), "core")

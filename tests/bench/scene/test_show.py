@@ -1,0 +1,202 @@
+"""Measures a show: two sources, two guests, an image, text and a web page, switched between three layouts."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.media import boxes, painted, probe
+from tests.support.media.boxes import Box
+from tests.support.pages import DEMO, site
+from tests.support.program_cpu import programs_cores
+from tests.support.rooms.participant import participant
+from tests.support.scene import media
+from tests.support.scene.bench_stage import BOXES, PLACES, WIDTH, Stage, guest_layer, pushed, source_layer
+from tests.support.scene.live_scene import LiveLayout
+from tests.support.scene.on_air import OnAir
+
+from onair_crds.shapes import JsonObject
+
+EMPTY_S, STAY_S, SETTLE_S = 20.0, 7.0, 2.5
+"""Seconds of the empty page; between switches; after a switch that do not count, as clocks move."""
+BEGIN_S = 5.0
+ROUNDS = 2
+MISSED_BOUND, AV_BOUND_MS = 0.5, 40.0
+"""Percent of frames beyond those of the empty page; audio minus video of each source."""
+TICKER = Path(__file__).parents[2] / "support/scene/ticker.html"
+TICKER_BOX = Box(0, 360, WIDTH)
+NAMES = ("anna", "ben")
+WAYS: list[JsonObject] = [{"crossfade": {"durationMs": 800}}, {"swipe": {"durationMs": 800}}]
+Clock = list[painted.Painted | None]
+
+
+class Layouts(NamedTuple):
+    shown: list[LiveLayout]
+    empty: LiveLayout
+
+
+class Window(NamedTuple):
+    """Frames between two switches, without the transition; and which source is heard in it."""
+
+    frames: slice
+    heard: int
+
+
+class Performance(NamedTuple):
+    recording: Path
+    switches: list[tuple[float, int]]
+    """`time.time()` of each, and which source is heard from then on; the last one ends the show."""
+    empty: tuple[float, float]
+    """From when until when there was the empty page alone."""
+
+
+def build(air: OnAir, sources: list[str], files_at: str) -> Layouts:
+    """Three layouts of the same elements in the same places; another source is heard in the second."""
+    box = {"x": TICKER_BOX.x, "y": TICKER_BOX.y, "width": WIDTH, "height": 60}
+    ticker: JsonObject = {
+        "type": "webpage",
+        **box,
+        "data": {"url": f"{files_at}/ticker", "mode": "keep-loaded"},
+    }
+    backdrop: JsonObject = {"type": "image", "data": {"media": {"url": f"{files_at}/stage.svg"}}}
+    sting = {"cut": {"cutPointMs": 500, "media": {"url": f"{files_at}/stinger.webm", "volume": 0}}}
+    layouts = []
+    for number, way in enumerate([{"stinger": sting}, *WAYS]):
+        shown = {
+            f"source-{at}": source_layer(id_, PLACES[at], float(at == number % 2))
+            for at, id_ in enumerate(sources)
+        }
+        guests = {name: guest_layer(name, WIDTH + 320 * at, 400) for at, name in enumerate(NAMES)}
+        words = {"text": "Good evening", "style": {"fontSize": 40}}
+        text: JsonObject = {"type": "text", "x": 40, "y": 500 + 40 * number, "data": words}
+        layouts.append(air.scene(way, backdrop=backdrop, **shown, **guests, text=text, ticker=ticker))
+    return Layouts(layouts, air.scene(ticker=ticker))
+
+
+def windows(clock: Clock, switches: list[tuple[float, int]]) -> list[Window]:
+    """
+    Args:
+        clock: what the ticker shows on each frame.
+    """
+    found = []
+    for (begin_s, heard), (end_s, _) in pairwise(switches):
+        within = [
+            number
+            for number, each in enumerate(clock)
+            if each and (begin_s + SETTLE_S) * 1000 < each.wall_ms < end_s * 1000 - 200
+        ]
+        assert within, "the page's clock is not seen between two switches"
+        found.append(Window(slice(within[0], within[-1] + 1), heard))
+    return found
+
+
+def missed_percent(clock: Clock, chosen: list[slice]) -> float:
+    """Percent of the frames of these windows that bring nothing new."""
+    of = sum(each.stop - each.start for each in chosen)
+    missed = sum(
+        painted.missing_percent(clock[each], each.stop - each.start) * (each.stop - each.start)
+        for each in chosen
+    )
+    return float(missed / of)
+
+
+def offsets_ms(recording: Path, clocks: list[Clock], shown: list[Window]) -> list[list[float]]:
+    """Audio minus video of each source, in each window in which it is heard."""
+    times_s, clicks_s = boxes.frame_times_s(recording), boxes.click_times_s(recording)
+    found: list[list[float]] = [[] for _ in clocks]
+    for window in shown:
+        begin_s, end_s = times_s[window.frames.start], times_s[window.frames.stop - 1]
+        heard = [at for at in clicks_s if begin_s < at < end_s]
+        offset = painted.av_distance_ms(heard, times_s[window.frames], clocks[window.heard][window.frames])
+        if offset is not None:
+            found[window.heard].append(offset)
+    return found
+
+
+def perform(stage: Stage, layouts: Layouts, folder: Path) -> Performance:
+    """Records the show."""
+    whole_s = EMPTY_S + STAY_S * len(layouts.shown) * ROUNDS + BEGIN_S
+    recordings: list[probe.Recording] = []
+    recorder = threading.Thread(target=lambda: recordings.append(probe.record(stage.url, whole_s, folder)))
+    recorder.start()
+    began_s = time.time()
+    time.sleep(EMPTY_S)
+    empty, switches = (began_s, time.time()), []
+    for _ in range(ROUNDS):
+        for number in (1, 2, 0):
+            stage.air.select(layouts.shown[number])
+            switches.append((time.time(), number % 2))
+            time.sleep(STAY_S)
+    switches.append((time.time(), 0))
+    recorder.join()
+    return Performance(recordings[0].path, switches, empty)
+
+
+def report_media(report: Callable[..., float], performance: Performance) -> tuple[float, float]:
+    """Records frames and A/V offsets; returns percent beyond the empty page, and the largest offset in ms."""
+    recording = performance.recording
+    ticker, *clocks = (boxes.clock_of(recording, box) for box in (TICKER_BOX, *BOXES[:2]))
+    (empty,) = windows(ticker, [(at, 0) for at in performance.empty])
+    shown = windows(ticker, performance.switches)
+    empty_missed = missed_percent(ticker, [empty.frames])
+    show_missed = missed_percent(ticker, [each.frames for each in shown])
+    report("show: frames missed or doubled, empty page", [empty_missed], "%")
+    report("show: frames missed or doubled", [show_missed], "%")
+    for number, clock in enumerate(clocks):
+        drawn = missed_percent(clock, [each.frames for each in shown])
+        report(f"show: frames of source {number + 1} missed or doubled", [drawn], "%")
+    beyond = report(
+        "show: frames missed beyond the empty page", [show_missed - empty_missed], "%", MISSED_BOUND
+    )
+    worst = []
+    for number, found in enumerate(offsets_ms(recording, clocks, shown)):
+        assert found, f"source {number + 1} is not heard"
+        report(f"show: A/V offset of source {number + 1}", found, "ms")
+        worst.append(abs(statistics.median(found)))
+    return beyond, report("show: largest A/V offset of a source", [max(worst)], "ms", AV_BOUND_MS)
+
+
+def report_cores(report: Callable[..., float], pod: Counter[str], machine: Counter[str]) -> None:
+    report("show: CPU of the pod", [sum(pod.values())], "core")
+    report("show: CPU of everything on the machine", [sum(machine.values())], "core")
+    others = Counter({program: used - pod[program] for program, used in machine.items()})
+    for of, cores in (("the pod's", pod), ("other", others)):
+        for program, used in cores.most_common():
+            if used >= 0.02:
+                report(f"show: CPU of {of} {program}", [used], "core")
+
+
+async def test_a_show(stage: Stage, clip: Path, tmp_path: Path, report: Callable[..., float]) -> None:
+    air = stage.air
+    sources = [await asyncio.to_thread(air.source) for _ in range(2)]
+    files = {
+        "/ticker": ("text/html", TICKER.read_bytes()),
+        "/stage.svg": ("image/svg+xml", (DEMO / "stage.svg").read_bytes()),
+        "/stinger.webm": ("video/webm", media.webm((200, 40, 40))),
+    }
+    async with AsyncExitStack() as stack:
+        files_at = stack.enter_context(site(files))
+        layouts = await asyncio.to_thread(build, air, [id_ for id_, _ in sources], files_at)
+        await asyncio.to_thread(air.select, layouts.empty)
+        stack.enter_context(pushed(clip, *(url for _, url in sources)))
+        for name in NAMES:
+            token = air.room_token(air.guest(name), name)
+            joined = await stack.enter_async_context(participant(air.signal_url, token, insist=True))
+            await joined.until("in the room", lambda told, name=name: told["identity"] == name, 40)
+        await asyncio.sleep(BEGIN_S)
+        with programs_cores() as machine, programs_cores(air.pod) as pod:
+            performance = await asyncio.to_thread(perform, stage, layouts, tmp_path)
+        conditions = air.status()["conditions"]
+    assert not [each for each in conditions if each["type"] == "LayerFailed" and each["status"] == "True"]
+    report_cores(report, pod, machine)
+    beyond, offset = report_media(report, performance)
+    assert beyond < MISSED_BOUND * 2
+    assert offset < AV_BOUND_MS * 2
