@@ -11,12 +11,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import GUIDE, README, ROOT, TESTED, blocks, commands, run, script
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import NAMESPACE, SHOWS, kubectl
+
+from onair_crds.contract.inside_addresses import InsideRules
 
 NEEDS_A_SHOW = re.compile(
     r"make|eval|kubectl wait|until|onair GET .*/snapshot|.*broadcastUpdated|(KEY|CAMERA)=|ffmpeg|kill",
@@ -25,6 +28,8 @@ NEEDS_A_SHOW = re.compile(
 """What waits for a show, or shows one, what sends to one, and what asks for the local cluster."""
 INSTALLS = re.compile(r"helm install")
 API_KEY = ("secret", "onair-demo-api-key", "-o", "go-template={{.data.apiKey | base64decode}}")
+"""The key that the demo installs."""
+CONFIGURATION = ("configmap", "onair-api", "-o", 'go-template={{index .data "config.yaml"}}')
 
 
 def needs_more(command: str) -> bool:
@@ -38,7 +43,9 @@ def shell(own_plane: ControlPlane, cluster: httpx.Client) -> Iterator[Mapping[st
     variables = {"KUBECONFIG": str(own_plane.kubeconfig)}
     run(install, ROOT, variables)
     wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
-    with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE) as facade:
+    installed = yaml.safe_load(kubectl(own_plane, "get", "-n", NAMESPACE, *CONFIGURATION))
+    inside = InsideRules.model_validate(installed["inside"])
+    with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside) as facade:
         url = str(facade.http.base_url).rstrip("/")
         yield {
             **variables,

@@ -163,5 +163,7 @@ def test_streams_outlive_the_api_server(
         finally:
             control_plane.start_apiserver()
         cluster.patch("projects", show.id, {"spec": {"metadata": "after"}})
-        update = events_of(stream, 1)[0]["event"]["payload"]["project"]["update"]
+        (event,) = events_of(stream, 1)
+        assert "update" in event["event"]["payload"]["project"], event
+        update = event["event"]["payload"]["project"]["update"]
         assert update["project"] == show.get()["project"], "the subscriber's view is the cluster's"
