@@ -115,7 +115,7 @@ class Quotas:
     @contextmanager
     def _reserved(self, node: Node, more: Amounts) -> Iterator[None]:
         grown = {name: amount for name, amount in more.items() if amount > 0}
-        scopes = [each for each in self._tally.lineage(node) if each[0] in SCOPES] if grown else []
+        scopes = self._scopes(node) if grown else []
         for scope in scopes:
             for name, amount in grown.items():
                 limit = int(getattr(self._limits[scope[0]], name))
@@ -132,6 +132,11 @@ class Quotas:
                 self._pending[key] -= amount
                 if not self._pending[key]:
                     del self._pending[key]
+
+    def _scopes(self, node: Node) -> list[Node]:
+        """The user and the service that an object is of; a user who has nothing yet is of a service, too."""
+        user = next((each for each in self._tally.lineage(node) if each[0] == USER), None)
+        return [user, (SERVICE, user[1])] if user else []
 
     def _changed(self, change: Change) -> None:
         if change.entry.kind not in COUNTED:

@@ -71,6 +71,14 @@ def test_a_service_has_what_all_its_users_have() -> None:
     refused(there.quotas.creating("Project", project_in("c-u")), "perService.projects is 2")
 
 
+def test_a_service_has_no_more_by_the_first_collection_of_another_user() -> None:
+    there = Installation({}, {"collections": 2})
+    for user in ("u", "v"):
+        there.collection(f"c-{user}", user)
+    owner = {"owner": {"serviceId": "s", "serviceUserId": "a new one"}}
+    refused(there.quotas.creating("Collection", {"spec": owner}), "perService.collections is 2")
+
+
 def test_children_that_come_before_their_parents_count() -> None:
     there = Installation({"destinations": 1})
     there.put("Destination", "d", {"projectId": "p"})
