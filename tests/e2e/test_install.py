@@ -35,11 +35,17 @@ def helm(cluster: LocalCluster, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.fixture
-def reinstall(facade: FacadeClient) -> Iterator[None]:
-    """Installs the chart as `make up` does, after the test. The session's token is fetched before it."""
-    yield
+def install(cluster: LocalCluster, facade: FacadeClient) -> None:
+    """Installs the chart as `make up` does, and signs in with its API key."""
     subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
+    facade.sign_in(cluster.api_key())
+
+
+@pytest.fixture
+def reinstall(cluster: LocalCluster, facade: FacadeClient) -> Iterator[None]:
+    """Installs the chart after the test."""
+    yield
+    install(cluster, facade)
 
 
 @pytest.fixture
@@ -128,7 +134,7 @@ def test_an_uninstall_leaves_a_show_on_air_and_a_new_install_takes_it_up(
     assert cluster.get("project", on_air.project)["spec"]["collectionId"] == on_air.collection
     assert cluster.get("pod", pod)["status"]["phase"] == "Running"
 
-    subprocess.run([sys.executable, "-m", "onair_dev", "up"], check=True, cwd=ROOT)
+    install(cluster, on_air.facade)
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
     receiver.wait_steady(path)
     broadcast = on_air.wait_phase("RUNNING")["broadcastId"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 
-from tests.support.cluster import SYSTEM, LocalCluster
+from tests.support.cluster import LocalCluster
 from tests.support.ingest.encoder import Encoder
 from tests.support.rooms.participant import participant
 from tests.support.shows import FacadeClient, LiveShow
@@ -31,9 +30,7 @@ async def test_two_browsers_see_and_hear_each_other_and_a_camera_until_the_room_
     facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
 ) -> None:
     show = make_show(**HOSTED)
-    # Read here: who installs the chart anew gets another key
-    encoded = cluster.get("secret", "onair-demo-api-key", SYSTEM)["data"]["apiKey"]
-    others = facade.another_session(base64.b64decode(encoded).decode())
+    others = facade.another_session(cluster.api_key())
     facade.call("PUT", f"{show.path}/webrtc/start", {})
     url = str(facade.http.base_url).rstrip("/").replace("http", "ws", 1) + "/webrtc/v2"
     first, second = join(facade, show, "Anna"), join(others, show, "Ben")

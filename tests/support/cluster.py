@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -44,6 +45,11 @@ class LocalCluster(KindCluster):
             stdout=subprocess.PIPE,
             text=True,
         )
+
+    def api_key(self) -> str:
+        """The API key of the chart that is installed now: a new installation has another one."""
+        encoded = self.get("secret", "onair-demo-api-key", SYSTEM)["data"]["apiKey"]
+        return base64.b64decode(encoded).decode()
 
     def encoder_pod(self, project: str) -> str:
         """Returns the name of the pod that the project's status has claimed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Any
 
@@ -17,20 +16,20 @@ class FacadeClient:
     def __init__(self, url: str, api_key: str, user: str = "e2e") -> None:
         # A connection for each request: one that stood idle may end, with its pod, as it is used again
         self.http = httpx.Client(base_url=url, timeout=15, limits=httpx.Limits(max_keepalive_connections=0))
+        self.user = user
+        self.sign_in(api_key)
+
+    def sign_in(self, api_key: str) -> None:
+        """Fetches a new token, as one ends with the API key that it was issued for."""
         response = self.http.post(
-            "/live/v2/authentication/token", headers={"X-API-Key": api_key}, json={"serviceUserId": user}
+            "/live/v2/authentication/token", headers={"X-API-Key": api_key}, json={"serviceUserId": self.user}
         )
         token = response.raise_for_status().json()["accessToken"]
         self.http.headers["Authorization"] = f"Bearer {token}"
 
-    def another_session(self, api_key: str, user: str = "e2e") -> FacadeClient:
-        """Another session at the same facade."""
-        return FacadeClient(str(self.http.base_url), api_key, user)
-
-    @classmethod
-    def from_environment(cls, user: str = "e2e") -> FacadeClient:
-        """Connects to the facade that the variables of `make env` name."""
-        return cls(os.environ["ONAIR_URL"], os.environ["ONAIR_API_KEY"], user)
+    def another_session(self, api_key: str) -> FacadeClient:
+        """Another session of the user at the same facade."""
+        return FacadeClient(str(self.http.base_url), api_key, self.user)
 
     def call(self, method: str, path: str, body: JsonObject | None = None, **params: Any) -> JsonObject:
         response = self.http.request(method, f"/live/v2{path}", json=body, params=params)
