@@ -22,6 +22,4 @@ def test_every_command_of_a_page_succeeds(page: Path, cluster: LocalCluster, tmp
             assert (tmp_path / "now.jpg").read_bytes().startswith(b"\xff\xd8")
     finally:
         cluster.shows("delete", "collection", "sunday-service", "--ignore-not-found")
-        cluster.until(
-            "no encoder pods left", lambda: not cluster.list("pod", "app.kubernetes.io/component=encoder")
-        )
+        cluster.wait_without_shows()

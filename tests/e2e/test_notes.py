@@ -30,6 +30,4 @@ def test_every_command_of_the_notes_succeeds(case: str, cluster: LocalCluster, t
         assert '{"accessToken":' in printed
     finally:
         cluster.shows("delete", "collection", "sunday-service", "--ignore-not-found")
-        cluster.until(
-            "no encoder pods left", lambda: not cluster.list("pod", "app.kubernetes.io/component=encoder")
-        )
+        cluster.wait_without_shows()

@@ -24,6 +24,9 @@ PROBE = f"{PAGES}/probe.html"
 class LocalCluster(KindCluster):
     """pytest-kind's cluster, extended by queries and by waiting for conditions."""
 
+    strangers: frozenset[str] = frozenset()
+    """Encoder pods of shows that are none of the tests'."""
+
     def shows(self, *arguments: str) -> str:
         return self.kubectl("-n", SHOWS, *arguments)
 
@@ -50,6 +53,27 @@ class LocalCluster(KindCluster):
         """The API key of the chart that is installed now: a new installation has another one."""
         encoded = self.get("secret", "onair-demo-api-key", SYSTEM)["data"]["apiKey"]
         return base64.b64decode(encoded).decode()
+
+    def delete_left_shows(self, user: str) -> None:
+        """Deletes what interrupted tests of this user have left on air; others stay."""
+        owners = {each["metadata"]["name"]: each["spec"].get("owner") for each in self.list("collection")}
+        left = {name for name, owner in owners.items() if owner and owner["serviceUserId"] == user}
+        projects = [each for each in self.list("project") if each["spec"]["collectionId"] in left]
+        names = ",".join(each["metadata"]["name"] for each in projects)
+        if left:
+            self.shows("delete", "collection", *left)
+        if projects:
+            self.until("they are gone", lambda: not self.list("pod", f"onair.dev/project in ({names})"))
+        self.strangers = frozenset(self.encoder_pods())
+
+    def encoder_pods(self) -> set[str]:
+        """The names of all encoder pods but those of shows that were on air before the tests began."""
+        pods = self.list("pod", "app.kubernetes.io/component=encoder")
+        return {pod["metadata"]["name"] for pod in pods} - self.strangers
+
+    def wait_without_shows(self) -> None:
+        """Waits until no encoder pod of the tests is left."""
+        self.until("no encoder pods left", lambda: not self.encoder_pods())
 
     def encoder_pod(self, project: str) -> str:
         """Returns the name of the pod that the project's status has claimed."""
