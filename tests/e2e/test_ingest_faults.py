@@ -38,6 +38,8 @@ def camera(clip: Path, url: str) -> Iterator[float]:
     command = ["ffmpeg", "-loglevel", "quiet", "-nostdin", "-re", "-stream_loop", "-1", "-i", str(clip)]
     command += ["-c", "copy", "-map", "0"]
     again = ["-attempt_recovery", "1", "-recover_any_error", "1", "-recovery_wait_time", "0.5"]
+    # A connection to a pod that has just gone is answered by nobody
+    again += ["-format_opts", "rw_timeout=5000000"]
     dropped = ["-drop_pkts_on_overflow", "1", "-restart_with_keyframe", "1"]
     with subprocess.Popen([*command, "-f", "fifo", "-fifo_format", "flv", *again, *dropped, url]) as process:
         try:

@@ -98,7 +98,9 @@ async def _serve(
         task.cancel()
     ended = await asyncio.gather(*parts, return_exceptions=True)
     # An existing server goes on, and so does the server of a gateway that failed.
-    await streams.leave(LEAVE_S if stop.is_set() and not password else 0.0)
+    ends_too = stop.is_set() and not password
+    stopped = asyncio.create_task(asyncio.sleep(settings.stop_s if ends_too else 0.0))
+    await streams.leave(LEAVE_S if ends_too else 0.0)
     await previews.close()
     await windows.close()
     await readers.close()
@@ -106,6 +108,7 @@ async def _serve(
         await server.cleanup()
     await pulls.close()
     await probes.stop()
+    await stopped
     for result in ended:
         if isinstance(result, Exception):
             raise result

@@ -72,6 +72,9 @@ class Settings(ProgramSettings):
     """A stream without media for this long does not flow."""
     reader_linger_s: Annotated[float, Field(ge=0)] = 5.0
     """How long a stream is read on after its last reader: one that reconnects waits for no key frame."""
+    stop_s: Annotated[float, Field(ge=0)] = 3.0
+    """How long a gateway that is told to stop with its server takes at least, and keeps their pod's network there:
+    who connects before Services have left the pod out is refused at once, where nobody would answer."""
     inside: InsideRules = InsideRules()
     """Where nothing is pulled from."""
     mediamtx: MediaMtxSettings = MediaMtxSettings()

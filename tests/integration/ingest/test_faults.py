@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from tests.support.child_process import wait_until
@@ -61,6 +62,15 @@ def test_a_pod_that_is_stopped_tells_at_once_that_its_streams_end(
             ended = follower.ended(each)
             assert ended.at_s - stopped_at_s < TRUE_AGAIN_S
             assert (ended.state.error, ended.state.unknown) == ("the ingest server ended", True)
+
+
+def test_a_pod_that_is_stopped_keeps_its_network_until_services_have_left_it_out(
+    tmp_path: Path, scripted_facade: ScriptedFacade, secret: bytes
+) -> None:
+    with IngestPod(tmp_path, scripted_facade.url, secret, settings={"ONAIR_STOP_S": "2"}) as pod:
+        told_at_s = pod.stop()
+        assert time.monotonic() - told_at_s >= 2
+    assert pod.gateway.process.returncode == 0, pod.log
 
 
 def test_a_gateway_that_hangs_leaves_publishers_and_goes_on_with_what_is_true_then(

@@ -61,6 +61,7 @@ class IngestPod:
             "ONAIR_MEDIAMTX__RTMP_URL": f"rtmp://127.0.0.1:{self.rtmp_port}",
             "ONAIR_HOOK__PORT": str(self.hook_port),
             "ONAIR_HOOK__FACADE_URL": facade_url,
+            "ONAIR_STOP_S": "0",
             **(settings or {}),
         }
 
