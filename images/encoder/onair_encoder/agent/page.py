@@ -29,7 +29,7 @@ class Page:
         self._browser = BrowserClient(changed)
         self._events = EventFollower(self.scene.apply)
         self._room = RoomAccess(self.scene.set_room)
-        self.scene.events_flow = lambda: self._events.follows
+        self.scene.events_flow = lambda: self._events.flow
         self._address = PageAddress()
         self.facade_door = FacadeDoor()
         self._says_so = False

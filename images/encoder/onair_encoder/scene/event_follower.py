@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import time
 from collections.abc import Callable
@@ -35,6 +36,8 @@ HEARTBEAT_S = 5.0
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 15.0
 STOOD_S = 10.0
 """A stream that stood for so long is opened again at once."""
+SOON_AGAIN_S = 3.0
+"""A stream that ended is expected back for so long: it begins with what was missed."""
 MAX_MESSAGE = 4 * 2**20
 
 
@@ -46,9 +49,16 @@ class EventFollower:
         """
         self.follows = False
         """Changes are being told."""
+        self._ended_at = -math.inf
+        """When changes were told last, of the monotonic clock."""
         self._apply = apply
         self._wanted: FacadeAccess | None = None
         self._changed = asyncio.Event()
+
+    @property
+    def flow(self) -> bool:
+        """Whether changes are being told, or will be as soon as a stream that ended is open again."""
+        return self.follows or time.monotonic() - self._ended_at < SOON_AGAIN_S
 
     def want(self, program: Program) -> None:
         """Follows a programme's project; the same one again changes nothing."""
@@ -84,6 +94,8 @@ class EventFollower:
         try:
             following, _ = await until_one_ends(self._follow(session, access), self._until_changed())
         finally:
+            if self.follows:
+                self._ended_at = time.monotonic()
             self.follows = False
         if failure := None if following.cancelled() else following.exception():
             # Whatever it is: the programme goes on without events, and they are tried again

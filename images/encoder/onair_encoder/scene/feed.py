@@ -10,7 +10,7 @@ from aiohttp import web
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import FailedLayer, Program
-from onair_crds.contract.scene import Canvas, Room
+from onair_crds.contract.scene import Canvas, LayersChange, ProgramLayout, Room, SceneState
 from onair_encoder.scene import scene_file
 from onair_encoder.scene.failures import failed_layers
 from onair_encoder.scene.page_files import PageFiles
@@ -31,7 +31,7 @@ class SceneFeed:
             changed: called when a page has said something that a status tells.
         """
         self.events_flow: Callable[[], bool] = lambda: False
-        """Whether changes are being told by events, too."""
+        """Whether changes are told by events, too: now, or as soon as a stream is open again."""
         self._scene = Scene()
         self._pages = PageSockets(self._scene.state, changed)
         self._files = PageFiles(files)
@@ -61,25 +61,28 @@ class SceneFeed:
         if program.scene is None or not self.events_flow():
             return
         loop = asyncio.get_running_loop()
-        versions = {each.id: each.resource_version for each in program.scene.layouts}
-        for each in self._scene.older_than(versions) - self._awaited.keys():
-            self._awaited[each] = loop.call_later(HOLD_S, self._awaited_enough, each, versions[each])
+        for each in program.scene.layouts:
+            if each.id not in self._awaited and self._scene.is_older_than(each):
+                self._awaited[each.id] = loop.call_later(HOLD_S, self._awaited_enough, each)
 
-    def _awaited_enough(self, layout: str, version: int) -> None:
-        """Takes what no event told in time; where one did, newer layers get a time of their own."""
-        del self._awaited[layout]
-        if not self._program:
-            return
-        if not self._scene.older_than({layout: version}):
+    def _awaited_enough(self, layout: ProgramLayout) -> None:
+        """Takes layers that no event told in time; those of later programmes get a time of their own."""
+        del self._awaited[layout.id]
+        if change := self._scene.take_late(layout):
+            self._pages.send(change)
+            self._store_soon()
+        if self._program:
             self._await_events_of(self._program)
-        self._take(self._program)
+            self._take(self._program)
 
     def _take(self, program: Program) -> None:
         canvas = Canvas(width=program.video.width, height=program.video.height)
         told = self._scene.take(program.scene, canvas, self._awaited)
-        for message in told if isinstance(told, list) else [told]:
+        messages: list[SceneState | LayersChange] = [*told] if isinstance(told, list) else [told]
+        messages += self._scene.take_early()
+        for message in messages:
             self._pages.send(message)
-        if told:
+        if messages:
             self._store_soon()
 
     def apply(self, event: LayersEvent) -> None:

@@ -2,11 +2,13 @@
 
 The newer version of a layout wins, wherever it comes from. A programme has whole layouts and so corrects what
 events of the same version told in part; an event of a version that a programme brought already says nothing.
+Events of a layout may come before the first programme that has it.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -24,6 +26,8 @@ from onair_crds.contract.scene import (
 )
 
 NOTHING = ProgramScene()
+MAX_EARLY = 16
+"""Events of layouts that are not known yet, in all."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Scene:
         self._wanted = NOTHING
         self._room: Room | None = None
         self._held: dict[str, _Held] = {}
+        self._early: deque[LayersEvent] = deque(maxlen=MAX_EARLY)
         self._now = now
         self._version = 0
 
@@ -83,14 +88,18 @@ class Scene:
         self._room = room
         return self.state()
 
-    def older_than(self, versions: Mapping[str, int]) -> frozenset[str]:
-        """The layouts whose layers here are older than these versions."""
-        held = self._held
-        return frozenset(
-            each
-            for each, version in versions.items()
-            if each in held and held[each].layout.resource_version < version
-        )
+    def is_older_than(self, layout: ProgramLayout) -> bool:
+        """Whether the layers here are older than a programme's; a layout that is not here is not."""
+        held = self._held.get(layout.id)
+        return held is not None and held.layout.resource_version < layout.resource_version
+
+    def take_late(self, layout: ProgramLayout) -> LayersChange | None:
+        """Takes a programme's layers that no event told in time; None where one did, or they are the same."""
+        held = self._held.get(layout.id)
+        if held is None or not self.is_older_than(layout):
+            return None
+        update = {"layers": layout.layers, "resource_version": layout.resource_version}
+        return self._change(held, held.layout.model_copy(update=update), told=False)
 
     def take(
         self, scene: ProgramScene | None, canvas: Canvas, waiting: Collection[str] = ()
@@ -125,9 +134,10 @@ class Scene:
         return changes if self._frame() == before else self.state()
 
     def apply(self, event: LayersEvent) -> LayersChange | None:
-        """Takes what an event told; None where it is nothing new, or of a layout that is not known here."""
+        """Takes what an event told; None where it is nothing new, or of a layout that is not known yet."""
         held = self._held.get(event.layout_id)
         if held is None:
+            self._early.append(event)
             return None
         known = held.layout.resource_version
         if event.resource_version < known or (event.resource_version == known and not held.told):
@@ -135,6 +145,13 @@ class Scene:
         layers = _after(event, held.layout)
         update = {"layers": layers, "resource_version": event.resource_version}
         return self._change(held, held.layout.model_copy(update=update), event.animation, told=True)
+
+    def take_early(self) -> list[LayersChange]:
+        """Takes what events told of layouts before a programme had them, as far as it is newer."""
+        early = [each for each in self._early if each.layout_id in self._held]
+        self._early = deque((each for each in self._early if each.layout_id not in self._held), MAX_EARLY)
+        changes = (self.apply(each) for each in sorted(early, key=lambda each: each.resource_version))
+        return [change for change in changes if change]
 
     def _change(
         self, held: _Held, layout: ProgramLayout, animation: ChangeAnimation | None = None, *, told: bool

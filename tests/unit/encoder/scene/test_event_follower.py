@@ -128,6 +128,20 @@ async def test_a_stream_that_ends_is_opened_again_as_the_same_session(
     await until(lambda: told)
 
 
+async def test_changes_are_expected_while_a_stream_is_opened_again_for_a_while(
+    facade: ScriptedFacade, follower: EventFollower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not follower.flow
+    follower.want(program(facade))
+    await until(lambda: follower.follows)
+    facade.refuses_tokens = True
+    await facade.streams[-1].close()
+    await until(lambda: not follower.follows)
+    assert follower.flow
+    monkeypatch.setattr(event_follower, "SOON_AGAIN_S", 0.05)
+    await until(lambda: not follower.flow)
+
+
 async def test_a_token_that_is_refused_is_tried_again(
     facade: ScriptedFacade, follower: EventFollower
 ) -> None:

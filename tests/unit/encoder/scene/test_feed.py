@@ -229,6 +229,41 @@ async def test_each_change_has_a_time_of_its_own_to_come_by_its_event(
         assert (change["upsert"][0]["x"], change["animation"]["mode"]) == (6, "PARALLEL")
 
 
+async def test_a_change_of_a_layout_that_has_just_been_made_moves_it(fed: Fed) -> None:
+    """Its event is there before the programme that has the layout."""
+    fed.feed.want(program(scene(layout(10))))
+    fed.feed.events_flow = lambda: True
+    async with Page.connected(fed.address) as page:
+        await page.told()
+        change = LayersEvent("new", 12, (layer("left", x=6),), animation=ChangeAnimation(layers=[]))
+        fed.feed.apply(change)
+        fed.feed.want(program(scene(layout(11, id="new"), layout(10), selected_layout_id="new")))
+        state = await page.told()
+        assert (state["layouts"][0]["id"], state["layouts"][0]["layers"][1]["x"]) == ("new", None)
+        told = await page.told()
+        assert (told["layoutId"], told["upsert"][0]["x"]) == ("new", 6)
+        assert told["animation"]["mode"] == "PARALLEL"
+
+
+async def test_what_no_event_told_takes_no_newer_change_along(
+    fed: Fed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version without an event holds the layers up; the next one's event comes when that time is up."""
+    monkeypatch.setattr(feed_module, "HOLD_S", 0.1)
+    fed.feed.want(program(scene(layout(10))))
+    fed.feed.events_flow = lambda: True
+    async with Page.connected(fed.address) as page:
+        await page.told()
+        fed.feed.want(program(scene(layout(11, ROOT, layer("left", x=5)))))
+        monkeypatch.setattr(feed_module, "HOLD_S", 60)
+        fed.feed.want(program(scene(layout(12, ROOT, layer("left", x=6)))))
+        change = await page.told()
+        assert (change["upsert"][0]["x"], change["animation"]) == (5, None)
+        fed.feed.apply(replace(moved(12, x=6), animation=ChangeAnimation(layers=[])))
+        change = await page.told()
+        assert (change["upsert"][0]["x"], change["animation"]["mode"]) == (6, "PARALLEL")
+
+
 async def test_a_restarted_agent_goes_on_with_what_events_told(fed: Fed, tmp_path: Path) -> None:
     fed.feed.want(program(scene(layout(10))))
     fed.feed.apply(moved(12))

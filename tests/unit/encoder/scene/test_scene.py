@@ -16,7 +16,7 @@ from onair_crds.contract.scene import (
     SceneLayer,
     SceneState,
 )
-from onair_encoder.scene.scene import LayersEvent, Scene
+from onair_encoder.scene.scene import MAX_EARLY, LayersEvent, Scene
 
 CANVAS = Canvas(width=1280, height=720)
 ANIMATION = ChangeAnimation(layers=[LayerAnimation(id="left", request_animation=[{"durationMs": 300}])])
@@ -127,10 +127,28 @@ def test_a_programme_of_the_same_version_corrects_what_events_told_in_part(shown
     assert shown.apply(moved(12)) is None
 
 
-def test_an_event_of_an_unknown_layout_waits_for_its_programme(shown: Scene) -> None:
-    assert shown.apply(LayersEvent("later", 20, upsert=(layer("one"),))) is None
-    told = shown.take(scene(layout(10), layout(20, layer("one"), id="later")), CANVAS)
-    assert isinstance(told, SceneState)
+def test_events_that_come_before_the_first_programme_with_their_layout_count(shown: Scene) -> None:
+    """The layers of 21 and 22 are told while a programme of version 20 is on its way."""
+    root = SceneLayer(id="root", type="root")
+    for version, name in ((20, "old"), (21, "one"), (22, "two")):
+        event = LayersEvent("later", version, (layer(name),), parents={name: "root"}, animation=ANIMATION)
+        assert shown.apply(event) is None
+    assert isinstance(shown.take(scene(layout(10), layout(20, root, id="later")), CANVAS), SceneState)
+    told = shown.take_early()
+    assert [each.id for change in told for each in change.upsert] == ["root", "one", "root", "two"]
+    assert [change.animation for change in told] == [ANIMATION, ANIMATION]
+    assert not shown.is_older_than(layout(22, id="later"))
+    assert shown.take_early() == []
+
+
+def test_events_of_layouts_that_no_programme_has_are_not_kept_for_ever(shown: Scene) -> None:
+    first = LayersEvent("later", 20, upsert=(layer("one"),))
+    shown.apply(first)
+    for number in range(MAX_EARLY):
+        shown.apply(LayersEvent(f"other-{number}", 21, upsert=(layer("one"),)))
+    shown.take(scene(layout(10), layout(19, ROOT, id="later")), CANVAS)
+    assert shown.take_early() == []
+    assert shown.is_older_than(layout(20, id="later"))
 
 
 def test_removed_layers_go_and_unknown_ones_harm_nothing(shown: Scene) -> None:
@@ -140,12 +158,23 @@ def test_removed_layers_go_and_unknown_ones_harm_nothing(shown: Scene) -> None:
 
 def test_newer_layers_of_a_programme_may_wait_for_their_events(shown: Scene) -> None:
     newer = scene(layout(11, ROOT, layer("left", x=100)))
-    assert shown.older_than({"stage": 11, "other": 11}) == {"stage"}
+    assert shown.is_older_than(layout(11))
+    assert not shown.is_older_than(layout(11, id="other"))
     assert shown.take(newer, CANVAS, {"stage"}) == []
     told = shown.apply(moved(11, animation=ANIMATION))
     assert told
     assert told.animation
     assert shown.take(newer, CANVAS) == []
+
+
+def test_what_no_event_told_in_time_is_taken_once(shown: Scene) -> None:
+    newer = layout(11, ROOT, layer("left", x=100))
+    assert shown.take(scene(newer), CANVAS, {"stage"}) == []
+    late = shown.take_late(newer)
+    assert late
+    assert [each.id for each in late.upsert] == ["left"]
+    assert shown.take_late(newer) is None
+    assert shown.take_late(layout(12, id="other")) is None
 
 
 def test_versions_grow_over_a_restart_and_what_was_told_is_kept() -> None:
