@@ -18,6 +18,7 @@ from tests.support.facade import Cluster, wait_for
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.installation import new_cluster
 from tests.support.kubelet import Kubelets, RunningPod
+from tests.support.media.live_view import LiveView
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
 from tests.support.scene.live_scene import LiveLayout, LiveScene
@@ -29,6 +30,8 @@ from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.shapes import JsonObject
 
 WIDTH, HEIGHT, RATE = 640, 360, 30
+BLACK = 8
+"""What is not brighter is black, encoded."""
 SECRET = "the ingest secret of the tests, of some length"
 KEY = "scene"
 
@@ -89,6 +92,17 @@ class OnAir:
 
     def select(self, scene: LiveLayout) -> None:
         self._scene.select(scene)
+
+    @contextmanager
+    def showing(self, view: LiveView, **layers: dict[str, Any]) -> Iterator[LiveLayout]:
+        """Has a new layout with these layers selected; leaves black, which nobody takes for another."""
+        scene = self.scene(**layers)
+        self.select(scene)
+        try:
+            yield scene
+        finally:
+            scene.delete()
+            view.until("nothing", lambda pixels: pixels.max() <= BLACK)
 
     def compose(self, composition: JsonObject) -> None:
         """Puts another page on air, or a scene again."""
