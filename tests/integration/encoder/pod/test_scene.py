@@ -46,6 +46,14 @@ def brightness(far_end: RtmpContainer) -> float:
     return float(np.asarray(gray_frames(far_end.read_url("scene"), 0.5)[-1]).mean())
 
 
+def is_white(far_end: RtmpContainer) -> bool:
+    return brightness(far_end) > 240
+
+
+def is_gray(far_end: RtmpContainer) -> bool:
+    return 110 < brightness(far_end) < 145
+
+
 def loads(pair: PodPair) -> int:
     return pair.logs("browser").count("page.loaded")
 
@@ -60,18 +68,19 @@ def test_the_page_is_on_air_once_it_is_ready_and_follows_its_programme_without_a
     scene_pair.put(shown(far_end, coloured(2, WHITE), coloured(3, GRAY, id="other"))).raise_for_status()
     scene_pair.wait_phase("running")
     scene_pair.wait_connected("scene")
-    assert brightness(far_end) > 240
+    # This page says what it has been told, ready or failed, and is painted after that
+    scene_pair.wait_for(lambda: is_white(far_end), "white")
     scene_pair.put(shown(far_end, coloured(4, GRAY, missing=True))).raise_for_status()
     scene_pair.wait_for(lambda: scene_pair.status().failed_layers, "a failure")
     [failed] = scene_pair.status().failed_layers
     assert (failed.layout, failed.layer, failed.on_air) == ("stage", "left", True)
     assert failed.reason == "http://a.example/x HTTP 404"
-    assert 110 < brightness(far_end) < 145
+    scene_pair.wait_for(lambda: is_gray(far_end), "gray")
     scene_pair.put(
         shown(far_end, coloured(4, GRAY, missing=True), coloured(5, WHITE, id="other"), selected="other")
     )
     scene_pair.wait_for(lambda: not scene_pair.status().failed_layers, "nothing fails")
-    assert brightness(far_end) > 240
+    scene_pair.wait_for(lambda: is_white(far_end), "white, the other layout")
     assert loads(scene_pair) == 1
 
 
@@ -84,12 +93,12 @@ def test_a_scene_outlives_its_browser_and_its_agent_without_anybody(
     scene_pair.wait_for(lambda: scene_pair.logged("scene.page-ready") == 2, "ready again")
     scene_pair.wait_connected("scene")
     # A page may be ready before it is painted, and its window is on the screen after that
-    scene_pair.wait_for(lambda: brightness(far_end) > 240, "white again")
+    scene_pair.wait_for(lambda: is_white(far_end), "white again")
     scene_pair.kill("encoder", "onair_encoder agent")
     scene_pair.wait_for(lambda: scene_pair.logged("scene.page-ready") == 3, "ready again")
     scene_pair.wait_phase("running")
     scene_pair.wait_connected("scene")
-    assert brightness(far_end) > 240
+    assert is_white(far_end)
     assert scene_pair.metrics()["onair_encoder_slates_total"] == 0, "counted by the new agent"
 
 
@@ -99,7 +108,7 @@ def test_the_built_in_page_draws_what_its_agent_tells_it(pair: PodPair, far_end:
     pair.wait_phase("running")
     pair.wait_connected("scene")
     assert not pair.status().on_slate
-    assert brightness(far_end) > 240
+    assert is_white(far_end)
     gray = coloured(2, GRAY)
     lost = layer("lost", type="image", data={"media": {"url": "http://127.0.0.1:8450/compositor/none.png"}})
     root = ROOT.model_copy(update={"children": ["left", "lost"]})
@@ -107,7 +116,8 @@ def test_the_built_in_page_draws_what_its_agent_tells_it(pair: PodPair, far_end:
     pair.wait_for(lambda: pair.status().failed_layers, "a failure")
     [failed] = pair.status().failed_layers
     assert (failed.layout, failed.layer, failed.on_air) == ("stage", "lost", True)
-    assert 110 < brightness(far_end) < 145, "the rest of the picture stays"
+    pair.wait_for(lambda: is_gray(far_end), "the rest of the picture")
     pair.put(shown(far_end, coloured(3, WHITE)))
     pair.wait_for(lambda: not pair.status().failed_layers, "nothing fails")
+    pair.wait_for(lambda: is_white(far_end), "white again")
     assert loads(pair) == 1
