@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -26,6 +27,11 @@ class FacadeClient:
         )
         token = response.raise_for_status().json()["accessToken"]
         self.http.headers["Authorization"] = f"Bearer {token}"
+
+    @classmethod
+    def from_environment(cls, user: str = "e2e") -> FacadeClient:
+        """Connects to the facade that the variables of `make env` name."""
+        return cls(os.environ["ONAIR_URL"], os.environ["ONAIR_API_KEY"], user)
 
     def another_session(self, api_key: str) -> FacadeClient:
         """Another session of the user at the same facade."""
