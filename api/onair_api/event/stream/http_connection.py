@@ -20,6 +20,8 @@ MAX_HEAD_BYTES = 131_072
 """Of a request without its body: request line, headers, trailers; a token has at most 8192."""
 MAX_CHUNKED_BODY_BYTES = 1_048_576
 """Of a body that may come in chunks of one byte each."""
+MAX_UNREAD_BODY_BYTES = 1_048_576
+"""Of a body that comes after the response, such as to who has no token: clients read once they have sent."""
 WRITE_BYTES = 65_536
 """Written at a time."""
 REQUEST_TIMEOUT_S = 60.0
@@ -33,7 +35,7 @@ class HttpConnection(HttpToolsProtocol):
 
     Aborts connections whose requests are too large without their bodies: the parser keeps all of it. Aborts
     those whose request does not arrive and those whose response nobody takes, too: each costs memory and a
-    file descriptor for as long as its client likes.
+    file descriptor for as long as its client likes; and those that go on sending a body that nobody reads.
     """
 
     _starting = False
@@ -41,6 +43,8 @@ class HttpConnection(HttpToolsProtocol):
     _received = 0
     """Bytes of the current request after the data in which it started."""
     _body = 0
+    _unread_body = 0
+    """Bytes of the body that came when the response was complete."""
     _request_timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None
 
@@ -60,7 +64,7 @@ class HttpConnection(HttpToolsProtocol):
         self._await_request()
         super().on_message_begin()
         self._starting = True
-        self._received = self._body = 0
+        self._received = self._body = self._unread_body = 0
         self.scope["extensions"] = {EXTENSION: self.transport}  # type: ignore[dict-item]
 
     def on_message_complete(self) -> None:
@@ -103,6 +107,8 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._body += len(body)
+        if self.cycle is None or self.cycle.response_complete:
+            self._unread_body += len(body)
         super().on_body(body)
 
     def data_received(self, data: bytes) -> None:
@@ -112,7 +118,8 @@ class HttpConnection(HttpToolsProtocol):
             return
         self._received += len(data)
         framing = 8 * min(self._body, MAX_CHUNKED_BODY_BYTES)
-        if self._received - self._body > MAX_HEAD_BYTES + framing:
+        head = self._received - self._body
+        if head > MAX_HEAD_BYTES + framing or self._unread_body > MAX_UNREAD_BODY_BYTES:
             self.transport.abort()
 
 
