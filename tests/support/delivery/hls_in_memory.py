@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -146,6 +147,15 @@ class HlsInMemory:
     @property
     def disk(self) -> Path:
         return self._folder / f"pod-{self._pods}"
+
+    @property
+    def noted(self) -> set[str]:
+        """Segments that are stored and not listed, by what is on disk."""
+        stored = set()
+        for note in self.disk.rglob("*.json"):
+            with suppress(FileNotFoundError):  # it is listed meanwhile
+                stored.add(json.loads(note.read_text())[-1])
+        return stored - {""}
 
     def another_pod(self) -> None:
         self._pods += 1
