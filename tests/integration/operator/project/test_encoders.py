@@ -34,7 +34,7 @@ from onair_operator.cluster.world import World
 from onair_operator.encoder import connection
 from onair_operator.node import observe as node_module
 from onair_operator.node import plan as node_plan
-from onair_operator.reconcile import PLANNERS
+from onair_operator.reconcilers import PLANNERS
 from onair_operator.settings import OperatorSettings
 
 NAMESPACES = Api("/api/v1", "namespaces", namespaced=False)

@@ -16,7 +16,7 @@ from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.destination.observe import ObservedDestination, observe
 from onair_operator.destination.plan import make_plan
-from onair_operator.reconcile import keys_of
+from onair_operator.reconcilers import keys_of
 
 NO_PORT = {"srtPush": {"url": "srt://media.example?streamid=hidden"}}
 
