@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
@@ -20,6 +19,8 @@ from tests.support.ingest.wrong_keys import publish_with_wrong_keys
 from onair_crds.contract.ingest_gateway import Refusal, RefusedPublisher, stream_of_key
 
 pytestmark = pytest.mark.media
+
+SILENT = "connected, but no media arrives"
 
 
 @pytest.mark.parametrize(
@@ -61,30 +62,31 @@ def test_whom_the_facade_refuses_is_refused_with_its_reason(
 def test_a_second_encoder_is_refused_and_the_first_goes_on(
     pod: IngestPod, follower: Follower, key: str
 ) -> None:
+    in_use = RefusedPublisher(stream=stream_of_key(key), reason="InUse", publisher="127.0.0.1")
     with Encoder(f"{pod.rtmp}/{key}") as first:
         follower.flowing(key)
-        for url in (f"{pod.rtmp}/{key}", pod.srt(f"publish:{key}")):
+        for number, url in enumerate((f"{pod.rtmp}/{key}", pod.srt(f"publish:{key}")), 1):
             with Encoder(url) as second:
                 assert second.ends() != 0
+            follower.wait_refused(in_use, times=number)
         assert first.process.poll() is None
-        assert all(told.state.flowing for told in follower.of(key))
-    in_use = RefusedPublisher(stream=stream_of_key(key), reason="InUse", publisher="127.0.0.1")
-    wait_until(lambda: follower.refused.count(in_use) >= 2, "both are told", 10)
+        assert not follower.interruptions(key)
 
 
 def test_a_silent_encoder_gives_way_to_the_next_one(pod: IngestPod, follower: Follower, key: str) -> None:
     with Encoder(f"{pod.rtmp}/{key}") as first:
         follower.flowing(key)
         first.process.send_signal(signal.SIGSTOP)
-        silent = follower.wait(key, lambda state: not state.flowing, "the first is silent").state
-        assert (silent.online, silent.error) == (True, "connected, but no media arrives")
+        silent = follower.wait(key, lambda state: state.error == SILENT, "the first is silent").state
+        assert (silent.online, silent.flowing) == (True, False)
         told = len(follower.of(key))
-        with Encoder(f"{pod.rtmp}/{key}"):
+        with Encoder(f"{pod.rtmp}/{key}") as second:
             follower.flowing(key, after=told)
             first.process.send_signal(signal.SIGCONT)
             assert first.ends() != 0
             follower.wait_heartbeats(2)
-            assert follower.of(key)[-1].state.flowing
+            assert second.process.poll() is None
+            follower.flowing(key, after=len(follower.of(key)) - 1)
 
 
 def test_of_two_that_come_at_once_one_is_admitted(pod: IngestPod, follower: Follower, key: str) -> None:
@@ -115,7 +117,7 @@ def test_a_facade_that_is_away_lets_nobody_in_and_those_connected_go_on(
         with scripted_facade.away(), Encoder(f"{pod.rtmp}/{other}") as second:
             assert second.ends() != 0
         assert pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="Unavailable"}') > 0
-        assert all(told.state.flowing for told in follower.of(key))
+        assert not follower.interruptions(key)
 
 
 def test_a_facade_that_hangs_costs_those_connected_nothing(
@@ -130,7 +132,7 @@ def test_a_facade_that_hangs_costs_those_connected_nothing(
                 assert second.ends() != 0
                 assert third.ends() != 0
         assert own_pod.is_ready()
-        assert all(told.state.flowing for told in follower.of(key))
+        assert not follower.interruptions(key)
 
 
 def test_a_hundred_wrong_keys_a_second_cost_a_publisher_nothing(
@@ -156,7 +158,7 @@ def test_a_hundred_wrong_keys_a_second_cost_a_publisher_nothing(
             assert set(many.map(ask, range(500))) == {403}
             cost_s = pod.gateway_cpu_s() - used_s
         assert cost_s < 2.5, "a hundred a second take more than half a core"
-        assert all(told.state.flowing for told in follower.of(key))
+        assert not follower.interruptions(key)
 
 
 def test_a_hundred_wrong_keys_a_second_by_rtmp_keep_nobody_else_out(
@@ -173,4 +175,4 @@ def test_a_hundred_wrong_keys_a_second_by_rtmp_keep_nobody_else_out(
         flooding.result()
         assert own_pod.metric('onair_ingest_refused_total{protocol="rtmp",reason="UnknownKey"}') > 100
         assert own_pod.metric('onair_ingest_admitted_total{protocol="rtmp"}') == 2
-        assert all(told.state.flowing for told in follower.of(key))
+        assert not follower.interruptions(key)

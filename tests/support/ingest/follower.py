@@ -78,6 +78,15 @@ class Follower:
     def ended(self, key: str, after: int = 0) -> Told:
         return self.wait(key, lambda state: not state.online, "the stream ends", after)
 
+    def interruptions(self, key: str) -> list[StreamState]:
+        """What was told of a key's stream without media, after the first that has some.
+
+        Who has just connected may be told before their media is counted.
+        """
+        states = [told.state for told in self.of(key)]
+        came = next((number for number, state in enumerate(states) if state.flowing), len(states))
+        return [state for state in states[came:] if not state.flowing]
+
     def disconnect(self, key: str) -> httpx.Response:
         """Asks the gateway to disconnect a publisher."""
         return httpx.delete(f"{self.url}{STREAMS_PATH}/{stream_of_key(key)}", headers=self.headers)
@@ -86,6 +95,12 @@ class Follower:
         wanted = self.heartbeats + more
         with self._news:
             assert self._news.wait_for(lambda: self.heartbeats >= wanted, DEADLINE_S), "no heartbeats"
+
+    def wait_refused(self, publisher: RefusedPublisher, times: int) -> None:
+        """Waits until a publisher has been told of so often; equal ones are told once with a heartbeat."""
+        with self._news:
+            told = self._news.wait_for(lambda: self.refused.count(publisher) >= times, DEADLINE_S)
+        assert told, f"not told {times} times: {publisher}; told: {self.refused}"
 
     def _run(self) -> None:
         with httpx.Client(base_url=self.url, headers=self.headers, timeout=5) as http:
