@@ -71,8 +71,12 @@ class ReconcileLoop:
         self._world: World | None = None
         """While this process leads."""
 
-    def changed(self, change: Change) -> None:
-        """Asks for a look at all that a change bears on, and forgets an object that is gone."""
+    def changed(self, change: Change, *, later: bool = False) -> None:
+        """Asks for a look at all that a change bears on, and forgets an object that is gone.
+
+        Args:
+            later: nothing has changed, as far as is known.
+        """
         if self._world and change.gone:
             self._world.forget(change.gone)
         for gateway in gateways_of_pull(self._store, change):
@@ -83,7 +87,8 @@ class ReconcileLoop:
             for project in self._world.streams.claim(change.gone.name, {}):
                 self._queue.add(Key(PROJECT, project))
         for key in keys_of(self._store, change):
-            self._queue.add(key)
+            # What happened before this process led is looked at with everything else.
+            self._queue.add(key, later=later or self._world is None)
         drawn = project_that_draws(self._store, change)
         if drawn and (delay_s := self._layout_pace.delay_s(drawn)) is not None:
             self._queue.add_after(Key(PROJECT, drawn), delay_s)
@@ -129,10 +134,13 @@ class ReconcileLoop:
             self._world = None
 
     async def _look_at_all(self) -> None:
-        """Asks for a look at every key, in steps: all at once would hold up what renews the Lease."""
+        """Asks for a look at every key, in steps: all at once would hold up what renews the Lease.
+
+        News goes first, or a source would be told as connected for as long as thousands of looks take.
+        """
         for kind in WATCHED:
             for number, entry in enumerate(self._store.entries(kind) if kind != NODE else ()):
-                self.changed(Change(None, entry))
+                self.changed(Change(None, entry), later=True)
                 if number % ENTRIES_IN_A_STEP == ENTRIES_IN_A_STEP - 1:
                     await asyncio.sleep(0)
 

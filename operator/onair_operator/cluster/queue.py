@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import NamedTuple
+
+LATER_TURN = 10
+"""Every so many keys one of those that may wait has its turn, however much news there is."""
 
 
 class Key(NamedTuple):
@@ -18,21 +22,38 @@ class Key(NamedTuple):
 
 class WorkQueue:
     def __init__(self) -> None:
-        self._waiting: asyncio.Queue[Key] = asyncio.Queue()
+        self._news: deque[Key] = deque()
+        self._later: deque[Key] = deque()
+        self._waiting = asyncio.Semaphore(0)
+        """As many as both have. A key that could wait, and became news, is in both; it is taken once."""
+        self._taken = 0
         self._dirty: set[Key] = set()
+        self._postponed: set[Key] = set()
+        """Those that wait in `_later` alone."""
         self._at_work: set[Key] = set()
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
     def __len__(self) -> int:
-        return self._waiting.qsize()
+        return len(self._dirty) - len(self._dirty & self._at_work)
 
-    def add(self, key: Key) -> None:
-        """Asks for a look at the key, now or once the present look is over."""
-        if key in self._dirty:
+    def add(self, key: Key, *, later: bool = False) -> None:
+        """Asks for a look at the key, now or once the present look is over.
+
+        Args:
+            later: it is no news, and lets go before it what is.
+        """
+        if key in self._dirty and (later or key not in self._postponed):
             return
         self._dirty.add(key)
-        if key not in self._at_work:
-            self._waiting.put_nowait(key)
+        if key in self._at_work:
+            return
+        if later:
+            self._postponed.add(key)
+            self._later.append(key)
+        else:
+            self._postponed.discard(key)
+            self._news.append(key)
+        self._waiting.release()
 
     def add_after(self, key: Key, delay_s: float) -> None:
         """Asks for a look after a delay; of several the earliest counts."""
@@ -51,15 +72,26 @@ class WorkQueue:
 
     async def take(self) -> Key:
         """The next key; it counts as at work until `done`."""
-        key = await self._waiting.get()
-        self._dirty.discard(key)
-        self._at_work.add(key)
-        return key
+        while True:
+            await self._waiting.acquire()
+            key = self._next()
+            if key in self._dirty and key not in self._at_work:
+                self._dirty.discard(key)
+                self._postponed.discard(key)
+                self._at_work.add(key)
+                return key
+
+    def _next(self) -> Key:
+        self._taken += 1
+        if self._later and (not self._news or self._taken % LATER_TURN == 0):
+            return self._later.popleft()
+        return self._news.popleft()
 
     def done(self, key: Key) -> None:
         self._at_work.discard(key)
         if key in self._dirty:
-            self._waiting.put_nowait(key)
+            self._news.append(key)
+            self._waiting.release()
 
     def clear(self) -> None:
         """Drops timers; keys that wait are left to their workers."""

@@ -12,12 +12,14 @@ from tests.support.show_store import show_store
 
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
+from onair_operator.cluster.actions import Action
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import Refusal, World
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop
+from onair_operator.reconcilers import PLANNERS
 from onair_operator.settings import GatewaySettings, OperatorSettings
 
 
@@ -44,7 +46,7 @@ def test_a_gateways_word_bears_on_streams_and_their_sources_and_its_silence_on_a
 async def test_layers_of_a_show_on_air_are_looked_at_at_once_and_then_once_a_second(store: Store) -> None:
     looks: list[tuple[str, float]] = []
     queue = SimpleNamespace(
-        add=lambda key: None, add_after=lambda key, delay_s: looks.append((str(key), delay_s))
+        add=lambda key, later=False: None, add_after=lambda key, delay_s: looks.append((str(key), delay_s))
     )
     loop = ReconcileLoop(store, cast(Any, queue), OperatorSettings())
     owned = [{"uid": "uid-show"}]
@@ -77,7 +79,9 @@ async def test_gateways_are_looked_at_when_what_they_pull_changes_and_not_with_e
         return await asyncio.Event().wait() or Key("", "")
 
     added: list[str] = []
-    queue = SimpleNamespace(add=lambda key: None, add_after=lambda key, _: added.append(str(key)), take=never)
+    queue = SimpleNamespace(
+        add=lambda key, later=False: None, add_after=lambda key, _: added.append(str(key)), take=never
+    )
     loop = ReconcileLoop(store, cast(Any, queue), OperatorSettings())
     gateways = Gateways([GatewaySettings(name="ingest-0", url="http://ingest-0")])
     world = World(
@@ -134,6 +138,37 @@ async def test_others_have_a_turn_while_there_is_much_to_look_at() -> None:
         most_in_a_turn = max(most_in_a_turn, before[0] - left)
     running.cancel()
     assert most_in_a_turn <= WORKERS
+
+
+async def test_news_goes_before_what_was_there_before_this_process_led(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, looked, all_looked = Store(KINDS), list[str](), asyncio.Event()
+    loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
+
+    def look(world: World, name: str, now: object, settings: object) -> list[Action]:
+        looked.append(name)
+        if len(looked) == 201:
+            all_looked.set()
+        return []
+
+    async def apply(_: object) -> None:
+        pass
+
+    for kind in ("Secret", "Project"):
+        monkeypatch.setitem(PLANNERS, kind, look)
+    for each in range(200):
+        if change := store.update("Secret", credentials_document(f"key-{each}", f"destination-{each}")):
+            loop.changed(change)
+    nodes = SimpleNamespace(dead=frozenset())
+    world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
+    running = asyncio.create_task(loop.run(world, cast(Any, SimpleNamespace(apply=apply)), cast(Any, None)))
+    await asyncio.sleep(0)
+    if change := store.update("Project", document("show", {"collectionId": "sunday"})):
+        loop.changed(change)
+    await asyncio.wait_for(all_looked.wait(), 20)
+    running.cancel()
+    assert looked.index("show") <= WORKERS
 
 
 @pytest.mark.parametrize("uid", [None, "uid-of-another"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from onair_operator.cluster.queue import Key, WorkQueue
 
 SHOW = Key("Project", "show")
@@ -28,6 +30,39 @@ async def test_of_two_delays_the_earlier_counts() -> None:
     queue.add_after(SHOW, 0.01)
     queue.add_after(SHOW, 20)
     assert await asyncio.wait_for(queue.take(), 2) == SHOW
+
+
+async def test_news_goes_before_what_may_wait_and_that_has_its_turn_all_the_same() -> None:
+    queue = WorkQueue()
+    old = [Key("Source", f"old-{number}") for number in range(100)]
+    for key in old:
+        queue.add(key, later=True)
+    news = [Key("Source", f"news-{number}") for number in range(30)]
+    for key in news:
+        queue.add(key)
+    assert len(queue) == 130
+    taken = [await queue.take() for _ in range(33)]
+    assert [key for key in taken if key in news] == news
+    assert [key for key in taken if key in old] == old[:3]
+    assert [await queue.take() for _ in range(97)] == old[3:]
+
+
+async def test_what_may_wait_becomes_news_and_is_taken_once() -> None:
+    queue = WorkQueue()
+    other = Key("Project", "other")
+    queue.add(other, later=True)
+    queue.add(SHOW, later=True)
+    queue.add(SHOW)
+    queue.add(SHOW, later=True)
+    assert len(queue) == 2
+    assert await queue.take() == SHOW
+    queue.add(SHOW)
+    queue.done(SHOW)
+    assert await queue.take() == SHOW
+    queue.done(SHOW)
+    assert await queue.take() == other
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(queue.take(), 0.01)
 
 
 def test_keys_of_different_kinds_differ() -> None:
