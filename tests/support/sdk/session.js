@@ -15,7 +15,7 @@ async function refusal(promise) {
 }
 
 async function session(settings) {
-  const report = { states: [], liveEvents: [], layerEvents: [] };
+  const report = { states: [], sourceStates: [], liveEvents: [], layerEvents: [] };
   const token = settings.token ?? (await backend(settings));
   const sdk = connect(settings);
   await sdk.load(token);
@@ -36,6 +36,7 @@ async function session(settings) {
   report.project = project;
   await live.subscribeToProject(collectionId, projectId);
   live.on("EVENT_TYPE_PROJECT", ({ state }, subType) => subType === "EVENT_SUB_TYPE_STATE" && report.states.push(state));
+  live.on("EVENT_TYPE_SOURCE", ({ state }, subType) => subType === "EVENT_SUB_TYPE_STATE" && report.sourceStates.push(state));
 
   const layout = await layouts.layout.createLayout({ layout: { projectId, collectionId } });
   report.layout = layout;
@@ -74,6 +75,7 @@ async function session(settings) {
   });
   report.source = source;
   await live.source.addSourceToProject({ collectionId, projectId, sourceId: source.sourceId });
+  await until(() => report.sourceStates.some((each) => each.projectId === projectId));
   await live.source.updateSource({ collectionId, sourceId: source.sourceId, updateMask: ["metadata"], metadata: { props: { n: 1 } } });
   const { destination } = await live.destination.createDestination({
     collectionId, projectId, address: { rtmpPush: { url: "rtmp://media.example/live", key: "k-1" } }, enabled: true, metadata: {},

@@ -35,19 +35,25 @@ def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def operator(cluster: Cluster) -> Iterator[None]:
-    """Puts broadcasts on air and takes them off again, as an operator does."""
+    """Puts broadcasts on air, takes them off again and connects sources of projects, as an operator does."""
     others = {each["metadata"]["name"] for each in cluster.list("projects")}
-    over = threading.Event()
+    over, connected = threading.Event(), set[str]()
 
     def operate() -> None:
         while not over.wait(0.05):
             for project in cluster.list("projects"):
                 name, wanted = project["metadata"]["name"], project["spec"].get("broadcast", {})
+                if name in others:
+                    continue
                 present = project.get("status", {}).get("broadcast", {})
-                if name not in others and wanted.get("id", present.get("id")):
+                if wanted.get("id", present.get("id")):
                     told = {"id": present.get("id", wanted.get("id")), "epoch": 1, "phase": wanted["state"]}
                     if told != present:
                         cluster.set_broadcast(name, told)
+                shown = {each["sourceId"] for each in project["spec"].get("sources", [])}
+                for source in shown - connected:
+                    cluster.patch("sources", source, {"status": {"connect": "Connected"}}, "status")
+                    connected.add(source)
 
     operating = threading.Thread(target=operate)
     operating.start()
@@ -94,6 +100,9 @@ def check(report: dict[str, Any]) -> None:
     assert report["source"]["address"]["rtmpPush"]["url"]
     assert report["source"]["preview"]["webrtc"]["participantId"] == report["source"]["sourceId"]
     assert report["unforced"]["code"] == 9
+    ids = {"collectionId": project["collectionId"], "projectId": project["projectId"]}
+    connected = {**ids, "sourceId": report["source"]["sourceId"], "connect": "CONNECT_STATE_CONNECTED"}
+    assert connected in report["sourceStates"]
 
     assert report["guestProject"]["projectId"] == project["projectId"]
     assert report["guestProject"]["role"] == "ROLE_CONTRIBUTOR"
