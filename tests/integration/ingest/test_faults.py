@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.ingest_containers import IngestContainers, Part
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 
@@ -44,24 +45,27 @@ def test_a_gateway_that_is_killed_leaves_publishers_and_tells_the_truth_when_it_
         assert encoder.process.poll() is None
 
 
+@pytest.mark.parametrize("order", [("gateway", "server"), ("server", "gateway")])
 def test_a_pod_that_is_stopped_tells_at_once_that_its_streams_end(
-    own_pod: IngestPod, key: str, scripted_facade: ScriptedFacade
+    tmp_path: Path, secret: bytes, key: str, scripted_facade: ScriptedFacade, order: tuple[Part, Part]
 ) -> None:
     """And not that they flow, as it did for as long as its own parts took to end."""
     by_srt = f"{key}-srt"
     scripted_facade.keys.add(by_srt)
     with (
-        own_pod.follow() as follower,
-        Encoder(f"{own_pod.rtmp}/{key}"),
-        Encoder(own_pod.srt(f"publish:{by_srt}")),
+        IngestContainers(tmp_path, scripted_facade.url, secret) as pod,
+        pod.follow() as follower,
+        Encoder(f"{pod.rtmp}/{key}"),
+        Encoder(pod.srt(f"publish:{by_srt}")),
     ):
         for each in (key, by_srt):
             follower.flowing(each)
-        stopped_at_s = own_pod.stop()
+        stopped_at_s = pod.tell_to_end(*order)
         for each in (key, by_srt):
             ended = follower.ended(each)
             assert ended.at_s - stopped_at_s < TRUE_AGAIN_S
             assert (ended.state.error, ended.state.unknown) == ("the ingest server ended", True)
+        assert [pod.exit_code(part) for part in order] == [0, 0], pod.log
 
 
 def test_a_pod_that_is_stopped_keeps_its_network_until_services_have_left_it_out(

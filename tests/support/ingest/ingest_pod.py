@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -152,14 +153,14 @@ class IngestPod:
         self.server = ChildProcess(
             ["env", *environment, server_program("mediamtx"), CONFIG], self.folder / "server.log"
         )
-        wait_until(lambda: self._responds(self.api_port, "/v3/paths/list", self.server), "MediaMTX responds")
+        self._wait_server(self.server.check)
 
     def start_gateway(self) -> None:
         environment = [f"{name}={value}" for name, value in self._gateway_environment.items()]
         self.gateway = ChildProcess(
             ["env", *environment, sys.executable, "-m", "onair_ingest"], self.folder / "gateway.log"
         )
-        wait_until(lambda: self._responds(self.probe_port, "/readyz", self.gateway), "the gateway is ready")
+        self._wait_gateway(self.gateway.check)
 
     def kill(self, part: ChildProcess) -> float:
         """Ends a container as a crash would; returns when."""
@@ -172,8 +173,15 @@ class IngestPod:
         self.kill(self.server)
         return self.kill(self.gateway)
 
-    def _responds(self, port: int, path: str, process: ChildProcess) -> bool:
-        process.check()
+    def _wait_server(self, check: Callable[[], None]) -> None:
+        """Waits until it responds; `check` fails once it cannot any more."""
+        wait_until(lambda: self._responds(self.api_port, "/v3/paths/list", check), "MediaMTX responds")
+
+    def _wait_gateway(self, check: Callable[[], None]) -> None:
+        wait_until(lambda: self._responds(self.probe_port, "/readyz", check), "the gateway is ready")
+
+    def _responds(self, port: int, path: str, check: Callable[[], None]) -> bool:
+        check()
         try:
             return httpx.get(f"http://127.0.0.1:{port}{path}", timeout=2).is_success
         except httpx.HTTPError:
