@@ -69,6 +69,8 @@ class Video(WireModel):
     """What arrives as video; what is not known yet is None."""
 
     codec: str
+    profile: str | None = None
+    """Of H.264, such as High."""
     width: int | None = None
     height: int | None = None
     framerate: float | None = None
@@ -108,7 +110,9 @@ class StreamState(WireModel):
     video: Video | None = None
     audio: Audio | None = None
     error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
-    """Why it ended, or why a pull does not succeed; no key, no url."""
+    """Why it ended, or why a pull does not succeed; no key, and of a url host and port alone."""
+    next_attempt_s: int | None = None
+    """Of a pull that does not succeed: within how many seconds from then it is tried again."""
     unknown: bool = False
     """Of one that ended: whether it did so with its ingest server, or with this gateway, so that its
     publisher may come back with it. Told once more, with False, when the server is back without it."""

@@ -12,6 +12,8 @@ from onair_operator.cluster.actions import Event
 from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import SOURCE
 from onair_operator.ingest.observed import Sighting
+from onair_operator.source.media import described
+from onair_operator.source.status import cause_of
 
 SENDERS = {"rtmp": "RTMP publisher", "rtmps": "RTMPS publisher", "srt": "SRT publisher", "pull": "pulled"}
 REFUSED = {
@@ -24,17 +26,18 @@ REFUSED = {
 def source_events(source: Source, status: SourceStatus, present: Sighting | None) -> Iterator[Event]:
     """What the next status is news of; `present` is the publisher that it speaks of."""
     before, after = source.status.connect, status.connect
-    media = status.media.summary if status.media else None
-    if after is ConnectState.CONNECTED and before is not ConnectState.CONNECTED and present:
-        sender = SENDERS[present.state.protocol] + _from(present.state.publisher)
-        yield Event(source, "SourceConnected", f"{sender}: {media}" if media else sender)
-    elif after is ConnectState.CONNECTED:
-        if media and media != (source.status.media.summary if source.status.media else None):
-            yield Event(source, "MediaChanged", media)
-    elif before is ConnectState.CONNECTED:
-        yield Event(source, "SourceDisconnected", status.last_error or "the stream has ended")
-    elif status.last_error != source.status.last_error and source.pushed is None and status.last_error:
-        yield Event(source, "NotConnected", status.last_error, warning=True)
+    cause = cause_of(status.last_error or "")
+    if after is ConnectState.CONNECTED and present:
+        arrives = described(status.media, present.state.video) if status.media else ""
+        if before is not ConnectState.CONNECTED:
+            sender = SENDERS[present.state.protocol] + _from(present.state.publisher)
+            yield Event(source, "SourceConnected", f"{sender}: {arrives}" if arrives else sender)
+        elif status.media and status.media.summary != (source.status.media and source.status.media.summary):
+            yield Event(source, "MediaChanged", arrives)
+    elif before is ConnectState.CONNECTED and after is not before:
+        yield Event(source, "SourceDisconnected", cause or "the stream has ended")
+    elif source.pushed is None and cause and cause != cause_of(source.status.last_error or ""):
+        yield Event(source, "NotConnected", cause, warning=True)
     if status.replaced_key and not source.status.replaced_key:
         yield Event(source, "KeyReplaced", "it stays connected by its former key until it disconnects")
 

@@ -19,8 +19,17 @@ def media_of(state: StreamState, before: SourceMedia | None) -> SourceMedia | No
     known = before.video if before else None
     video = _video(state.video, known) if state.video else None
     audio = _audio(state.audio) if state.audio else None
-    texts = [text for text in (_video_text(video), _audio_text(audio)) if text]
-    return SourceMedia(video=video, audio=audio, summary=", ".join(texts)[:MAX_SUMMARY])
+    return SourceMedia(video=video, audio=audio, summary=_summary(video, audio))
+
+
+def described(media: SourceMedia, video: Video | None) -> str:
+    """What arrives, in more words than the status has: with the profile of the video."""
+    return _summary(media.video, media.audio, (video and video.profile) or "")
+
+
+def _summary(video: SourceVideo | None, audio: SourceAudio | None, profile: str = "") -> str:
+    texts = [text for text in (_video_text(video, profile[:MAX_CODEC]), _audio_text(audio)) if text]
+    return ", ".join(texts)[:MAX_SUMMARY]
 
 
 def _video(video: Video, before: SourceVideo | None) -> SourceVideo:
@@ -45,12 +54,13 @@ def _audio(audio: Audio) -> SourceAudio:
     return SourceAudio(codec=audio.codec[:MAX_CODEC], sample_rate=audio.sample_rate, channels=audio.channels)
 
 
-def _video_text(video: SourceVideo | None) -> str:
+def _video_text(video: SourceVideo | None, profile: str) -> str:
     if video is None:
         return ""
+    codec = " ".join(filter(None, (WRITTEN.get(video.codec, video.codec), profile)))
     size = f" {video.width}×{video.height}" if video.width and video.height else ""
     rate = f"@{video.framerate:g}" if video.framerate and size else ""
-    return f"{WRITTEN.get(video.codec, video.codec)}{size}{rate}"
+    return f"{codec}{size}{rate}"
 
 
 def _audio_text(audio: SourceAudio | None) -> str:

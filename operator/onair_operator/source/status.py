@@ -25,6 +25,7 @@ NO_KEY = "Secret {} holds no streamKey, or is not of the type onair.dev/credenti
 NO_ADDRESS = "no address to push to is known: "
 WAITING = {True: "no publisher is connected", False: "it is not pulled yet"}
 UNREACHABLE = "the ingest server {} is unreachable"
+NEXT_ATTEMPT = "; next attempt within {} s"
 ENDED = {True: "the publisher closed the connection", False: "the server closed the connection"}
 """By whether it is pushed."""
 CLOCK_TRUST = dt.timedelta(seconds=2)
@@ -54,6 +55,11 @@ def source_status(observed: ObservedSource, settings: OperatorSettings, now: dt.
         preview_participant_id=before.preview_participant_id,
         **connection,
     )
+
+
+def cause_of(error: str) -> str:
+    """The `lastError` of a pull without its next attempt."""
+    return error.partition(NEXT_ATTEMPT.partition("{}")[0])[0]
 
 
 def present_sighting(observed: ObservedSource) -> Sighting | None:
@@ -163,14 +169,15 @@ def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str |
     gateway = observed.gateway(before.gateway)
     if before.gateway and (gateway is None or gateway.contact is Contact.UNREACHABLE):
         return UNREACHABLE.format(before.gateway)
-    if ended and ended.state.error:
-        return ended.state.error
+    if ended and (error := ended.state.error):
+        next_s = ended.state.next_attempt_s
+        return error if next_s is None else error + NEXT_ATTEMPT.format(next_s)
     if before.stream and not before.unknown:
         return ENDED[source.pushed is not None]
     if before.since is None:
         return NEVER
     passing = (None, DISABLED, NO_INGEST, no_key, UNREACHABLE.format(before.gateway))
-    error = before.last_error
+    error = before.last_error and cause_of(before.last_error)
     passed = before.unknown or error is None or error in passing or error.startswith(NO_ADDRESS)
     return WAITING[source.pushed is not None] if passed else str(error)
 

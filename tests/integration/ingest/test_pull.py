@@ -87,15 +87,18 @@ def test_a_pull_is_tried_again_and_says_why_it_fails(
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("rtmp://127.0.0.1:{port}/live/key", "its server refuses connections"),
-        ("rtmp://no-such-name.invalid/live/key", "the name of its server cannot be resolved"),
-        ("rtmps://127.0.0.1:{rtmp}/live/key", "its server does not speak TLS"),
+        ("rtmp://127.0.0.1:{port}/live/key", "127.0.0.1:{port} refused the connection"),
+        ("rtmp://no-such-name.invalid/live/key", "the name no-such-name.invalid cannot be resolved"),
+        ("rtmps://127.0.0.1:{rtmp}/live/key", "127.0.0.1:{rtmp} does not speak TLS"),
     ],
 )
 def test_the_reason_of_a_failure_is_told(puller: IngestPod, told: Follower, url: str, reason: str) -> None:
     name = f"source-{secrets.token_hex(4)}"
-    want(told, **{name: url.format(port=free_port(), rtmp=puller.rtmp_port)})
-    told.wait_stream(stream_of_pull(name), lambda state: state.error == reason, reason)
+    ports = {"port": free_port(), "rtmp": puller.rtmp_port}
+    want(told, **{name: url.format(**ports)})
+    reason = reason.format(**ports)
+    state = told.wait_stream(stream_of_pull(name), lambda state: state.error == reason, reason).state
+    assert state.next_attempt_s == 1, "whole seconds, of a pause of 0.2 s"
     want(told)
 
 
@@ -107,7 +110,7 @@ def test_nothing_is_pulled_from_inside(
 ) -> None:
     name = f"source-{secrets.token_hex(4)}"
     want(follower, **{name: f"rtmp://{host}:{far_server.port}/live/key"})
-    refused = "its server is at an address inside this installation, which is not allowed"
+    refused = f"{host.strip('[]')} is at an address inside this installation, which is not allowed"
     follower.wait_stream(stream_of_pull(name), lambda state: state.error == refused, "the address is refused")
     want(follower)
     assert far_server.connections() == 0

@@ -93,7 +93,7 @@ def test_srt_needs_the_passphrase_and_a_wrong_one_takes_no_place(secured: Ingest
 
 
 @pytest.mark.parametrize(
-    ("host", "reason"), [("localhost", None), ("127.0.0.2", "the certificate of its server is not valid")]
+    ("host", "reason"), [("localhost", None), ("127.0.0.2", "the certificate of 127.0.0.2:{} is not valid")]
 )
 def test_a_pull_by_rtmps_verifies_the_servers_certificate(
     secured: IngestPod, authority: CertificateAuthority, tmp_path: Path, host: str, reason: str | None
@@ -110,5 +110,5 @@ def test_a_pull_by_rtmps_verifies_the_servers_certificate(
         state = follower.wait_stream(
             f"pull-{name}", lambda state: state.flowing or bool(state.error), "the pull flows or fails"
         ).state
-    assert (state.error or "").startswith(reason or "")
+    assert (state.error or "").startswith((reason or "").format(server.rtmps_port))
     assert state.flowing == (reason is None)

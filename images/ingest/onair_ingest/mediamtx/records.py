@@ -16,6 +16,7 @@ class Record(BaseModel):
 
 
 class TrackProperties(Record):
+    profile: str | None = None
     width: int | None = None
     height: int | None = None
     sample_rate: int | None = None

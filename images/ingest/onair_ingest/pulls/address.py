@@ -8,11 +8,13 @@ from urllib.parse import quote, unquote, urlsplit
 from onair_ingest.pulls.address_guard import PullRefused
 
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
+MAX_HOST = 253
+"""No name is longer."""
 
 
 @dataclass(frozen=True)
 class PullAddress:
-    """Holds keys: never to be logged."""
+    """Holds keys: nothing of it is to be logged but its server."""
 
     scheme: str
     host: str
@@ -21,6 +23,12 @@ class PullAddress:
     """Host, and port where one is given."""
     application: str
     stream: str
+
+    @property
+    def server(self) -> str:
+        """Host and port, for messages."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
     @property
     def encrypted(self) -> bool:
@@ -49,6 +57,8 @@ def parse_address(url: str) -> PullAddress:
         raise PullRefused("its url is not one of RTMP") from error
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
         raise PullRefused("its url is not one of RTMP")
+    if len(parts.hostname) > MAX_HOST:
+        raise PullRefused("the name of its server is too long")
     if parts.fragment:
         application, stream = parts.path.strip("/"), unquote(parts.fragment)
     else:

@@ -6,7 +6,7 @@ from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
 
 
 class PullRefused(Exception):
-    """A pull's address cannot be used; the text holds neither url nor key."""
+    """A pull's address cannot be used; of its url the text holds host and port alone."""
 
 
 class AddressGuard:
@@ -22,12 +22,12 @@ class AddressGuard:
         try:
             found = await self._rules.addresses(host, port)
         except (OSError, UnicodeError) as error:  # a part of it is empty, or too long
-            raise PullRefused("the name of its server cannot be resolved") from error
+            raise PullRefused(f"the name {host} cannot be resolved") from error
         except InsideAddress as error:
             raise PullRefused(
-                "its server is at an address inside this installation, which is not allowed"
+                f"{host} is at an address inside this installation, which is not allowed"
             ) from error
         addresses = list(dict.fromkeys(str(address[0]).partition("%")[0] for _, address in found))
         if not addresses:
-            raise PullRefused("the name of its server has no address")
+            raise PullRefused(f"the name {host} has no address")
         return addresses

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import random
 import ssl
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import structlog
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address import PullAddress, parse_address
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
-from onair_ingest.pulls.relay import CLOSED, Relay
+from onair_ingest.pulls.relay import Relay
 from onair_ingest.streams.key import PULLS
 
 log = structlog.get_logger()
@@ -34,8 +35,11 @@ class Pauses:
 
     def after(self, failures: int, jitter: float) -> float:
         """The pause after so many failures in a row; `jitter` is 0 to 1."""
-        whole_s = min(self.longest_s, self.first_s * 2.0 ** (failures - 1))
-        return whole_s * (0.5 + jitter / 2)
+        return self.most_s(failures) * (0.5 + jitter / 2)
+
+    def most_s(self, failures: int) -> float:
+        """The longest that it may be."""
+        return min(self.longest_s, self.first_s * 2.0 ** (failures - 1))
 
 
 class Pull:
@@ -43,7 +47,7 @@ class Pull:
 
     Args:
         flows: whether its media arrives.
-        failed: is told why an attempt failed.
+        failed: is told why an attempt failed, and within how many seconds the next one is.
     """
 
     def __init__(
@@ -55,7 +59,7 @@ class Pull:
         tls: ssl.SSLContext,
         pauses: Pauses,
         flows: Callable[[], bool],
-        failed: Callable[[str], None],
+        failed: Callable[[str, int], None],
     ) -> None:
         self.stream, self.url = stream, url
         self._path = PULLS + stream.removeprefix("pull-")
@@ -83,7 +87,7 @@ class Pull:
             failures = 1 if flowed else failures + 1
             pause_s = self._pauses.after(failures, random.random())  # noqa: S311 - spreads load
             log.warning("pull.failed", stream=self.stream, error=reason, retry_in_s=round(pause_s, 1))
-            self._failed(reason)
+            self._failed(reason, math.ceil(self._pauses.most_s(failures)))
             await asyncio.sleep(pause_s)
 
     async def _attempt(self, address: PullAddress) -> tuple[bool, str]:
@@ -111,9 +115,9 @@ class Pull:
             flowed |= flows
             closed_s = relay.closed_at_s
             if closed_s is not None and (flowed or now_s - closed_s >= RECONNECT_S):
-                return flowed, relay.error or CLOSED
+                return flowed, relay.error or relay.closed
             if not flows and now_s - silent_since_s >= NO_MEDIA_S:
-                return flowed, f"no media arrived for {NO_MEDIA_S:g} s"
+                return flowed, f"no media arrived from {relay.server} for {NO_MEDIA_S:g} s"
             due_s = [] if flows else [silent_since_s + NO_MEDIA_S]
             due_s += [] if closed_s is None else [closed_s + RECONNECT_S]
             with contextlib.suppress(TimeoutError):

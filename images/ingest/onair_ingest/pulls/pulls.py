@@ -89,8 +89,8 @@ class Pulls:
             judged = self._streams.get(stream)
             return judged is not None and judged.state.flowing
 
-        def failed(reason: str) -> None:
-            self._streams.pull_failed(stream, reason)
+        def failed(reason: str, next_attempt_s: int) -> None:
+            self._streams.pull_failed(stream, reason, next_attempt_s)
 
         pull = Pull(
             stream, url, self._mediamtx, self._guard, self._tls, self._pauses, flows=flows, failed=failed

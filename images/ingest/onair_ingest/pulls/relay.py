@@ -23,7 +23,6 @@ REPLIES_BYTES = 16_384
 REFUSALS = re.compile(
     rb"NetStream\.Play\.(?:StreamNotFound|Failed)|NetConnection\.Connect\.(?:Rejected|InvalidApp|Failed)"
 )
-CLOSED = "its server closed the connection"
 
 
 class Relay:
@@ -41,6 +40,9 @@ class Relay:
             changed: is called when a connection has begun or ended.
         """
         self._address = address
+        self.server = address.server
+        self.closed = f"{self.server} closed the connection"
+        """What is said where nothing else is known."""
         self._guard = guard
         self._tls = tls if address.encrypted else None
         self._server: asyncio.Server | None = None
@@ -75,7 +77,7 @@ class Relay:
         except NotRtmp:
             self.error = "the ingest server does not speak RTMP as expected"
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
-            self.error = self.error or f"{CLOSED} ({type(error).__name__})"
+            self.error = self.error or f"{self.closed} ({type(error).__name__})"
         finally:
             if task:
                 self._connections.discard(task)
@@ -120,10 +122,10 @@ class Relay:
             if len(replies) < REPLIES_BYTES:
                 replies += data
                 if refusal := REFUSALS.search(replies):
-                    self.error = f"its server refuses: {refusal[0].decode()}"
+                    self.error = f"{self.server} refuses: {refusal[0].decode()}"
             writer.write(data)
             await writer.drain()
-        self.error = self.error or CLOSED
+        self.error = self.error or self.closed
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the first address of the server that takes one.
@@ -131,7 +133,8 @@ class Relay:
         Raises:
             PullRefused
         """
-        address, reason = self._address, "its server does not respond"
+        address, server = self._address, self.server
+        reason = f"{server} does not respond"
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CONNECT_S):
                 for each in await self._guard.resolve(address.host, address.port):
@@ -143,13 +146,13 @@ class Relay:
                             server_hostname=address.host if self._tls else None,
                         )
                     except ssl.SSLCertVerificationError as error:
-                        reason = f"the certificate of its server is not valid: {error.verify_message}"
+                        reason = f"the certificate of {server} is not valid: {error.verify_message}"
                     except ssl.SSLError:
-                        reason = "its server does not speak TLS"
+                        reason = f"{server} does not speak TLS"
                     except ConnectionRefusedError:
-                        reason = "its server refuses connections"
+                        reason = f"{server} refused the connection"
                     except ConnectionError:
-                        reason = "its server does not speak TLS" if self._tls else CLOSED
+                        reason = f"{server} does not speak TLS" if self._tls else self.closed
                     except OSError:
-                        reason = "its server is unreachable"
+                        reason = f"{server} is unreachable"
         raise PullRefused(reason)

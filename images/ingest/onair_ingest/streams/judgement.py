@@ -203,11 +203,12 @@ def _changed(state: StreamState, now: Moment, **fields: object) -> StreamState:
 def _video(tracks: list[Track], known: Video | None) -> Video | None:
     for track in tracks:
         if track.codec in VIDEO_CODECS:
-            size = track.codec_props
+            told = track.codec_props
             video = Video(
                 codec=CODEC_NAMES.get(track.codec, track.codec),
-                width=(size and size.width) or None,
-                height=(size and size.height) or None,
+                profile=(told and told.profile) or None,
+                width=(told and told.width) or None,
+                height=(told and told.height) or None,
             )
             if known and known.model_copy(update={"framerate": None}) == video:
                 return known

@@ -159,8 +159,8 @@ class Streams:
         """Takes the frame rate that was measured of a connection."""
         self.tell(self._judgement.measured(look, framerate))
 
-    def pull_failed(self, stream: str, reason: str) -> None:
-        """A pull did not succeed, or has ended."""
+    def pull_failed(self, stream: str, reason: str, next_attempt_s: int | None = None) -> None:
+        """A pull did not succeed, or has ended; within `next_attempt_s` it is tried again, if ever."""
         now = format_time(dt.datetime.now(dt.UTC))
         known = self._failed_pulls.get(stream)
         state = StreamState(
@@ -170,6 +170,7 @@ class Streams:
             since=known.since if known else now,
             protocol="pull",
             error=reason,
+            next_attempt_s=next_attempt_s,
             unknown=self._server_ended,
         )
         self._failed_pulls[stream] = state

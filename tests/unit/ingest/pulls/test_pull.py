@@ -14,7 +14,7 @@ from onair_ingest.pulls import pull as pull_module
 from onair_ingest.pulls.address_guard import AddressGuard
 from onair_ingest.pulls.pull import Pauses, Pull
 
-INSIDE = "its server is at an address inside this installation, which is not allowed"
+INSIDE = "127.0.0.1 is at an address inside this installation, which is not allowed"
 
 
 class Server:
@@ -37,7 +37,7 @@ class Pulled:
         self.looks = 0
         self.flowing = False
         self.server = Server()
-        self._failed: asyncio.Queue[str] = asyncio.Queue()
+        self._failed: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
         self.pull = Pull(
             "pull-relay",
             "rtmp://127.0.0.1:1/live/a",
@@ -46,7 +46,7 @@ class Pulled:
             ssl.create_default_context(),
             Pauses(60.0, 60.0),
             flows=self._flows,
-            failed=self._failed.put_nowait,
+            failed=lambda reason, next_attempt_s: self._failed.put_nowait((reason, next_attempt_s)),
         )
         self._task = asyncio.create_task(self.pull.run())
 
@@ -54,12 +54,12 @@ class Pulled:
         self.looks += 1
         return self.flowing
 
-    async def fails(self, within_s: float = 5.0) -> str:
-        """Why it failed, after which it is not tried again."""
+    async def fails(self, within_s: float = 5.0) -> tuple[str, int]:
+        """Why it failed, and within how many seconds it is to be tried again; it is not."""
         async with asyncio.timeout(within_s):
-            reason = await self._failed.get()
+            failed = await self._failed.get()
         self._task.cancel()
-        return reason
+        return failed
 
 
 async def test_a_pull_without_media_is_not_looked_at_before_it_is_over(
@@ -67,7 +67,7 @@ async def test_a_pull_without_media_is_not_looked_at_before_it_is_over(
 ) -> None:
     monkeypatch.setattr(pull_module, "NO_MEDIA_S", 0.6)
     pulled = Pulled()
-    assert await pulled.fails() == "no media arrived for 0.6 s"
+    assert await pulled.fails() == ("no media arrived from 127.0.0.1:1 for 0.6 s", 60)
     assert pulled.looks <= 3
 
 
@@ -81,7 +81,7 @@ async def test_the_time_without_media_begins_when_it_stops(monkeypatch: pytest.M
     pulled.flowing = False
     pulled.pull.changed()
     began_s = asyncio.get_running_loop().time()
-    assert await pulled.fails() == "no media arrived for 0.2 s"
+    assert await pulled.fails() == ("no media arrived from 127.0.0.1:1 for 0.2 s", 60)
     assert asyncio.get_running_loop().time() - began_s > 0.15
     assert pulled.looks <= 4
 
@@ -91,5 +91,5 @@ async def test_a_connection_that_ends_is_noticed_at_once() -> None:
     pulled.flowing = True
     address = urlsplit(await pulled.server.path)
     _, writer = await asyncio.open_connection(address.hostname, address.port)
-    assert await pulled.fails() == INSIDE
+    assert await pulled.fails() == (INSIDE, 60)
     writer.close()

@@ -16,7 +16,7 @@ from onair_ingest.streams.judgement import (
 )
 
 BEGAN = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-H264 = {"codec": "H264", "codecProps": {"width": 1280, "height": 720}}
+H264 = {"codec": "H264", "codecProps": {"profile": "High", "width": 1280, "height": 720}}
 AAC = {"codec": "MPEG-4 Audio", "codecProps": {"sampleRate": 44100, "channelCount": 1}}
 
 
@@ -59,7 +59,8 @@ def test_a_new_stream_flows_with_its_first_bytes() -> None:
     assert state.publisher == "203.0.113.40"
     assert state.video
     assert state.audio
-    assert (state.video.codec, state.video.width, state.video.height) == ("H264", 1280, 720)
+    assert (state.video.codec, state.video.profile) == ("H264", "High")
+    assert (state.video.width, state.video.height) == (1280, 720)
     assert (state.audio.codec, state.audio.sample_rate, state.audio.channels) == ("AAC", 44100, 1)
 
 

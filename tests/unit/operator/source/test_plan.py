@@ -7,12 +7,14 @@ from tests.support.gateway_server import stream_state
 from tests.support.sources import KEY_STREAM, observed_source, sighting, source
 from tests.support.worlds import NOW, SETTINGS, collection
 
+from onair_crds.contract.ingest_gateway import StreamState
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
 from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, Event, WriteStatus
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.plan import make_plan
 
+RELAY = {"rtmpPull": {"url": "rtmp://203.0.113.9/live/secret"}}
 DELETING = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
 
 
@@ -73,6 +75,31 @@ def test_a_connection_is_told_with_what_arrives_and_its_end_with_the_cause() -> 
     ]
     ended = ObservedSource(**{**vars(settled(flows)), "sightings": ()})
     assert events(ended) == [("SourceDisconnected", "the publisher closed the connection")]
+
+
+def test_the_profile_of_a_video_is_told() -> None:
+    video = {"codec": "H264", "profile": "High", "width": 1280, "height": 720}
+    flows = observed_source(sightings=[sighting(stream_state(KEY_STREAM, video=video))])
+    ((_, message),) = events(flows)
+    assert message == "RTMP publisher from 198.51.100.7: H.264 High 1280×720, AAC 48 kHz stereo"
+    measured = sighting(stream_state(KEY_STREAM, video={**video, "framerate": 30.0}))
+    changed = ObservedSource(**{**vars(settled(flows)), "sightings": (measured,)})
+    assert events(changed) == [("MediaChanged", "H.264 High 1280×720@30, AAC 48 kHz stereo")]
+
+
+def test_a_pull_that_fails_again_and_again_is_told_once() -> None:
+    cause = "203.0.113.9:1935 refused the connection"
+
+    def failed(next_attempt_s: int) -> StreamState:
+        return stream_state(
+            "pull-camera", protocol="pull", online=False, error=cause, next_attempt_s=next_attempt_s
+        )
+
+    first = observed_source(address=RELAY, sightings=[sighting(failed(1))])
+    assert events(first) == [("NotConnected", cause)]
+    again = ObservedSource(**{**vars(settled(first)), "sightings": (sighting(failed(2)),)})
+    assert events(again) == []
+    assert settled(again).source.status.last_error == f"{cause}; next attempt within 2 s"
 
 
 def test_media_that_change_are_told() -> None:

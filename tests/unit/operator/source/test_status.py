@@ -258,13 +258,21 @@ def test_a_pulled_source_names_the_gateway_that_pulls_it_and_why_it_does_not_suc
     assigned = status(observed_source(address=RELAY))
     assert assigned.gateway in ("ingest-0", "ingest-1")
     assert (assigned.connect, assigned.type, assigned.address) == ("Disconnected", "RtmpPull", None)
-    refused = stream_state("pull-camera", protocol="pull", online=False, error="connection refused")
+    refused = stream_state(
+        "pull-camera", protocol="pull", online=False, error="connection refused", next_attempt_s=4
+    )
     now = status(
         observed_source(
             address=RELAY, status=assigned.manifest(), sightings=[sighting(refused, assigned.gateway)]
         )
     )
-    assert now.last_error == "connection refused"
+    assert now.last_error == "connection refused; next attempt within 4 s"
     pulled = sighting(stream_state("pull-camera", protocol="pull"), assigned.gateway)
     flows = status(observed_source(address=RELAY, status=now.manifest(), sightings=[pulled]))
     assert (flows.connect, flows.stream, flows.replaced_key) == ("Connected", "pull-camera", None)
+
+
+def test_a_next_attempt_of_which_no_gateway_knows_is_not_said() -> None:
+    before = {"connect": "Disconnected", "since": CONNECTED["since"]}
+    error = {"lastError": "connection refused; next attempt within 4 s"}
+    assert status(observed_source(address=RELAY, status=before | error)).last_error == "connection refused"
