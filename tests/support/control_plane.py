@@ -63,7 +63,11 @@ class ControlPlane:
     `kubeconfig_for()` makes one for a user with only the rights that RBAC grants.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, audited: Sequence[str] = ()) -> None:
+        """
+        Args:
+            audited: users whose requests are in `audit_log`, an audit event a line.
+        """
         self._etcd_binary = program("etcd")
         self._apiserver_binary = program("kube-apiserver")
         self.folder = Path(tempfile.mkdtemp(prefix="onair-control-plane-"))
@@ -74,6 +78,8 @@ class ControlPlane:
         write_private_key(
             self._service_account_key, rsa.generate_private_key(public_exponent=65537, key_size=2048)
         )
+        self.audit_log = self.folder / "audit.log"
+        self._audit = self._audit_options(audited)
         self._port = free_port()
         self._etcd: ChildProcess | None = None
         self._apiserver: ChildProcess | None = None
@@ -136,6 +142,7 @@ class ControlPlane:
                 "--disable-admission-plugins=ServiceAccount",
                 "--allow-privileged=true",
                 "--profiling=false",
+                *self._audit,
             ],
             self.folder / "kube-apiserver.log",
             QUICK_GO,
@@ -192,6 +199,19 @@ class ControlPlane:
         etcd = self._etcd
         with httpx.Client(trust_env=False) as client:
             wait_until(lambda: responds(client, f"{client_url}/health", etcd), "etcd healthy")
+
+    def _audit_options(self, users: Sequence[str]) -> list[str]:
+        if not users:
+            return []
+        policy = {
+            "apiVersion": "audit.k8s.io/v1",
+            "kind": "Policy",
+            "omitStages": ["RequestReceived"],
+            "rules": [{"level": "Metadata", "users": [*users]}, {"level": "None"}],
+        }
+        file = self.folder / "audit-policy.yaml"
+        file.write_text(yaml.safe_dump(policy))
+        return [f"--audit-policy-file={file}", f"--audit-log-path={self.audit_log}"]
 
     def _is_ready(self, client: httpx.Client) -> bool:
         if self._apiserver is None:

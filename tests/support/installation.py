@@ -24,7 +24,7 @@ RIGHTS = {
     ],
     "release": [
         ("", ["secrets"], "get list watch create"),
-        ("", [f"configmaps/{ADDRESSES_CONFIG_MAP}"], "get list watch"),
+        ("", [f"configmaps/{ADDRESSES_CONFIG_MAP}"], "list watch"),
     ],
 }
 """All that the facade may do, as in the chart; a name after the plural is the only one it may name."""

@@ -9,15 +9,21 @@ import httpx
 import pytest
 from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import ControlPlane, free_port
+from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
-from tests.support.helm import NAMESPACE, install
+from tests.support.helm import NAMESPACE, SHOWS, install
+
+from onair_api.settings import GatewaySettings, IngestSettings
+
+OPERATOR, API = (f"system:serviceaccount:{NAMESPACE}:onair-{each}" for each in ("operator", "api"))
+ACCOUNTS = (OPERATOR, API)
 
 
 @pytest.fixture(scope="module")
 def own_plane() -> Iterator[ControlPlane]:
     """A control plane per module, since the chart has cluster-scoped objects."""
     try:
-        with ControlPlane() as plane:
+        with ControlPlane(audited=ACCOUNTS) as plane:
             yield plane
     except ServerError as error:
         pytest.fail(str(error), pytrace=False)
@@ -38,6 +44,15 @@ def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
 
 
 @pytest.fixture
+def facade(installed: ControlPlane) -> Iterator[Facade]:
+    """A facade with the rights of its service account."""
+    gateways = [GatewaySettings(name="onair-ingest-0", url="http://127.0.0.1:9")]
+    ingest = IngestSettings(found=True, gateways=gateways)
+    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, ingest=ingest) as facade:
+        yield facade
+
+
+@pytest.fixture
 def start_operator(
     installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[], ChildProcess]]:
@@ -45,7 +60,7 @@ def start_operator(
     config_map = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
     config = tmp_path / "config.yaml"
     config.write_text(config_map.json()["data"]["config.yaml"])
-    account = installed.kubeconfig_for(f"system:serviceaccount:{NAMESPACE}:onair-operator")
+    account = installed.kubeconfig_for(OPERATOR)
     variables = {"ONAIR_CONFIG": config, "ONAIR_LOG_LEVEL": "DEBUG", "KUBECONFIG": account}
     for name, value in variables.items():
         monkeypatch.setenv(name, str(value))

@@ -1,16 +1,22 @@
-"""Tests the chart's RBAC: each program has the rights that it needs, and no others."""
+"""Tests the chart's RBAC: each program has the rights that it needs, and no others.
+
+That nothing has more is read from the API server's audit log, while operator and facade do all that they do.
+"""
 
 from collections.abc import Callable
 
 import httpx
 import pytest
-from tests.support.child_process import ChildProcess, wait_until
+from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import ControlPlane
-from tests.support.helm import NAMESPACE, ROOT, SHOWS, kubectl
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.helm import CHART, NAMESPACE, ROOT, SHOWS, install, kubectl, render
+from tests.support.operations import CALLS, LATER, World
+from tests.support.used_rights import Right, granted, requests, unused
 
+from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL
 from onair_crds.shapes import Document
 
-SHOW = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}"
 OPERATOR, API = "onair-operator", "onair-api"
 RIGHTS = [
     # account, verb, resource, namespace, allowed
@@ -37,6 +43,9 @@ RIGHTS = [
     (OPERATOR, "watch", "projects.onair.dev", "default", False),
     (OPERATOR, "list", "destinations.onair.dev", "default", False),
     (OPERATOR, "patch", "destinations.onair.dev", "default", False),
+    (OPERATOR, "patch", "collections.onair.dev", SHOWS, False),
+    (OPERATOR, "get", "layouts.onair.dev", SHOWS, False),
+    (OPERATOR, "get", "nodes", None, False),
     (OPERATOR, "create", "projects.onair.dev", SHOWS, False),
     (OPERATOR, "delete", "projects.onair.dev", SHOWS, False),
     (OPERATOR, "create", "pods/exec", SHOWS, False),
@@ -56,6 +65,7 @@ RIGHTS = [
     (API, "create", "secrets", NAMESPACE, True),
     (API, "watch", "configmaps/onair-ingest-addresses", NAMESPACE, True),
     (API, "patch", "configmaps/onair-ingest-addresses", NAMESPACE, False),
+    (API, "get", "configmaps/onair-ingest-addresses", NAMESPACE, False),
     (API, "list", "configmaps", NAMESPACE, False),
     (API, "patch", "projects.onair.dev/status", SHOWS, False),
     (API, "patch", "secrets", SHOWS, False),
@@ -101,46 +111,166 @@ def test_each_program_has_least_privilege(
     assert review.raise_for_status().json()["status"]["allowed"] is allowed
 
 
-@pytest.fixture
-def operator(start_operator: Callable[[], ChildProcess]) -> ChildProcess:
-    return start_operator()
+OPTIONS = ("--set", "ingest.service.type=NodePort", "--set", "rooms.enabled=true")
+"""Everything that brings rights of its own."""
+WITHOUT_RIGHTS = {("namespaces", "get")}
+"""Asked only where the operator has lost its rights in the show namespace."""
+AT_ITS_END = {("events", "patch")}
+"""Repeated Events are counted up after ten seconds, or as the operator ends."""
+LATER_IN_THE_SHOW = {("pods", "delete"), ("secrets", "delete"), ("configmaps", "patch")}
+TAKEN = "taken-pod-a-1"
+PODS = f"/api/v1/namespaces/{SHOWS}/pods"
+SECRETS = f"/api/v1/namespaces/{SHOWS}/secrets"
+BINDING = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{SHOWS}/rolebindings/onair-operator"
+MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
-def has_value(cluster: httpx.Client, path: str, *fields: str, value: str) -> bool:
-    """Whether an object has this value in this nested field."""
-    response = cluster.get(path)
-    found: Document | str | None = response.json() if response.is_success else None
-    for name in fields:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found == value
+class Installation:
+    """The chart with everything on, and what an API server is asked by its programs."""
+
+    def __init__(self, plane: ControlPlane, admin: httpx.Client) -> None:
+        install(plane, CHART, *OPTIONS)
+        self.plane, self.admin = plane, admin
+        self.cluster = Cluster(admin, SHOWS, NAMESPACE)
+        self.rights = granted(render(*OPTIONS))
+
+    def unused(self) -> list[Right]:
+        return unused(self.rights, requests(self.plane.audit_log))
+
+    def used_but(self, left: Callable[[], set[tuple[str, str]]]) -> None:
+        """Waits until all rights are used but these resources' and verbs."""
+        try:
+            wait_until(lambda: {(each.resource, each.verb) for each in self.unused()} <= left(), "use", 30)
+        except ServerError:
+            pytest.fail("\n".join(["nothing uses", *map(str, self.unused())]), pytrace=False)
+
+    def refused(self) -> list[object]:
+        return [each for each in requests(self.plane.audit_log) if each.refused]
+
+    def pods(self) -> list[Document]:
+        found: list[Document] = self.admin.get(PODS).raise_for_status().json()["items"]
+        return found
+
+    def create(self, path: str, **document: object) -> None:
+        self.admin.post(path, json=document).raise_for_status()
+
+    def run(self, project: str) -> None:
+        """A project on air, of the collection of the examples; its run is `a`."""
+        spec = {"collectionId": "sunday-service", "broadcast": {"state": "Running", "id": "a"}}
+        self.cluster.apply("Project", "projects", project, spec)
 
 
-def owners(cluster: httpx.Client, path: str) -> list[str]:
-    return [owner["name"] for owner in cluster.get(path).json()["metadata"].get("ownerReferences") or []]
+@pytest.fixture(scope="module")
+def installation(installed: ControlPlane, cluster: httpx.Client) -> Installation:
+    return Installation(installed, cluster)
 
 
-def test_the_operator_runs_a_show_with_only_these_rights(
-    installed: ControlPlane, cluster: httpx.Client, operator: ChildProcess
+def use_every_operation(facade: Facade, cluster: Cluster) -> None:
+    """Calls each operation twice, as the second finds nothing to change, and takes a snapshot."""
+    headers, path = {"X-API-Key": cluster.add_api_key("studio")}, "/live/v2/authentication/token"
+
+    def token() -> httpx.Response:
+        return facade.http.post(path, headers=headers, json={"serviceUserId": "anna"})
+
+    wait_for(lambda: token().is_success, "the API key is known")
+    user = User(facade, token().json()["accessToken"])
+    world = World(user, set(CALLS))
+    for call in CALLS.values():
+        once_only = call.method == "DELETE" or not call.status
+        for _ in range(1 if once_only else 2):
+            world.call(user, call)
+    show = user.project()
+    broadcast = {"id": "a", "epoch": 1, "phase": "Running", "pod": TAKEN, "encoder": "0"}
+    cluster.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running", "id": "a"}}})
+    cluster.set_broadcast(show.id, broadcast)
+    snapshot = f"{show.path}/broadcast/snapshot"
+    wait_for(lambda: user.call("GET", snapshot).status_code not in (200, LATER), "the encoder is asked for")
+
+
+def take_names(installation: Installation) -> None:
+    """A pod and Secrets with the names of encoders to come."""
+    containers = [{"name": "a", "image": "a"}]
+    installation.create(PODS, metadata={"name": TAKEN}, spec={"containers": containers})
+    for name in (TAKEN, "taken-secret-a-1"):
+        installation.create(SECRETS, metadata={"name": name, "labels": {PROJECT_LABEL: "taken-pod"}})
+
+
+def let_everything_happen(installation: Installation) -> None:
+    """Shows, some of whose pods and Secrets have names that are taken, and a node that publishers come by."""
+    installation.create("/api/v1/nodes", metadata={"name": "node"})
+    place_node(installation, "192.0.2.1")
+    kubectl(installation.plane, "apply", "-f", ROOT / "examples")
+    made_for = {"metadata": {"labels": {DESTINATION_LABEL: "sunday-mediamtx"}}}
+    installation.admin.patch(f"{SECRETS}/sunday-key", json=made_for, headers=MERGE).raise_for_status()
+    for project in ("taken-pod", "taken-secret"):
+        installation.run(project)
+
+
+def place_node(installation: Installation, address: str) -> None:
+    status = {
+        "addresses": [{"type": "InternalIP", "address": address}],
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }
+    path = "/api/v1/nodes/node/status"
+    installation.admin.patch(path, json={"status": status}, headers=MERGE).raise_for_status()
+
+
+def write_what_the_operator_writes(installation: Installation, number: int) -> None:
+    """New objects that change while the operator writes to them: it has to read them again."""
+    cluster, name = installation.cluster, f"contended-{number}"
+    address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
+    cluster.apply("Collection", "collections", name, {"owner": {"serviceId": "a", "serviceUserId": "b"}})
+    cluster.apply("Project", "projects", name, {"collectionId": name})
+    cluster.apply("Source", "sources", name, {"collectionId": name, "address": {"rtmpPush": {}}})
+    cluster.apply("Destination", "destinations", name, {"projectId": name, "address": address})
+    for count in range(10):
+        note = {"metadata": {"annotations": {"count": str(count)}}}
+        for plural in ("collections", "projects", "sources", "destinations"):
+            cluster.patch(plural, name, note)
+
+
+def refer_to(installation: Installation, secret: str, reason: str) -> None:
+    """Has the destination of the examples name a Secret, and waits for what the operator says of it."""
+    reference = {"name": secret, "key": "streamKey"}
+    spec = {"address": {"rtmpPush": {"keySecretRef": reference}}}
+    installation.cluster.patch("destinations", "sunday-mediamtx", {"spec": spec})
+
+    def said() -> bool:
+        status = installation.cluster.get("destinations", "sunday-mediamtx").get("status") or {}
+        return any(each["reason"] == reason for each in status.get("conditions", []))
+
+    wait_until(said, f"{reason} of {secret}")
+
+
+def test_no_right_is_to_all_kinds_or_all_verbs(installation: Installation) -> None:
+    assert [each for each in installation.rights if "*" in (each.group, each.resource, each.verb)] == []
+
+
+def test_every_right_is_used_and_none_is_missing(
+    installation: Installation, facade: Facade, start_operator: Callable[[], ChildProcess]
 ) -> None:
-    project, phase = f"{SHOW}/projects/sunday-1100", ("status", "broadcast", "phase")
-    destination = f"{SHOW}/destinations/sunday-mediamtx"
-    kubectl(installed, "apply", "-f", ROOT / "examples")
+    take_names(installation)
+    use_every_operation(facade, installation.cluster)
+    let_everything_happen(installation)
+    operator = start_operator()
+    numbers = iter(range(1000))
 
-    wait_until(lambda: has_value(cluster, project, *phase, value="Waiting"), "the pod is claimed")
-    connect = ("status", "connect")
-    wait_until(
-        lambda: has_value(cluster, destination, *connect, value="Disconnected"), "the destination's status"
-    )
-    (pod,) = cluster.get(f"/api/v1/namespaces/{SHOWS}/pods").json()["items"]
-    assert pod["spec"]["priorityClassName"] == "onair-encoder"
-    assert pod["spec"]["priority"] == 1_000_000
-    wait_until(lambda: owners(cluster, destination) == ["sunday-1100"], "the project owns the destination")
-    wait_until(lambda: cluster.get(f"/api/v1/namespaces/{SHOWS}/events").json()["items"] != [], "an event")
+    def read_again() -> set[tuple[str, str]]:
+        write_what_the_operator_writes(installation, next(numbers))
+        return LATER_IN_THE_SHOW | AT_ITS_END | WITHOUT_RIGHTS
 
-    stopped = {"spec": {"broadcast": {"state": "Stopped"}}}
-    headers = {"Content-Type": "application/merge-patch+json"}
-    cluster.patch(project, json=stopped, headers=headers).raise_for_status()
-    wait_until(lambda: has_value(cluster, project, *phase, value="Stopped"), "the show is over")
-    operator.check()
-    log = operator.log.read_text()
-    assert "forbidden" not in log.lower(), log
+    installation.used_but(read_again)
+    (pod,) = (each for each in installation.pods() if each["metadata"]["name"].startswith("sunday-1100"))
+    assert (pod["spec"]["priorityClassName"], pod["spec"]["priority"]) == ("onair-encoder", 1_000_000)
+    installation.cluster.patch("projects", "sunday-1100", {"spec": {"broadcast": {"state": "Stopped"}}})
+    place_node(installation, "192.0.2.2")
+    installation.used_but(lambda: AT_ITS_END | WITHOUT_RIGHTS)
+    for _ in range(2):
+        refer_to(installation, "no-such", "SecretNotFound")
+        refer_to(installation, "sunday-key", "NotRunning")
+    operator.stop()
+    assert installation.refused() == []
+
+    installation.admin.delete(BINDING).raise_for_status()
+    start_operator()
+    installation.used_but(set)
