@@ -72,9 +72,9 @@ test-e2e: ready-test ## Shows in the local cluster
 	@$(DEV) prepare test
 	@$(RUN) --cluster $(PYTEST) tests/e2e $(ARGS)
 
-fuzz: ready-test ## Generated requests to every operation for FUZZ_S seconds (600)
+fuzz: ready-test ## Generated requests to every operation for FUZZ_S seconds (600), and what parsers may meet
 	@$(DEV) prepare integration
-	@ONAIR_FUZZ_S=$(FUZZ_S) $(RUN) $(PYTEST) tests/integration/api -m fuzz $(ARGS)
+	@ONAIR_FUZZ_S=$(FUZZ_S) $(RUN) $(PYTEST) tests/unit tests/integration/api -m fuzz $(ARGS)
 	@tail -n 25 build/fuzz/output.txt
 
 schedules: ready-test ## Random schedules of commands and faults, SCHEDULES of them (20)

@@ -27,6 +27,7 @@ from onair_dev.required_programs import BY_NAME
 settings.register_profile(
     "onair",
     deadline=None,
+    max_examples=5000 if "ONAIR_FUZZ_S" in os.environ else 100,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=os.environ.get("CI") == "true",
 )

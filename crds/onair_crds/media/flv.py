@@ -9,7 +9,7 @@ AUDIO, VIDEO, SCRIPT = 8, 9, 18
 _HEADER = 9 + 4
 _TAG_HEADER = 11
 _AVC, _AAC = 7, 10
-_CODED_FRAME = 1
+_CONFIGURATION, _CODED_FRAME = b"\0", b"\1"
 _WRAP_MS = 1 << 31
 """Encoders write times of 31 bits, which begin again after 24.8 days."""
 
@@ -29,14 +29,14 @@ class Packet:
     @property
     def keyframe(self) -> bool:
         """A frame that decoding can begin with; ffmpeg marks an end of sequence as one too."""
-        return self.type == VIDEO and self.body[0] >> 4 == 1 and self.body[1] == _CODED_FRAME
+        return self.type == VIDEO and self.body[0] >> 4 == 1 and self.body[1:2] == _CODED_FRAME
 
     @property
     def header(self) -> bool:
         """A codec's configuration rather than media."""
         if self.type == VIDEO:
-            return self.body[0] & 0x0F == _AVC and self.body[1] == 0
-        return self.type == AUDIO and self.body[0] >> 4 == _AAC and self.body[1] == 0
+            return self.body[0] & 0x0F == _AVC and self.body[1:2] == _CONFIGURATION
+        return self.type == AUDIO and self.body[0] >> 4 == _AAC and self.body[1:2] == _CONFIGURATION
 
 
 class FlvReader:

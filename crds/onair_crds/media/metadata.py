@@ -26,15 +26,15 @@ def frame_size(script: Packet) -> FrameSize:
 
 
 def video_format(script: Packet) -> VideoFormat | None:
-    """None where it says nothing of a video."""
+    """None where it says nothing of a video, or what cannot be."""
     try:
         metadata = _metadata(script)
         width, height = int(metadata["width"]), int(metadata["height"])
-    except (amf.AmfError, KeyError, TypeError, ValueError):
+        bitrate_bps = round(float(metadata.get("videodatarate") or 0.0) * 1024)
+        framerate = float(metadata.get("framerate") or 30.0)
+    except (amf.AmfError, KeyError, TypeError, ValueError, OverflowError):
         return None
-    bitrate_kbit = float(metadata.get("videodatarate") or 0.0)
-    framerate = float(metadata.get("framerate") or 30.0)
-    return VideoFormat(width, height, framerate, round(bitrate_kbit * 1024))
+    return VideoFormat(width, height, framerate, bitrate_bps)
 
 
 def _metadata(script: Packet) -> dict[str, Any]:

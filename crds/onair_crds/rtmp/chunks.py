@@ -85,7 +85,7 @@ class ChunkReader:
         """The messages that are complete now.
 
         Raises:
-            ChunkError: a message is larger than any that a server sends.
+            ChunkError: a message is larger than any that a server sends, or than its header says.
         """
         self._buffer += data
         while True:
@@ -134,6 +134,8 @@ class ChunkReader:
             at += 4
         if parsed.length > self._max_message:
             raise ChunkError(f"a message of {parsed.length} bytes")
+        if parsed.length < len(stream.body):
+            raise ChunkError("a message that is shorter than what has come of it")
         size = min(self.chunk_size, parsed.length - len(stream.body))
         if len(buffer) < at + size:
             return 0, None

@@ -13,5 +13,17 @@ def shows_token(authorization: str, token: str) -> bool:
     Args:
         authorization: as aiohttp gives it: bytes that are no UTF-8 are surrogates, which a stranger may send.
     """
-    shown = authorization.encode(errors="surrogateescape")
-    return hmac.compare_digest(shown, (SCHEME + token).encode())
+    return hmac.compare_digest(_bytes(authorization), (SCHEME + token).encode())
+
+
+def token_of(authorization: str) -> bytes:
+    """The token that an `Authorization` header shows, whatever it is.
+
+    Args:
+        authorization: as aiohttp gives it.
+    """
+    return _bytes(authorization).removeprefix(SCHEME.encode())
+
+
+def _bytes(header: str) -> bytes:
+    return header.encode(errors="surrogateescape")

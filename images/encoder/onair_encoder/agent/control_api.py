@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 import ssl
 from collections.abc import Awaitable, Callable
@@ -25,6 +24,7 @@ from onair_crds.contract.pod import (
     STATUS_PATH,
 )
 from onair_crds.contract.program import Contact, Program
+from onair_crds.runtime.bearer import shows_token, token_of
 from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.agent.control_token import scope_of
 from onair_encoder.media.snapshot import NoSnapshot
@@ -40,31 +40,35 @@ class ControlApi:
         self._identity = identity
         self._pod = pod
         self._key = (identity / OPERATOR_KEY).read_text()
-        self._snapshot_key = (identity / SNAPSHOT_KEY).read_bytes()
+        self._snapshot_key = (identity / SNAPSHOT_KEY).read_text()
 
     async def start(self) -> web.AppRunner:
-        app = web.Application(middlewares=[self._guard], client_max_size=MAX_PROGRAM)
-        app.router.add_put(PROGRAM_PATH, self._put_program)
-        app.router.add_get(STATUS_PATH, self._get_status)
-        app.router.add_put(CONTACT_PATH, self._put_contact)
-        app.router.add_get(SNAPSHOT_PATH, self._get_snapshot)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+        runner = web.AppRunner(self.application(), access_log=None, shutdown_timeout=0.5)
         await runner.setup()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self._identity / CERTIFICATE, self._identity / PRIVATE_KEY)
         await web.TCPSite(runner, None, CONTROL_PORT, ssl_context=context).start()
         return runner
 
+    def application(self) -> web.Application:
+        """What is served."""
+        app = web.Application(middlewares=[self._guard], client_max_size=MAX_PROGRAM)
+        app.router.add_put(PROGRAM_PATH, self._put_program)
+        app.router.add_get(STATUS_PATH, self._get_status)
+        app.router.add_put(CONTACT_PATH, self._put_contact)
+        app.router.add_get(SNAPSHOT_PATH, self._get_snapshot)
+        return app
+
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if not self._host_is_ours(request.host):
             # A rendered page shares the loopback and could have a name of its own point there.
             return web.json_response({"message": "this host is not served"}, status=421)
-        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if request.path == SNAPSHOT_PATH and hmac.compare_digest(token.encode(), self._snapshot_key):
+        shown = request.headers.get("Authorization", "")
+        if request.path == SNAPSHOT_PATH and shows_token(shown, self._snapshot_key):
             return await handler(request)
         try:
-            scope = scope_of(token, self._key, self._pod)
+            scope = scope_of(token_of(shown), self._key, self._pod)
         except jwt.PyJWTError:
             return web.json_response({"message": "a token of the operator is required"}, status=401)
         if scope not in SCOPES.get(request.path, ()):

@@ -7,7 +7,7 @@ import jwt
 from onair_crds.contract.pod import CLOCK_LEEWAY_S, CONTROL_AUDIENCE
 
 
-def scope_of(token: str, operator_key: str, pod: str) -> str | None:
+def scope_of(token: str | bytes, operator_key: str, pod: str) -> str | None:
     """The scope of a token for requests to this pod. The operator's clock may be a little ahead or behind.
 
     Raises:

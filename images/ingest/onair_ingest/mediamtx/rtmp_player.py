@@ -130,6 +130,8 @@ class RtmpPlayer:
             case ["_result", float() as transaction, *_] if transaction == _CONNECT:
                 _command(writer, 0, "createStream", _CREATE, None)
             case ["_result", float() as transaction, *_, float() as stream] if transaction == _CREATE:
+                if not 0 <= stream < 2**32:
+                    raise PlayError("the media server names no stream")
                 name = self._path.rpartition("/")[2] + self._server.query
                 _command(writer, int(stream), "play", _PLAY, None, name)
             case ["_error", *_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from urllib.parse import urlparse
+from urllib.parse import quote, urlparse
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -102,12 +102,13 @@ VALUES = (
     | st.sampled_from([b"Bearer a.b.c", b"Bearer, a", b"keep-alive, Upgrade"])
     | st.binary(max_size=12)
 )
+CODES = st.binary(max_size=10).map(lambda code: b"/r/studio/" + quote(code).encode())
 HEADERS = st.lists(st.tuples(NAMES | st.binary(max_size=6), VALUES), max_size=5)
 
 
 @pytest.mark.fuzz
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(METHODS, PATHS | st.binary(max_size=10), HEADERS, st.binary(max_size=20))
+@given(METHODS, PATHS | CODES | st.binary(max_size=10), HEADERS, st.binary(max_size=20))
 @example(b"OPTIONS", b"*", [], b"")
 @example(b"CONNECT", b"a:80", [(b"Host", b"a")], b"")
 @example(b"GET", b"/event/v2/stream", [(b"Connection", b"upgrade"), (b"Upgrade", b"websocket")], b"")

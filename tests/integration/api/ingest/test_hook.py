@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Callable
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
 from tests.support.ingest.gateway_client import GatewayClient, hook_url, ingest_secret
+from tests.support.json_values import JSON
 from tests.support.redis_server import RedisServer
 
 from onair_api.ingest import hook
@@ -166,3 +170,26 @@ def test_a_request_that_does_not_come_whole_is_not_waited_for(
     with socket.create_connection(("127.0.0.1", hook_facade.services.ingest_hook.port), 5) as connection:
         connection.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
         assert connection.recv(100).split()[1] == b"408"
+
+
+QUESTIONS = st.dictionaries(st.sampled_from(["streamKey", "protocol", "gateway"]), st.just("rtmp") | JSON)
+
+
+@pytest.mark.fuzz
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(QUESTIONS.map(lambda found: json.dumps(found).encode()) | st.binary(max_size=40))
+@example(b"[" * 16_000)
+@example(b'{"streamKey": "\\ud800", "protocol": "rtmp", "gateway": ""}')
+def test_whatever_a_gateway_asks_is_decided_or_refused(gateway: GatewayClient, body: bytes) -> None:
+    assert gateway.http.post(HOOK_PATH, content=body).status_code in (400, 403)
+
+
+@pytest.mark.fuzz
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.binary(max_size=30).map(lambda shown: bytes(each for each in shown if each > 0x20 and each != 0x7F))
+)
+@example(b"Bearer \xff")
+def test_nothing_is_said_to_who_is_no_gateway(gateway: GatewayClient, shown: bytes) -> None:
+    headers = {b"Authorization": shown}
+    assert gateway.http.post(HOOK_PATH, content=b"{}", headers=headers).status_code in (400, 401)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from tests.support.media.packets import AAC_HEADER, AVC_HEADER, DELTA, KEY, SOUND
 
 from onair_crds.media.flv import AUDIO, SCRIPT, VIDEO, FlvError, FlvReader, Packet
@@ -67,3 +71,30 @@ def test_times_go_on_where_those_of_a_stream_begin_again() -> None:
     ]
     stream = b"FLV\x01\x05\0\0\0\x09\0\0\0\0" + b"".join(tag(VIDEO, time % 2**31, DELTA) for time in times)
     assert [packet.timestamp_ms for packet in reader.feed(stream)] == times
+
+
+@pytest.mark.fuzz
+@given(
+    st.lists(
+        st.builds(tag, st.integers(0, 255), st.integers(0, 2**32 - 1), st.binary(max_size=8))
+        | st.binary(max_size=20),
+        max_size=8,
+    ).map(b"".join),
+    st.integers(1, 40),
+)
+@example(tag(VIDEO, 0, b"\x17") + tag(AUDIO, 0, b"\xaf"), 100)
+def test_any_tags_are_packets_or_none(data: bytes, piece: int) -> None:
+    reader = FlvReader()
+    stream = b"FLV\x01\x05\0\0\0\x09\0\0\0\0" + data
+    packets = [p for i in range(0, len(stream), piece) for p in reader.feed(stream[i : i + piece])]
+    for packet in packets:
+        assert packet.body
+        assert not (packet.header and packet.keyframe)
+    assert sum(len(each.body) for each in packets) <= len(data)
+
+
+@pytest.mark.fuzz
+@given(st.binary(max_size=40))
+def test_any_bytes_are_packets_or_no_flv(data: bytes) -> None:
+    with contextlib.suppress(FlvError):
+        list(FlvReader().feed(data))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onair_crds.rtmp.chunks import MAX_STREAMS, ChunkError, ChunkReader, message_chunks
+from onair_crds.rtmp.chunks import MAX_MESSAGE, MAX_STREAMS, ChunkError, ChunkReader, Message, message_chunks
 
 
 @given(
@@ -51,3 +53,41 @@ def test_a_server_cannot_have_much_kept_for_it() -> None:
         list(ChunkReader().feed(begun))
     with pytest.raises(ChunkError, match="a message of 16777215 bytes"):
         list(ChunkReader().feed(b"\x03\0\0\0\xff\xff\xff\x14\0\0\0\0"))
+
+
+HEADERS = st.builds(
+    lambda kind, stream, time, length, rest: (
+        bytes((kind << 6 | stream,))
+        + (time + length.to_bytes(3, "big") + bytes(5))[: (11, 7, 3, 0)[kind]]
+        + rest
+    ),
+    st.integers(0, 3),
+    st.integers(2, 4),
+    st.sampled_from([b"\0\0\1", b"\xff\xff\xff"]),
+    st.sampled_from([0, 1, 5, 127, 128, 129, 1000, MAX_MESSAGE]),
+    st.binary(max_size=140),
+)
+"""Chunks, often in the middle of another message of their stream."""
+SHORTER = b"\x03\0\0\0\0\1\0\x14\0\0\0\0" + bytes(128) + b"\x03\0\0\0\0\0\5\x14\0\0\0\0hello"
+
+
+@pytest.mark.fuzz
+@given(st.lists(HEADERS | st.binary(max_size=20), max_size=12).map(b"".join), st.integers(1, 200))
+@example(SHORTER, 1)
+def test_any_bytes_are_messages_or_an_error_however_they_come(data: bytes, piece: int) -> None:
+    def outcome(feed: Callable[[ChunkReader], list[Message]]) -> list[Message] | str:
+        try:
+            return feed(ChunkReader())
+        except ChunkError as error:
+            return str(error)
+
+    in_pieces = [data[i : i + piece] for i in range(0, len(data), piece)]
+    read = outcome(lambda reader: [m for part in in_pieces for m in reader.feed(part)])
+    assert read == outcome(lambda reader: list(reader.feed(data)))
+    if not isinstance(read, str):
+        assert sum(len(each.body) for each in read) <= len(data)
+
+
+def test_a_message_that_ends_before_what_has_come_of_it_is_an_error() -> None:
+    with pytest.raises(ChunkError, match="shorter than what has come of it"):
+        list(ChunkReader().feed(SHORTER))
