@@ -51,7 +51,8 @@ class Streams:
         self._watches: dict[str, Callable[[], None]] = {}
         self._looking = asyncio.Lock()
         self._settled = asyncio.Event()
-        self._responded_at_s = time.monotonic()
+        self._responded_at_s = self._asked_at_s = time.monotonic()
+        """When it responded last, and when it was first asked what it has not responded to since."""
         self.server_responds = False
         self._server_ended = False
         self._left = False
@@ -91,15 +92,25 @@ class Streams:
         """Looks again and again."""
         while True:
             began_s = time.monotonic()
+            if self._responded_at_s >= self._asked_at_s:
+                self._asked_at_s = began_s
             looking = asyncio.create_task(self.look())
             try:
-                left_s = max(0.0, self._responded_at_s + UNRESPONSIVE_S + TIMER_S - began_s)
+                left_s = max(0.0, self._unresponsive_at_s + TIMER_S - began_s)
                 if not (await asyncio.wait({looking}, timeout=left_s))[0]:
-                    self.tell(self._judgement.not_responding(_now()))
+                    self.tell(self._not_responding(_now()))
                 await looking
             finally:
                 looking.cancel()
             await asyncio.sleep(max(0.0, self._interval_s - (time.monotonic() - began_s)))
+
+    @property
+    def _unresponsive_at_s(self) -> float:
+        """Until when it may take to respond. While this process stood still nobody asked it."""
+        return max(self._responded_at_s, self._asked_at_s - self._interval_s) + UNRESPONSIVE_S
+
+    def _not_responding(self, now: Moment) -> list[StreamState]:
+        return self._judgement.not_responding(now) if now.monotonic_s >= self._unresponsive_at_s else []
 
     async def look(self) -> None:
         """Brings all states up to date."""
@@ -112,7 +123,7 @@ class Streams:
                 self.server_responds, self._server_ended = False, error.ended
                 now = _now()
                 judgement = self._judgement
-                self.tell(judgement.ended(now) if error.ended else judgement.not_responding(now))
+                self.tell(judgement.ended(now) if error.ended else self._not_responding(now))
                 return
             if not self.server_responds:
                 log.info("mediamtx.responds")
