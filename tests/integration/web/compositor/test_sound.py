@@ -120,6 +120,25 @@ async def test_a_crossfade_fades_sounds_along(chromium: str) -> None:
         assert abs(after.tone_db(HIGH_HZ) - HALF_DB) < 1
 
 
+async def test_a_fade_keeps_to_its_transition_where_sound_stands_still_for_a_while(chromium: str) -> None:
+    """As it does on a machine that is too slow."""
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        coming = [{"fromLayoutIds": [], "crossfade": {"durationMs": 3000}}]
+        layouts = [scene(tone(page)), scene(tone(page, HIGH_HZ, "b"), id="two", transitions=coming)]
+        await page.agent.send(state(*layouts))
+        await playing(page)
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 2")
+        await page.tab.evaluate(
+            "heard.context.suspend().then(() => new Promise(done => setTimeout(done, 1000)))"
+            ".then(() => heard.context.resume())"
+        )
+        await page.tab.until("document.querySelectorAll('.scene.shown').length === 1", 20)
+        await forget(page.tab)
+        after = await listen(page.tab, 0.3)
+        assert abs(after.tone_db(HIGH_HZ) - HALF_DB) < 1
+
+
 async def test_what_begins_to_sound_in_the_middle_of_a_crossfade_is_as_loud_as_its_layout_is_then(
     chromium: str,
 ) -> None:

@@ -52,11 +52,23 @@ export class Mixer {
   }
 }
 
+/** How often a fade is compared with its transition, and how far it may be from it. */
+const COMPARED_MS = 100, APART_MS = 40;
+
+interface Fade {
+  readonly points: Loudness;
+  readonly durationMs: number;
+  readonly beganMs: number;
+}
+
 /** The sound of one layout. */
 export class Bus {
   private gain: GainNode | null = null;
   private loudness = 0;
-  private fade: {readonly points: Loudness; readonly durationMs: number; readonly beganMs: number} | null = null;
+  private fade: Fade | null = null;
+  private comparing: ReturnType<typeof setInterval> | undefined;
+  /** By how much the page's clock was before the context's when the fade was scheduled. */
+  private aheadMs = 0;
 
   constructor(private readonly mixer: Mixer) {}
 
@@ -80,15 +92,17 @@ export class Bus {
   /** Goes to a loudness within a moment. */
   set(loudness: number): void {
     this.loudness = loudness;
-    this.fade = null;
+    this.end();
     if (this.gain) ramp(this.gain.gain, this.mixer.audioContext.currentTime, [[RAMP_S, loudness]]);
   }
 
   /** Follows a transition, ahead of it by what sound takes to be heard: its picture is seen sooner. */
   follow(points: Loudness, durationMs: number): void {
     this.loudness = points.at(-1)?.gain ?? this.loudness;
-    this.fade = {points, durationMs, beganMs: performance.now()};
+    this.end();
+    const fade = this.fade = {points, durationMs, beganMs: performance.now()};
     this.goOn();
+    this.comparing = setInterval(() => this.compare(fade), COMPARED_MS);
   }
 
   /** Goes the rest of the way of a transition; its first voice may come in the middle. */
@@ -96,11 +110,29 @@ export class Bus {
     if (!this.gain || !this.fade) return;
     const {points, durationMs, beganMs} = this.fade, {audioContext, latencyS} = this.mixer;
     const passedMs = performance.now() - beganMs;
+    this.aheadMs = this.clocksApartMs();
     const steps = points.map(({offset, gain}): Step => [(offset * durationMs - passedMs) / 1000 - latencyS, gain]);
-    ramp(this.gain.gain, audioContext.currentTime, steps.filter(([afterS], number) => afterS > 0 || number === steps.length - 1));
+    const there = loudnessAt(points, (passedMs + (RAMP_S + latencyS) * 1000) / durationMs);
+    ramp(this.gain.gain, audioContext.currentTime, [[RAMP_S, there], ...steps.filter(([afterS]) => afterS > RAMP_S)]);
+  }
+
+  /** Brings a fade back to its transition: where the machine is too slow, sound stands still while the picture goes on. */
+  private compare(fade: Fade): void {
+    if (this.gain && this.clocksApartMs() - this.aheadMs > APART_MS) this.goOn();
+    if (performance.now() - fade.beganMs > fade.durationMs) this.end();
+  }
+
+  private clocksApartMs(): number {
+    return performance.now() - this.mixer.audioContext.currentTime * 1000;
+  }
+
+  private end(): void {
+    clearInterval(this.comparing);
+    this.fade = null;
   }
 
   close(): void {
+    this.end();
     this.gain?.disconnect();
     this.gain = null;
   }
