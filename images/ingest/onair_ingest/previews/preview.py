@@ -20,7 +20,8 @@ from onair_ingest.readers.readers import NoStream, Readers
 
 log = structlog.get_logger()
 
-JOIN_TIMEOUT_S = 10.0
+JOIN_TIMEOUT_S = 20.0
+"""From the start of its process, which takes a second or two of CPU time first."""
 SILENT_S = 6.0
 """The process reports four times a second; on a busy machine it may be late."""
 STALLED_S = 8.0
@@ -41,17 +42,21 @@ class Preview:
         settings: ProgramRtc,
         readers: Readers,
         turns: asyncio.Semaphore,
+        joining: asyncio.Semaphore,
         video_of: Callable[[str], Video | None],
     ) -> None:
         """
         Args:
             settings: the room. Another token may be put in at any time, for the next session.
             turns: bounds how many previews there are at once.
+            joining: bounds how many begin at once: each takes a second of a core or two, so that of
+                many that began together none had joined in time on a busy machine, time after time.
             video_of: what is known of a stream's video.
         """
         self.stream, self.settings = stream, settings
         self.joined = False
-        self._readers, self._turns, self._video_of = readers, turns, video_of
+        self._readers, self._video_of = readers, video_of
+        self._turns, self._joining = turns, joining
 
     async def run(self) -> None:
         """Publishes again and again; ends by itself once it was refused for good, as when it was removed."""
@@ -80,10 +85,9 @@ class Preview:
         Raises:
             SessionError: the room was not to be joined, or the session has ended.
         """
-        client = await RoomClient.start(self.settings, preview=True)
+        client = await self._join()
         tasks: list[asyncio.Task[None]] = []
         try:
-            await _join(client)
             self.joined = True
             log.info("preview.joined", room=self.settings.room, source=self.settings.identity)
             feed = RoomFeed(client)
@@ -96,14 +100,33 @@ class Preview:
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            try:
-                await asyncio.shield(client.finish())
-            finally:
-                await client.close()
+            await _end(client)
             log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
 
+    async def _join(self) -> RoomClient:
+        """A client that has joined.
 
-async def _join(client: RoomClient) -> None:
+        Raises:
+            SessionError: the room was not to be joined.
+        """
+        async with self._joining:
+            client = await RoomClient.start(self.settings, preview=True)
+            try:
+                await _joined(client)
+            except BaseException:
+                await _end(client)
+                raise
+            return client
+
+
+async def _end(client: RoomClient) -> None:
+    try:
+        await asyncio.shield(client.finish())
+    finally:
+        await client.close()
+
+
+async def _joined(client: RoomClient) -> None:
     try:
         message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
     except TimeoutError:

@@ -17,6 +17,9 @@ from onair_ingest.readers.readers import Readers
 
 log = structlog.get_logger()
 
+JOINING = 2
+"""Previews that begin at once."""
+
 
 @dataclass(frozen=True)
 class _Running:
@@ -38,7 +41,7 @@ class Previews:
             most: previews at once; others wait until one ends.
         """
         self._readers, self._video_of = readers, video_of
-        self._turns = asyncio.Semaphore(most)
+        self._turns, self._joining = asyncio.Semaphore(most), asyncio.Semaphore(JOINING)
         self._rooms: dict[str, dict[str, _Running]] = {}
 
     @property
@@ -71,7 +74,7 @@ class Previews:
             del self._rooms[room]
 
     def _begun(self, stream: str, opening: int, settings: ProgramRtc) -> _Running:
-        preview = Preview(stream, settings, self._readers, self._turns, self._video_of)
+        preview = Preview(stream, settings, self._readers, self._turns, self._joining, self._video_of)
         task = asyncio.create_task(preview.run(), name=f"preview of {settings.identity}")
         task.add_done_callback(_note_failure)
         return _Running(opening, preview, task)

@@ -189,9 +189,9 @@ async def test_ten_sources_are_shown_side_by_side(
         for each in keys:
             follower.flowing(each)
         want(pod, server, "ten", keys)
+        await until(lambda: pod.metric("onair_ingest_previews_joined") == 10, "all have joined", 60)
         for source in keys.values():
             await seen(watching, source, more=10)
-        assert pod.metric("onair_ingest_previews_joined") == 10
     want(pod, server, "ten", {})
     await until(lambda: not processes(pod), "their processes are gone")
 
