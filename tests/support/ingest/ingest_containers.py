@@ -22,7 +22,11 @@ class IngestContainers(IngestPod):
 
     def __enter__(self) -> Self:
         self._prefix = f"onair-test-{uuid.uuid4().hex[:8]}"
-        return super().__enter__()
+        try:
+            return super().__enter__()
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __exit__(self, *_: object) -> None:
         for part in ("gateway", "server"):
