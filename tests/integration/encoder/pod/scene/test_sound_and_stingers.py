@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -31,6 +32,7 @@ FADE_S = 2.0
 RED, BLUE, CYAN, YELLOW, BLACK = (200, 0, 0), (0, 0, 200), (0, 200, 200), (200, 200, 0), (0, 0, 0)
 CUT_S, STING_S = 0.6, 2.0
 ATTEMPTS = 3
+"""A machine that is busy is late now and then, with sound too; what was off is in the warnings of a run."""
 
 
 @pytest.fixture(scope="module")
@@ -72,33 +74,45 @@ def db(gain: float) -> float:
     return float(20 * np.log10(max(gain, 1e-4)))
 
 
+def unlike_the_picture(recording: Recording) -> list[str]:
+    """Where a crossfade's tones are louder or quieter than what is seen of it then."""
+    seen = [(each.at_s, at(each.pixels, 320)[2] / BLUE[2]) for each in recording.frames]
+    began_s = float(np.median([at_s - part * FADE_S for at_s, part in seen if 0.05 < part < 0.95]))
+    found = []
+    for part in (0, 0.25, 0.5, 0.75, 1):
+        near = np.clip([part - FRAMES_S / FADE_S, part + FRAMES_S / FADE_S], 0, 1)
+        for hz, gains in ((LOW_HZ, 1 - near), (HIGH_HZ, near)):
+            heard = db(level(recording, began_s + part * FADE_S, hz))
+            least, most = db(min(gains)), db(max(gains))
+            is_loud = heard > max(most, QUIET_DB) + GAIN_DB
+            # The new layout's video takes a moment to begin
+            has_begun = hz == LOW_HZ or part >= 0.5
+            if is_loud or (has_begun and least >= QUIET_DB and heard < least - GAIN_DB):
+                moments = np.linspace(0, 1, 21)
+                table = [round(db(level(recording, began_s + each * FADE_S, hz)), 1) for each in moments]
+                found.append(f"{hz} Hz at {part} of the time: {heard:.1f} dB; in all {table}")
+    return found
+
+
 def test_a_crossfade_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clips: str) -> None:
     fade = {"crossfade": {"durationMs": int(FADE_S * 1000)}}
     old = air.scene(ground=square(RED), tone=tone(clips, LOW_HZ))
     new = air.scene(fade, ground=square(BLUE), tone=tone(clips, HIGH_HZ))
-    air.select(old)
-    view.until("the old layout", lambda pixels: has(pixels, 320, RED))
-    with view.recording() as recording:
-        air.select(new)
-        view.until("the new layout", lambda pixels: has(pixels, 320, BLUE))
-        view.watch(0.6)
-    seen = [(each.at_s, at(each.pixels, 320)[2] / BLUE[2]) for each in recording.frames]
-    began_s = float(np.median([at_s - part * FADE_S for at_s, part in seen if 0.05 < part < 0.95]))
-    for part in (0, 0.25, 0.5, 0.75, 1):
-        when_s = began_s + part * FADE_S
-        near = np.clip([part - FRAMES_S / FADE_S, part + FRAMES_S / FADE_S], 0, 1)
-        for hz, gains in ((LOW_HZ, 1 - near), (HIGH_HZ, near)):
-            table = [
-                round(db(level(recording, began_s + each * FADE_S, hz)), 1) for each in np.linspace(0, 1, 21)
-            ]
-            heard = db(level(recording, when_s, hz))
-            least, most = db(min(gains)), db(max(gains))
-            assert heard <= max(most, QUIET_DB) + GAIN_DB, (part, hz, most, table)
-            # The new layout's video takes a moment to begin
-            if hz == LOW_HZ or part >= 0.5:
-                assert least < QUIET_DB or heard >= least - GAIN_DB, (part, hz, least, table)
+    off: list[list[str]] = []
+    for _ in range(ATTEMPTS):
+        air.select(old)
+        view.until("the old layout", lambda pixels: has(pixels, 320, RED))
+        with view.recording() as recording:
+            air.select(new)
+            view.until("the new layout", lambda pixels: has(pixels, 320, BLUE))
+            view.watch(0.6)
+        off.append(unlike_the_picture(recording))
+        if not off[-1]:
+            break
+        warnings.warn(f"a crossfade was not heard as it was seen: {off[-1]}", stacklevel=1)
     for each in (old, new):
         each.delete()
+    assert not off[-1], off
 
 
 def stung(recording: Recording) -> dict[str, float]:
