@@ -101,7 +101,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
         return bool(ages_ms) and (statistics.median(ages_ms) - began_ms) / 1000 % CLIP_S < LATENCY_S
 
     with ThreadPoolExecutor() as pool, camera(clip, source["address"]["rtmpPush"]["url"]) as began_ms:
-        cluster.until("connected", lambda: is_connected(cluster, source), TRUE_AGAIN_S)
+        cluster.until("connected", lambda: is_connected(cluster, source), RECONNECTED_S)
         show.start()
         receiver.wait_ready(path, 60)
         show.wait_phase("RUNNING")
