@@ -20,8 +20,9 @@ MAX_HEAD_BYTES = 131_072
 """Of a request without its body: request line, headers, trailers; a token has at most 8192."""
 MAX_CHUNKED_BODY_BYTES = 1_048_576
 """Of a body that may come in chunks of one byte each."""
-MAX_UNREAD_BODY_BYTES = 1_048_576
-"""Of a body that comes after the response, such as to who has no token: clients read once they have sent."""
+MAX_UNREAD_BODY_BYTES = 16_777_216
+"""Of a body that comes after the response, such as to who has no token. Clients read once they have sent all:
+one whose body is a few times too large is to learn that, and a connection that is cut has no response."""
 WRITE_BYTES = 65_536
 """Written at a time."""
 REQUEST_TIMEOUT_S = 60.0

@@ -53,13 +53,21 @@ async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> N
     raise AssertionError(f"{picture.at(x, y)} is not {colour}; {page.tab.console[-3:]}")
 
 
+async def sounds(page: Compositor, hz: float, db: float) -> None:
+    """Waits until a tone is heard for half a second as loud as this: it may skip where its source begins."""
+    for _ in range(10):
+        await forget(page.tab)
+        if abs((heard_db := (await listen(page.tab, 0.5)).tone_db(hz)) - db) < 2:
+            return
+    raise AssertionError(f"{hz} Hz are heard at {heard_db:.1f} dB")
+
+
 async def test_a_source_is_seen_and_heard(chromium: str) -> None:
     cam = LiveSource(RED)
     async with compositor(chromium, state(scene(source())), served(cam=cam)) as page:
         await shows(page, RED)
         await page.tab.until("heard.samples.length > 24000")
-        await forget(page.tab)
-        assert abs((await listen(page.tab, 0.5)).tone_db(440) + 6) < 2
+        await sounds(page, 440, -6)
         await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
 
 
