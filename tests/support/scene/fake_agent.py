@@ -129,7 +129,7 @@ class FakeAgent:
             await asyncio.sleep(0.02)
 
     async def heard(
-        self, what: str, condition: Callable[[dict[str, Any]], object], timeout_s: float = 10
+        self, what: str, condition: Callable[[dict[str, Any]], object], timeout_s: float = 20
     ) -> dict[str, Any]:
         """The last message of the page's of which the condition holds, once there is one."""
         deadline = time.monotonic() + timeout_s

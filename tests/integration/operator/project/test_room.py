@@ -89,6 +89,7 @@ async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_
         assert (await room_with(cluster, phase="Closed"))["wasEmpty"]
         assert await asyncio.to_thread(server.call, "ListRooms", names=[room]) in ({}, {"rooms": []})
         await cluster.patch("Project", "show", {"room": {"state": "Closed"}})
+        await room_with(cluster, wasEmpty=None)
         await cluster.patch("Project", "show", {"room": {"state": "Open"}})
         assert (await room_with(cluster, phase="Open"))["opening"] == 2
 
