@@ -27,6 +27,7 @@ const look = () => {
 look();
 """
 """Keeps what is to be seen of a layer on each frame of the page."""
+ATTEMPTS = 3
 CODEC = 24
 """What a codec makes of a colour is that near to it."""
 
@@ -55,7 +56,7 @@ async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> N
 
 async def sounds(page: Compositor, hz: float, db: float) -> None:
     """Waits until a tone is heard for half a second as loud as this: it may skip where its source begins."""
-    for _ in range(10):
+    for _ in range(ATTEMPTS):
         await forget(page.tab)
         if abs((heard_db := (await listen(page.tab, 0.5)).tone_db(hz)) - db) < 2:
             return
