@@ -31,7 +31,7 @@ from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.renderer_key import renderer_key
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.room_secret import ensure_room_secret
-from onair_operator.cluster.show_metrics import SHOWS
+from onair_operator.cluster.show_metrics import SHOWS, record_sandbox
 from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import BY_ROOM, KINDS, POD, PROJECT, TRIMS
 from onair_operator.cluster.world import World
@@ -84,6 +84,7 @@ class _Runtime:
             client, settings.release_namespace, self._identity, settings.leader_election
         )
         self._nodes = NodeLeases(client)
+        record_sandbox(settings.encoder.sandbox.mode)
         changed, namespace = self._reconcile.changed, settings.show_namespace
         self._resync = Resync(client, self._store, namespace, changed, lambda: self._election.leading)
         self._watch = Watch(client, self._store, namespace, changed, watches_started, self._resync)

@@ -13,7 +13,7 @@ from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.inside_addresses import InsideRules
-from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH
+from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH, SandboxMode
 from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
 from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME
@@ -48,6 +48,18 @@ class CostSettings(OperatorPart):
     encoder_memory_mib: int = 256
 
 
+class SandboxSettings(OperatorPart):
+    """What pages are kept in, beside their container."""
+
+    mode: SandboxMode = SandboxMode.SECCOMP
+    localhost_profile: str = "onair/chromium.json"
+    """With `seccomp`: the profile of the browser, below the kubelet's folder of profiles."""
+    node_label: str = ""
+    """Of the nodes that have it. Empty: every node has."""
+    runtime_class_name: str = ""
+    """With `runtimeClass`."""
+
+
 class EncoderSettings(OperatorPart):
     image: str = "onair/encoder:dev"
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
@@ -63,6 +75,7 @@ class EncoderSettings(OperatorPart):
     labels: dict[str, str] = {}
     authorities_config_map: str = ""
     """ConfigMap in the show namespace with the CA certificates that servers may be signed by."""
+    sandbox: SandboxSettings = SandboxSettings()
     cost: CostSettings = CostSettings()
 
 

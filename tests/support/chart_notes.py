@@ -11,11 +11,16 @@ from tests.support.helm import CHART, NAMESPACE, RELEASE, helm
 _BLOCKS = re.compile(r"(?m)(?:^  \S.*\n(?:^    .*\n)*)+")
 
 
+def notes(kubeconfig: Path, *options: str | Path) -> str:
+    """The notes of an installation with these options."""
+    dry = ("upgrade", "--install", RELEASE, CHART, "--namespace", NAMESPACE, "--dry-run=client")
+    return helm(*dry, "--reset-values", *options, kubeconfig=kubeconfig).rpartition("\nNOTES:\n")[2]
+
+
 def commands_of_notes(kubeconfig: Path, *options: str | Path) -> list[str]:
     """The shell commands in the notes of an installation with these options, in order."""
-    dry = ("upgrade", "--install", RELEASE, CHART, "--namespace", NAMESPACE, "--dry-run=client")
-    notes = helm(*dry, "--reset-values", *options, kubeconfig=kubeconfig).rpartition("\nNOTES:\n")[2]
-    blocks = (re.sub(r"(?m)^  ", "", block) for block in _BLOCKS.findall(notes + "\n"))
+    said = notes(kubeconfig, *options)
+    blocks = (re.sub(r"(?m)^  ", "", block) for block in _BLOCKS.findall(said + "\n"))
     return [command for block in blocks for command in commands(block.rstrip())]
 
 

@@ -150,6 +150,10 @@ class ControlPlane:
         with self.client() as client:
             wait_until(lambda: self._is_ready(client), "kube-apiserver ready")
 
+    @property
+    def ca_certificate(self) -> bytes:
+        return self._authority.certificate.read_bytes()
+
     def client(self) -> httpx.Client:
         """Returns an HTTP client with the administrator's certificate; paths are relative to `url`."""
         context = ssl.create_default_context(cafile=str(self._authority.certificate))

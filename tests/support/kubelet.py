@@ -18,6 +18,7 @@ from typing import Self
 
 import httpx
 from tests.support.docker import address_of, docker, kill_within, own_image, remove
+from tests.support.pod_pair import SECCOMP
 
 from onair_crds.contract.labels import PROJECT_LABEL
 from onair_crds.contract.pod import CONTROL_PORT
@@ -207,10 +208,12 @@ class RunningPod:
             if self._containers
             else ("--ipc", "shareable", "--hostname", self._spec.get("hostname", self.name)[:63])
         )
+        # The profile that the chart installs on nodes
+        profile = SECCOMP if "seccompProfile" in context else ()
         variables = [("-e", f"{each['name']}={self._value(each)}") for each in container["env"]]
         docker(
             *("run", "-d", "--name", name, "--user", f"{context['runAsUser']}:{group}", *shared),
-            *("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"),
+            *("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", *profile),
             *(part for pair in (*mounts, *variables) for part in pair),
             image,
             *container["args"],

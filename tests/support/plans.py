@@ -24,10 +24,13 @@ from onair_operator.encoder.observed import EncoderView
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.plan import make_plan
+from onair_operator.settings import OperatorSettings
 
 
-def plan(observed: ObservedProject, now: dt.datetime = NOW) -> list[Action]:
-    return make_plan(observed, now, SETTINGS)
+def plan(
+    observed: ObservedProject, now: dt.datetime = NOW, settings: OperatorSettings = SETTINGS
+) -> list[Action]:
+    return make_plan(observed, now, settings)
 
 
 def settled(observed: ObservedProject) -> ObservedProject:
@@ -66,10 +69,12 @@ def settled(observed: ObservedProject) -> ObservedProject:
     )
 
 
-def status_of(observed: ObservedProject) -> ProjectStatus:
+def status_of(observed: ObservedProject, settings: OperatorSettings = SETTINGS) -> ProjectStatus:
     """The status that the plan writes, or the present one."""
     written = [
-        a.status for a in plan(observed) if isinstance(a, WriteStatus) and isinstance(a.status, ProjectStatus)
+        a.status
+        for a in plan(observed, settings=settings)
+        if isinstance(a, WriteStatus) and isinstance(a.status, ProjectStatus)
     ]
     return written[0] if written else observed.project.status
 

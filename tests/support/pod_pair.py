@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -29,6 +29,11 @@ from onair_operator.encoder.identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
 LOCKED_DOWN = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
+SECCOMP = [
+    "--security-opt",
+    f"seccomp={Path(__file__).parents[2] / 'charts/onair/files/seccomp/chromium.json'}",
+]
+"""The profile that the chart installs on nodes for the browser's container."""
 
 
 def programme(page: str, far_end: RtmpContainer, *keys: str, **extra: object) -> Program:
@@ -52,13 +57,18 @@ class PodPair:
         size: tuple[int, int] = (3840, 2160),
         browser_memory_mib: int | None = None,
         compositor: Path | None = None,
+        sandbox: Sequence[str] = SECCOMP,
     ) -> None:
         """
         Args:
+            sandbox: Docker's options of the browser's container that say what its sandbox may do.
             compositor: a folder in the place of the built-in page's.
         """
         self.image, self.folder, self.size = own_image("encoder"), folder, size
-        self._browser_limit = [f"--memory={browser_memory_mib}m"] if browser_memory_mib else []
+        self._browser_options = [
+            *([f"--memory={browser_memory_mib}m"] if browser_memory_mib else []),
+            *sandbox,
+        ]
         self._compositor = ["-v", f"{compositor}:{COMPOSITOR_FOLDER}:ro"] if compositor else []
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
@@ -84,7 +94,7 @@ class PodPair:
         ]
         docker(
             *("run", "-d", "--name", f"{self.name}-browser", "--user", "1000:2000", "--ipc", "shareable"),
-            *("-v", f"{volumes['browser-tmp']}:/tmp", *self._browser_limit, *shared, self.image, "browser"),
+            *("-v", f"{volumes['browser-tmp']}:/tmp", *self._browser_options, *shared, self.image, "browser"),
         )
         docker(
             *("run", "-d", "--name", f"{self.name}-encoder", "--user", "1001:2000"),

@@ -28,6 +28,7 @@ encoder:
   maxHeight: {{ .Values.encoder.maxHeight | int }}
   labels: {{ .Values.encoder.labels | toJson }}
   authoritiesConfigMap: {{ .Values.encoder.authoritiesConfigMap | quote }}
+  sandbox: {{ include "onair.sandboxConfig" . }}
   cost:
     baseMillicores: {{ .Values.encoder.cost.baseMillicores | int }}
     shareMillicores: {{ .Values.encoder.cost.shareMillicores | int }}

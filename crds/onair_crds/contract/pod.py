@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from enum import StrEnum
 
 CONTROL_PORT = 8443
 METRICS_PORT = 9090
@@ -45,6 +46,8 @@ POD_NAME_VARIABLE = "ONAIR_POD_NAME"
 MAX_WIDTH_VARIABLE, MAX_HEIGHT_VARIABLE = "ONAIR_MAX_WIDTH", "ONAIR_MAX_HEIGHT"
 """Size of the X screen in pixels: the largest canvas that a warm browser can render."""
 DEFAULT_MAX_WIDTH, DEFAULT_MAX_HEIGHT = 3840, 2160
+SANDBOX_VARIABLE = "ONAIR_SANDBOX"
+"""On the browser's container: a `SandboxMode`."""
 
 TMP_FOLDER = "/tmp"  # noqa: S108 - a volume of the container's own
 X11_FOLDER = "/tmp/.X11-unix"  # noqa: S108 - where X clients look
@@ -58,6 +61,17 @@ COMPOSITOR_FOLDER = "/opt/onair/compositor"
 IDENTITY_FOLDER = "/run/onair/identity"
 CA_CERTIFICATES_FOLDER = "/etc/onair/authorities"
 """CA certificates that servers may be signed by, beside the system's; PEM, one or more a file."""
+
+
+class SandboxMode(StrEnum):
+    """What keeps a page that breaks its renderer from the container and the node."""
+
+    SECCOMP = "seccomp"
+    """Chromium's own sandbox, by a seccomp profile of the container that allows its namespaces."""
+    RUNTIME_CLASS = "runtimeClass"
+    """The runtime of the pod (gVisor, Kata), and Chromium's own where that allows it."""
+    NONE = "none"
+    """Where whoever installs it says so: a page that breaks its renderer has the container."""
 
 
 def control_url(ip: str, path: str) -> str:

@@ -71,6 +71,7 @@ DEFINITIONS: dict[str, Schema] = {
     "Redis URL or empty": matching(f"({REDIS})?"),
     "RTMP URL or empty": matching(f"({RTMP})?"),
     "SRT URL or empty": matching(f"({SRT})?"),
+    "folder": matching(r"/[A-Za-z0-9._/-]*[A-Za-z0-9._-]"),
     "event prefix": matching("[A-Za-z0-9_.-]{1,32}"),
     "node port": {"type": "integer", "minimum": 0, "maximum": 65535},
     "image": strict(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterator
 
-from prometheus_client import REGISTRY, Counter, Histogram
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from onair_crds.contract.pod import SandboxMode
 from onair_crds.contract.times import parse_time
 from onair_crds.kube.store import Entry, Store
 from onair_crds.resources.enums import BroadcastPhase, ConnectState
@@ -25,6 +26,15 @@ TIME_TO_AIR = Histogram(
 TRIGGERED = Counter(
     "onair_operator_triggered_total", "Broadcasts that a source has started or stopped.", ["action"]
 )
+
+SANDBOX = Gauge(
+    "onair_operator_encoder_sandbox", "1 for the mode in which pages of new encoder pods are kept.", ["mode"]
+)
+
+
+def record_sandbox(mode: SandboxMode) -> None:
+    for each in SandboxMode:
+        SANDBOX.labels(each.value).set(each is mode)
 
 
 def record_triggers(before: BroadcastStatus | None, after: BroadcastStatus) -> None:

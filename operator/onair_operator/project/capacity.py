@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from onair_crds.contract.labels import REGION_LABEL
+from onair_crds.contract.pod import SandboxMode
 from onair_crds.resources.enums import RenderingQuality
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.resources.rendering import Rendering
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.placement import regions_by_distance
 from onair_operator.project.observed import ObservedProject
-from onair_operator.settings import OperatorSettings
+from onair_operator.settings import OperatorSettings, SandboxSettings
 from onair_operator.specs.ready import Verdict
 
 
@@ -26,6 +27,11 @@ def no_capacity(
     empty = [name for name in names if observed.regions is not None and name not in observed.regions]
     if names and empty == names:
         text = f"{_no_node_has_the_label(empty)}: label nodes, or correct the value regions; queued"
+    elif missing := _missing_sandbox(observed.sandboxes, settings.encoder.sandbox):
+        text = (
+            f"no node has the label {missing}, which says that the browser's seccomp profile is installed and"
+            " works: see the DaemonSet onair-sandbox, or docs/reference/sandbox.md; queued"
+        )
     else:
         memory_mib = cost.browser_memory_mib + cost.encoder_memory_mib
         unlabelled = f" N{_no_node_has_the_label(empty)[1:]}." if empty else ""
@@ -34,6 +40,13 @@ def no_capacity(
             f" (needed by {_needed_by(rendering)}); queued.{unlabelled}"
         )
     return Verdict(False, "NoCapacity", f"{text.removesuffix('.')}. The scheduler says: {pod.unschedulable}")
+
+
+def _missing_sandbox(sandboxes: frozenset[str] | None, sandbox: SandboxSettings) -> str | None:
+    """The label that encoder pods need and no node has."""
+    if sandboxes is None or sandbox.mode is not SandboxMode.SECCOMP or sandbox.node_label in sandboxes:
+        return None
+    return sandbox.node_label or None
 
 
 def _no_node_of(regions: list[str]) -> str:

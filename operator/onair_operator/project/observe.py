@@ -7,7 +7,13 @@ from collections.abc import Iterator
 import structlog
 from pydantic import ValidationError
 
-from onair_crds.contract.labels import IDENTITY_TYPE, REGION_LABEL, ZONE_LABEL
+from onair_crds.contract.labels import (
+    IDENTITY_TYPE,
+    REGION_LABEL,
+    SANDBOX_INSTALLED,
+    SANDBOX_LABEL_PREFIX,
+    ZONE_LABEL,
+)
 from onair_crds.contract.pod import CERTIFICATE
 from onair_crds.contract.program import ProgramSource
 from onair_crds.contract.rooms import room_name
@@ -79,6 +85,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         secrets=_secrets(store, destinations),
         nodes={pod.node: _node(store, pod.node) for pod in pods if pod.node},
         regions=_regions(store) if any(pod.unschedulable for pod in pods) else None,
+        sandboxes=_sandboxes(store) if any(pod.unschedulable for pod in pods) else None,
         encoders=world.fleet.views([pod.uid for pod in pods]),
         dead_nodes=world.nodes.dead,
         refusal=world.refusals.get(name),
@@ -189,6 +196,16 @@ def _regions(store: Store) -> frozenset[str] | None:
     """Of all nodes; None while none is known."""
     nodes = store.entries(NODE)
     return frozenset(node.labels[REGION_LABEL] for node in nodes if REGION_LABEL in node.labels) or None
+
+
+def _sandboxes(store: Store) -> frozenset[str]:
+    """Of all nodes."""
+    labels = (item for node in store.entries(NODE) for item in node.labels.items())
+    return frozenset(
+        label
+        for label, value in labels
+        if label.startswith(SANDBOX_LABEL_PREFIX) and value == SANDBOX_INSTALLED
+    )
 
 
 def _node(store: Store, name: str) -> NodeView:

@@ -48,6 +48,8 @@ class ObservedProject:
     nodes: Mapping[str, NodeView] = field(default_factory=dict)
     regions: frozenset[str] | None = None
     """Regions that nodes have labels of; None where that was not looked up."""
+    sandboxes: frozenset[str] | None = None
+    """Labels of nodes that say that a seccomp profile of the browser is there; None likewise."""
     encoders: Mapping[str, EncoderView] = field(default_factory=dict)
     """Those that are followed, by pod uid."""
     dead_nodes: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ users, without Kubernetes credentials.
 
 from __future__ import annotations
 
-from onair_crds.contract.labels import ENCODER_LABELS
+from onair_crds.contract.labels import ENCODER_LABELS, SANDBOX_INSTALLED
 from onair_crds.contract.pod import (
     BROWSER_FOLDER,
     CA_CERTIFICATES_FOLDER,
@@ -19,13 +19,15 @@ from onair_crds.contract.pod import (
     POD_NAME_VARIABLE,
     PROGRAM_FOLDER,
     PULSE_FOLDER,
+    SANDBOX_VARIABLE,
     TMP_FOLDER,
     X11_FOLDER,
+    SandboxMode,
 )
 from onair_crds.shapes import Document
 from onair_operator.encoder.cost import Cost
 from onair_operator.encoder.placement import node_affinity
-from onair_operator.settings import EncoderSettings, RegionSettings
+from onair_operator.settings import EncoderSettings, RegionSettings, SandboxSettings
 
 BROWSER_UID = 1000
 ENCODER_UID = 1001
@@ -68,7 +70,7 @@ def unclaimed_pod(
         "containers": [_browser(encoder, cost), _encoder(encoder, cost)],
         "volumes": _volumes(name, encoder),
         "affinity": node_affinity(regions, avoid),
-        "nodeSelector": encoder.node_selector,
+        "nodeSelector": {**encoder.node_selector, **_sandbox_label(encoder.sandbox)},
         "tolerations": [*encoder.tolerations, *_STAYS],
         "imagePullSecrets": [{"name": secret} for secret in encoder.image_pull_secrets],
         # A name server may die with the node that is being replaced, and one lookup asks no other:
@@ -77,6 +79,8 @@ def unclaimed_pod(
     }
     if encoder.priority_class_name:
         spec["priorityClassName"] = encoder.priority_class_name
+    if encoder.sandbox.mode is SandboxMode.RUNTIME_CLASS:
+        spec["runtimeClassName"] = encoder.sandbox.runtime_class_name
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -92,6 +96,19 @@ def _locked_down(uid: int) -> Document:
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
     }
+
+
+def _sandbox_label(sandbox: SandboxSettings) -> dict[str, str]:
+    """Where the profile is not, the browser's container could not start."""
+    needed = sandbox.mode is SandboxMode.SECCOMP and sandbox.node_label
+    return {sandbox.node_label: SANDBOX_INSTALLED} if needed else {}
+
+
+def _seccomp_profile(sandbox: SandboxSettings) -> Document:
+    """The namespaces that Chromium's sandbox is made of, beside all that the pod's profile allows."""
+    if sandbox.mode is not SandboxMode.SECCOMP:
+        return {}
+    return {"seccompProfile": {"type": "Localhost", "localhostProfile": sandbox.localhost_profile}}
 
 
 def _resources(millicores: int, memory_mib: int) -> Document:
@@ -120,10 +137,12 @@ def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
         "image": encoder.image,
         "imagePullPolicy": encoder.image_pull_policy,
         "args": ["browser"],
-        "env": _largest_canvas(encoder),
+        "env": [
+            *_largest_canvas(encoder),
+            {"name": SANDBOX_VARIABLE, "value": encoder.sandbox.mode.value},
+        ],
         "resources": _resources(cost.browser_millicores, cost.browser_memory_mib),
-        # Chromium still runs with --no-sandbox, so nothing needs more than the runtime's own profile.
-        "securityContext": _locked_down(BROWSER_UID),
+        "securityContext": {**_locked_down(BROWSER_UID), **_seccomp_profile(encoder.sandbox)},
         "volumeMounts": [
             {"name": "browser-tmp", "mountPath": TMP_FOLDER},
             {"name": "x11", "mountPath": X11_FOLDER},

@@ -12,11 +12,12 @@ from tests.support.control_plane import ControlPlane, free_port
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import NAMESPACE, SHOWS, install
+from tests.support.node_labeller import USER as SANDBOX
 
 from onair_api.settings import GatewaySettings, IngestSettings
 
 OPERATOR, API = (f"system:serviceaccount:{NAMESPACE}:onair-{each}" for each in ("operator", "api"))
-ACCOUNTS = (OPERATOR, API)
+ACCOUNTS = (OPERATOR, API, SANDBOX)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ That nothing has more is read from the API server's audit log, while operator an
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,13 +12,18 @@ from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User, wait_for
 from tests.support.helm import CHART, NAMESPACE, ROOT, SHOWS, install, kubectl, render
+from tests.support.node_labeller import labeller
 from tests.support.operations import CALLS, LATER, World
 from tests.support.used_rights import Right, granted, requests, unused
 
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL
 from onair_crds.shapes import Document
+from onair_operator.sandbox.profile import installed_name
 
 OPERATOR, API = "onair-operator", "onair-api"
+SANDBOX_LABEL = "sandbox.onair.dev/" + installed_name(
+    (CHART / "files/seccomp/chromium.json").read_bytes()
+).removesuffix(".json")
 RIGHTS = [
     # account, verb, resource, namespace, allowed
     (OPERATOR, "watch", "projects.onair.dev", SHOWS, True),
@@ -247,11 +253,20 @@ def test_no_right_is_to_all_kinds_or_all_verbs(installation: Installation) -> No
 
 
 def test_every_right_is_used_and_none_is_missing(
-    installation: Installation, facade: Facade, start_operator: Callable[[], ChildProcess]
+    installation: Installation,
+    facade: Facade,
+    start_operator: Callable[[], ChildProcess],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     take_names(installation)
     use_every_operation(facade, installation.cluster)
     let_everything_happen(installation)
+    with monkeypatch.context() as variables:
+        account = tmp_path / "account"
+        labeller(installation.plane, installation.admin, "node", SANDBOX_LABEL, account, variables).write(
+            "installed"
+        )
     operator = start_operator()
     numbers = iter(range(1000))
 

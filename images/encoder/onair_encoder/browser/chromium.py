@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.browser import bounds, window
+from onair_encoder.browser import bounds, sandbox, window
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.frame_trace import FrameTrace
@@ -73,12 +73,17 @@ class Chromium:
 
         Raises:
             CdpClosed: it ended at once.
+            SandboxRefused: for want of its sandbox.
         """
         launched = await launch(self._profile.name)
         self.process = launched.process
         self._cdp = CdpPipe(launched.read_fd, launched.write_fd, self._event, self.lost.set)
         await self._cdp.open()
-        await self._attach()
+        try:
+            await self._attach()
+        except CdpClosed:
+            await asyncio.to_thread(sandbox.require)
+            raise
         log("chromium.started", pid=self.process.pid)
 
     async def _attach(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 from typing import NamedTuple
 
+from onair_encoder.browser import sandbox
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
 
 PROGRAM = "/usr/lib/chromium/chromium"
@@ -19,7 +20,6 @@ DISABLED = [
 ]
 FLAGS = [
     "--kiosk",
-    "--no-sandbox",
     "--no-first-run",
     "--no-default-browser-check",
     "--autoplay-policy=no-user-gesture-required",
@@ -67,12 +67,14 @@ async def launch(profile: str) -> Launched:
     Raises:
         OSError: it cannot be started.
     """
+    sandbox_flags = await asyncio.to_thread(sandbox.flags)
     to_browser, write_fd = os.pipe()
     read_fd, from_browser = os.pipe()
     width, height = max_size()
     command = [
         PROGRAM,
         *FLAGS,
+        *sandbox_flags,
         f"--window-size={width},{height}",
         f"--user-data-dir={profile}",
         "about:blank",

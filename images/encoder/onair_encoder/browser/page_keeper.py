@@ -12,6 +12,7 @@ from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_error import PageError
+from onair_encoder.browser.sandbox import SandboxRefused
 from onair_encoder.browser.window import Screen
 from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
@@ -111,6 +112,9 @@ class PageKeeper:
                 await self._show(chromium)
             except (CdpClosed, CdpError, OSError) as error:
                 log("chromium.lost", error=str(error))
+            except SandboxRefused as error:
+                log("chromium.not-started", error=str(error))
+                self._report(None, str(error))
             finally:
                 measuring.cancel()
                 self._report(None, "the browser is being restarted" if self.loaded else self.error)

@@ -5,16 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.plans import status_of
-from tests.support.worlds import pod, project, run, world
+from tests.support.worlds import SETTINGS, pod, project, run, world
+
+from onair_operator.settings import EncoderSettings, OperatorSettings, SandboxSettings
+
+LABEL = "sandbox.onair.dev/chromium-0"
+SANDBOXED = SETTINGS.model_copy(
+    update={"encoder": EncoderSettings(sandbox=SandboxSettings(node_label=LABEL))}
+)
 
 
-def message_of(regions: frozenset[str] | None = None, **spec: Any) -> str:
+def message_of(
+    regions: frozenset[str] | None = None,
+    sandboxes: frozenset[str] | None = None,
+    settings: OperatorSettings = SETTINGS,
+    **spec: Any,
+) -> str:
     waiting = world(
         project(status={"broadcast": run("Waiting")}, location={"latitude": 48.0, "longitude": 11.0}, **spec),
         pods=[pod(node=None, ip=None, unschedulable="0/3 nodes are available: 3 Insufficient cpu.")],
         regions=regions,
+        sandboxes=sandboxes,
     )
-    condition = status_of(waiting).conditions[0]
+    condition = status_of(waiting, settings=settings).conditions[0]
     assert condition.reason == "NoCapacity"
     return condition.message
 
@@ -44,3 +57,13 @@ def test_it_names_the_one_region_that_is_empty() -> None:
     assert (
         "queued. No node has the label topology.kubernetes.io/region=eu-central-1. The scheduler" in message
     )
+
+
+def test_it_says_that_no_node_has_the_browsers_seccomp_profile() -> None:
+    """Where one has, or the sandbox needs none, it is room that is missing."""
+    assert message_of(None, frozenset({"sandbox.onair.dev/chromium-1"}), SANDBOXED).startswith(
+        f"no node has the label {LABEL}, which says that the browser's seccomp profile is installed and"
+        " works: see the DaemonSet onair-sandbox, or docs/reference/sandbox.md; queued. The scheduler"
+    )
+    for sandboxes, settings in ((frozenset({LABEL}), SANDBOXED), (None, SANDBOXED), (frozenset(), SETTINGS)):
+        assert message_of(None, sandboxes, settings).startswith("no node of regions")

@@ -8,13 +8,18 @@ from pathlib import Path
 import pytest
 from tests.support.worlds import SETTINGS, project
 
-from onair_crds.contract.pod import CA_CERTIFICATES_FOLDER, POD_NAME_VARIABLE
+from onair_crds.contract.pod import (
+    CA_CERTIFICATES_FOLDER,
+    POD_NAME_VARIABLE,
+    SANDBOX_VARIABLE,
+    SandboxMode,
+)
 from onair_crds.resources.project import Project
 from onair_crds.shapes import Document
 from onair_encoder.paths import CA_CERTIFICATES
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.placement import regions_by_distance
-from onair_operator.settings import EncoderSettings, OperatorSettings
+from onair_operator.settings import EncoderSettings, OperatorSettings, SandboxSettings
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
 from onair_operator.specs.pod import unclaimed_pod
@@ -35,6 +40,7 @@ ALL_SETTINGS = SETTINGS.model_copy(
             max_width=1920,
             max_height=1080,
             termination_grace_period_s=20,
+            sandbox=SandboxSettings(localhost_profile="onair/chromium-0.json", node_label="profile-0"),
         )
     }
 )
@@ -99,6 +105,42 @@ def test_ca_certificates_of_the_installation_are_the_encoders_alone() -> None:
     (volume,) = [v for v in spec["volumes"] if v["name"] == "authorities"]
     assert volume["configMap"] == {"name": "ours", "optional": True}
     assert "authorities" not in str(pod(project(), 2, SETTINGS))
+
+
+def sandboxed(mode: SandboxMode) -> tuple[Document, Document, Document]:
+    """A pod's spec, and its containers, browser and encoder."""
+    sandbox = SandboxSettings(
+        mode=mode, localhost_profile="onair/a.json", node_label="has-a", runtime_class_name="gvisor"
+    )
+    encoder = ALL_SETTINGS.encoder.model_copy(update={"sandbox": sandbox})
+    spec = pod(project(), 1, ALL_SETTINGS.model_copy(update={"encoder": encoder}))["spec"]
+    browser, other = spec["containers"]
+    assert {"name": SANDBOX_VARIABLE, "value": mode.value} in browser["env"]
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert "seccompProfile" not in other["securityContext"]
+    return spec, browser, other
+
+
+def test_the_browser_alone_has_the_profile_of_its_sandbox_on_nodes_that_have_it() -> None:
+    spec, browser, _ = sandboxed(SandboxMode.SECCOMP)
+    profile = {"type": "Localhost", "localhostProfile": "onair/a.json"}
+    assert browser["securityContext"]["seccompProfile"] == profile
+    assert spec["nodeSelector"] == {"pool": "shows", "has-a": "installed"}
+    assert "runtimeClassName" not in spec
+
+
+def test_a_runtime_class_needs_no_profile_and_no_label() -> None:
+    spec, browser, _ = sandboxed(SandboxMode.RUNTIME_CLASS)
+    assert spec["runtimeClassName"] == "gvisor"
+    assert spec["nodeSelector"] == {"pool": "shows"}
+    assert "seccompProfile" not in browser["securityContext"]
+
+
+def test_without_a_sandbox_a_pod_is_what_it_was() -> None:
+    spec, browser, _ = sandboxed(SandboxMode.NONE)
+    assert spec["nodeSelector"] == {"pool": "shows"}
+    assert "runtimeClassName" not in spec
+    assert "seccompProfile" not in browser["securityContext"]
 
 
 def test_a_dead_name_server_costs_a_second() -> None:
