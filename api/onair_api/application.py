@@ -101,7 +101,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster)
     revoked = RevokedTokens(cluster)
     tokens = Tokens(keys, settings.tokens, revoked=revoked.known, api_keys=api_keys)
-    callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis.url))
+    callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
     links = GuestLinks(settings.guest_links, settings.inside)
     guest_codes = GuestCodes(cluster, revoked, sweeper, settings.public_url, quotas, links)
@@ -112,7 +112,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         cluster.view, credentials, guest_codes, source_records, settings.renderer_base_url
     )
     limits = settings.limits
-    room_values = KeptValues(settings.redis.url)
+    room_values = KeptValues(settings.redis)
     room_server, joins = _room_server(settings, client), JoinIdentities(room_values)
     projects = Projects(cluster, writer, records, limits)
     sources = Sources(cluster, writer, stream_keys, source_records, limits)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -197,6 +198,10 @@ class RedisSettings(Part):
     url: str | None = None
     """`redis://…` for custom events between replicas and for rate limits. Absent: nothing that needs it is
     offered."""
+    password_file: Path | None = None
+    """File with the password, which is read at each connection. Absent: that of the url, if any."""
+    ca_file: Path | None = None
+    """CA certificates (PEM) that a `rediss://` server is verified with. Absent: the system's."""
 
 
 class EventSettings(Part):

@@ -31,6 +31,7 @@ from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.renderer_key import renderer_key
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.room_secret import ensure_room_secret
+from onair_operator.cluster.server_secrets import ensure_server_secrets, keep_server_secrets
 from onair_operator.cluster.show_metrics import SHOWS, record_sandbox
 from onair_operator.cluster.watch import Watch
 from onair_operator.cluster.watched_kinds import BY_ROOM, KINDS, POD, PROJECT, TRIMS
@@ -154,10 +155,12 @@ class _Runtime:
                 client, settings.release_namespace, secret, self._reconcile.ingest_secret_replaced
             )
         )
+        keeping = asyncio.create_task(keep_server_secrets(client, settings))
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:
             rotation.cancel()
+            keeping.cancel()
             queue.clear()
             await gateways.close()
             await rooms.close()
@@ -184,6 +187,7 @@ class _Runtime:
                 page_key = await renderer_key(self._client, namespace)
                 if self._settings.rooms.url and self._settings.rooms.secret.name == SECRET_NAME:
                     await ensure_room_secret(self._client, namespace)
+                await ensure_server_secrets(self._client, self._settings)
                 await self._resync.list_all()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)

@@ -168,6 +168,11 @@ class RoomSettings(OperatorPart):
     secret: RoomSecretSettings = RoomSecretSettings()
 
 
+class RedisSettings(OperatorPart):
+    built_in: bool = False
+    """It is the chart's own: the operator makes its password."""
+
+
 class LeaderElectionSettings(OperatorPart):
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
@@ -205,6 +210,8 @@ class OperatorSettings(ProgramSettings):
     """Where live sources arrive."""
     rooms: RoomSettings = RoomSettings()
     """Server of hosted rooms."""
+    redis: RedisSettings = RedisSettings()
+    """Redis of the facade."""
     leader_election: LeaderElectionSettings = LeaderElectionSettings()
     resync_interval_s: float = 60.0
     """How often everything is listed and compared, so that nothing a watch missed stays missed."""

@@ -12,7 +12,14 @@ from tests.support.control_plane import HOST, free_port
 class RedisServer:
     """A Redis without persistence that a test can stop and restart on the same port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, password: str = "", certificate: tuple[Path, Path, Path] | None = None
+    ) -> None:
+        """
+        Args:
+            password: that it requires, if any.
+            certificate: files of a certificate, its key and its CA, where it speaks TLS alone.
+        """
         binary = shutil.which("redis-server")
         if binary is None:
             raise ServerError("redis-server was not found: install the package redis-server")
@@ -20,12 +27,27 @@ class RedisServer:
         self._folder = folder
         self._port = free_port()
         self._process: ChildProcess | None = None
-        self.url = f"redis://{HOST}:{self._port}/0"
+        self.password = password
+        """What it requires once it has been started again."""
+        self._certificate = certificate
+        self.url = f"{'rediss' if certificate else 'redis'}://{HOST}:{self._port}/0"
 
     def start(self) -> None:
         """Starts Redis and waits until it accepts connections."""
-        options = ["--bind", HOST, "--port", str(self._port), "--dir", str(self._folder), "--save", ""]
-        process = ChildProcess([self._binary, *options, "--appendonly", "no"], self._folder / "redis.log")
+        config = self._folder / "redis.conf"
+        config.write_text(f"requirepass {self.password}\n" if self.password else "")
+        options = [
+            str(config),
+            "--bind",
+            HOST,
+            "--dir",
+            str(self._folder),
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]
+        process = ChildProcess([self._binary, *options, *self._listens()], self._folder / "redis.log")
         self._process = process
         wait_until(lambda: self._accepts(process), "redis-server ready")
 
@@ -45,11 +67,21 @@ class RedisServer:
         assert self._process
         self._process.process.send_signal(signal.SIGCONT)
 
+    def _listens(self) -> list[str]:
+        port = str(self._port)
+        if self._certificate is None:
+            return ["--port", port]
+        files = zip(("cert", "key", "ca-cert"), self._certificate, strict=True)
+        options = [part for option, file in files for part in (f"--tls-{option}-file", str(file))]
+        return ["--port", "0", "--tls-port", port, "--tls-auth-clients", "no", *options]
+
     def _accepts(self, process: ChildProcess) -> bool:
         process.check()
         try:
             with socket.create_connection((HOST, self._port), timeout=1) as connection:
+                if self._certificate:
+                    return True
                 connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
+                return connection.recv(16).startswith((b"+PONG", b"-NOAUTH"))
         except OSError:
             return False

@@ -22,7 +22,8 @@ from redis.asyncio import ConnectionPool
 
 from onair_api.errors import ResourceExhausted
 from onair_api.metrics import RATE_LIMITED, RATE_LIMITS_OPEN
-from onair_api.settings import RateLimitSettings
+from onair_api.redis_connections import connection_options
+from onair_api.settings import RateLimitSettings, RedisSettings
 
 log = structlog.get_logger()
 
@@ -53,14 +54,14 @@ class Counter:
 
 
 class RateLimits:
-    def __init__(self, settings: RateLimitSettings, redis_url: str | None) -> None:
+    def __init__(self, settings: RateLimitSettings, redis: RedisSettings) -> None:
         self._window_s = settings.window_s
         self._items = {
             scope: RateLimitItemPerSecond(amount, settings.window_s, namespace=f"onair/{scope}")
             for scope, amount in (("token", settings.per_token), ("service", settings.per_service))
-            if amount and redis_url
+            if amount and redis.url
         }
-        self._url = redis_url
+        self._redis = redis
         self._counters: dict[Key, Counter] = {}
         self._refused_until: dict[Key, float] = {}
         self._open = True
@@ -101,9 +102,12 @@ class RateLimits:
         if not self._items:
             return
         pool: Any = ConnectionPool.from_url(
-            str(self._url), socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
+            str(self._redis.url),
+            socket_connect_timeout=TIMEOUT_S,
+            socket_timeout=TIMEOUT_S,
+            **connection_options(self._redis),
         )
-        storage = RedisStorage(f"async+{self._url}", implementation="redispy", connection_pool=pool)
+        storage = RedisStorage(f"async+{self._redis.url}", implementation="redispy", connection_pool=pool)
         try:
             await self._report_forever(FixedWindowRateLimiter(storage))
         finally:

@@ -54,7 +54,7 @@ class Events:
         events = settings.events
         buffer = ReplayBuffer(events.replay_s, events.replay_events, events.replay_bytes)
         delivery = Delivery(buffer, SubscriptionLimits(settings.events))
-        self.bus = Bus(settings.redis.url, events, buffer, delivery.deliver) if settings.redis.url else None
+        self.bus = Bus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
         self._announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)

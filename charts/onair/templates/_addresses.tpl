@@ -12,7 +12,7 @@
 {{- if or .Values.redis.url .Values.redis.urlSecret.name -}}
 {{- fail "redis.url: conflicts with the built-in Redis: set redis.enabled to false" -}}
 {{- end -}}
-redis://onair-redis.{{ .Release.Namespace }}.svc:6379/0
+{{ not (empty .Values.redis.tls.secret) | ternary "rediss" "redis" }}://onair-redis.{{ .Release.Namespace }}.svc:6379/0
 {{- else -}}
 {{- if and .Values.redis.url .Values.redis.urlSecret.name -}}
 {{- fail "redis.url: conflicts with redis.urlSecret: leave one of them empty" -}}

@@ -57,6 +57,7 @@ ingest:
   services: {{ (include "onair.ingestServicesToFind" . | fromJson).services | toJson }}
   gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
 {{ include "onair.roomsConfig" . }}
+redis: {builtIn: {{ .Values.redis.enabled }}}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}
@@ -129,6 +130,10 @@ ingest:
 {{- with include "onair.redisUrl" . }}
 redis:
   url: {{ . | quote }}
+  {{- if $.Values.redis.enabled }}
+  passwordFile: /run/onair/redis/password
+  caFile: {{ $.Values.redis.tls.secret | empty | ternary nil "/etc/onair-redis-tls/ca.crt" | toJson }}
+  {{- end }}
 {{- end }}
 logLevel: {{ .Values.api.logLevel }}
 {{- end }}

@@ -75,3 +75,23 @@ spec:
     matchLabels: {{- include "onair.selector" . | nindent 6 }}
 {{- end }}
 {{- end }}
+
+{{/* Where the built-in Redis and the HTTP interface have its password, and its certificate and its CA's. */}}
+{{- define "onair.redisMounts" -}}
+{{- if .password }}
+- {name: redis, mountPath: /run/onair/redis, readOnly: true}
+{{- end }}
+{{- if .tls }}
+- {name: redis-tls, mountPath: /etc/onair-redis-tls, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- define "onair.redisVolumes" -}}
+{{- if .password }}
+# Made by the operator
+- {name: redis, secret: {secretName: onair-redis, items: [{key: {{ .password }}, path: {{ .password }}}], defaultMode: 0440}}
+{{- end }}
+{{- with .tls }}
+- {name: redis-tls, secret: {secretName: {{ . }}, items: {{ $.files | toJson }}, defaultMode: 0440}}
+{{- end }}
+{{- end }}

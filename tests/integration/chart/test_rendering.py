@@ -115,6 +115,37 @@ def test_pods_do_not_restart_when_another_configuration_changes() -> None:
         assert pod_template(name) == pod_template(name, *other), name
 
 
+def test_the_password_of_redis_is_in_files_alone() -> None:
+    for name, file in (("onair-redis", "redis.conf"), ("onair-api", "password")):
+        pod = pod_template(name)["spec"]
+        (volume,) = [each for each in pod["volumes"] if each["name"] == "redis"]
+        assert volume["secret"]["secretName"] == "onair-redis"
+        assert volume["secret"]["items"] == [{"key": file, "path": file}]
+        assert not [v for each in pod["containers"] for v in each.get("env", []) if "REDIS" in v["name"]]
+    (server,) = pod_template("onair-redis")["spec"]["containers"]
+    assert server["command"][:2] == ["redis-server", "/run/onair/redis/redis.conf"]
+    open_still = pod_template("onair-redis", "--set", "redis.requirePassword=false")["spec"]
+    assert [each["name"] for each in open_still["volumes"]] == ["tmp"]
+    offered = pod_template("onair-api", "--set", "redis.requirePassword=false")["spec"]
+    assert "redis" in [each["name"] for each in offered["volumes"]]
+
+
+def test_the_built_in_redis_speaks_tls_alone_with_a_certificate() -> None:
+    objects = render("--set", "redis.tls.secret=redis-tls")
+    server = named(objects, "Deployment", "onair-redis")["spec"]["template"]["spec"]
+    (container,) = server["containers"]
+    assert " ".join(container["command"]).endswith(
+        "--port 0 --tls-port 6379 --tls-auth-clients no --tls-ca-cert-file /etc/onair-redis-tls/ca.crt "
+        "--tls-cert-file /etc/onair-redis-tls/tls.crt --tls-key-file /etc/onair-redis-tls/tls.key"
+    )
+    client = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]
+    (volume,) = [each for each in client["volumes"] if each["name"] == "redis-tls"]
+    assert volume["secret"]["items"] == [{"key": "ca.crt", "path": "ca.crt"}], "no private key"
+    config = named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"]
+    assert "rediss://onair-redis.onair-system.svc:6379/0" in config
+    assert 'caFile: "/etc/onair-redis-tls/ca.crt"' in config
+
+
 def test_every_object_has_the_release_name_as_label() -> None:
     assert all(
         o["metadata"]["labels"]["app.kubernetes.io/instance"] == RELEASE

@@ -26,7 +26,8 @@ from onair_api.event.custom.redis_link import RedisLink
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.metrics import REDIS_CONNECTED
-from onair_api.settings import EventSettings
+from onair_api.redis_connections import connection_options
+from onair_api.settings import EventSettings, RedisSettings
 
 log = structlog.get_logger()
 
@@ -55,12 +56,14 @@ class _Channel:
 
 
 class Bus:
-    def __init__(self, url: str, settings: EventSettings, buffer: ReplayBuffer, deliver: Deliver) -> None:
+    def __init__(
+        self, redis: RedisSettings, settings: EventSettings, buffer: ReplayBuffer, deliver: Deliver
+    ) -> None:
         self._settings = settings
         self._buffer = buffer
         self._deliver = deliver
         pool = BlockingConnectionPool.from_url(
-            url,
+            str(redis.url),
             protocol=2,
             socket_connect_timeout=RESPONSE_TIMEOUT_S,
             socket_timeout=RESPONSE_TIMEOUT_S,
@@ -68,6 +71,7 @@ class Bus:
             health_check_interval=0,
             max_connections=MAX_CONNECTIONS,
             timeout=RESPONSE_TIMEOUT_S,
+            **connection_options(redis),
         )
         self.redis = Redis(connection_pool=pool)
         self._publish = self.redis.register_script(scripts.PUBLISH)

@@ -9,6 +9,9 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from onair_api.redis_connections import connection_options
+from onair_api.settings import RedisSettings
+
 log = structlog.get_logger()
 
 TIMEOUT_S = 0.5
@@ -17,11 +20,15 @@ PREFIX = "onair:room:"
 
 
 class KeptValues:
-    def __init__(self, redis_url: str | None) -> None:
+    def __init__(self, redis: RedisSettings) -> None:
         self._redis: Redis | None = None
-        if redis_url:
+        if redis.url:
             self._redis = Redis.from_url(
-                redis_url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, decode_responses=True
+                redis.url,
+                socket_timeout=TIMEOUT_S,
+                socket_connect_timeout=TIMEOUT_S,
+                decode_responses=True,
+                **connection_options(redis),
             )
         self._memory: OrderedDict[str, tuple[float, str]] = OrderedDict()
 

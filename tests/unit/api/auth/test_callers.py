@@ -13,7 +13,7 @@ from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.roles import OWNERS, VIEWERS
 from onair_api.auth.tokens import TokenKind
 from onair_api.errors import PermissionDenied, Unauthenticated
-from onair_api.settings import RateLimitSettings
+from onair_api.settings import RateLimitSettings, RedisSettings
 from onair_crds.resources.enums import Role
 
 
@@ -24,7 +24,7 @@ def issuer() -> TokenIssuer:
 
 @pytest.fixture
 def callers(issuer: TokenIssuer) -> Callers:
-    limits = RateLimits(RateLimitSettings(), None)
+    limits = RateLimits(RateLimitSettings(), RedisSettings())
     return Callers(issuer.tokens, ApiKeys(issuer.cluster), limits)
 
 

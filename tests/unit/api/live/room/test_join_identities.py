@@ -8,13 +8,14 @@ import pytest
 
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
+from onair_api.settings import RedisSettings
 
 ROOM = "room:1"
 
 
 @pytest.fixture
 def joins() -> JoinIdentities:
-    return JoinIdentities(KeptValues(None))
+    return JoinIdentities(KeptValues(RedisSettings()))
 
 
 def nobody(_: str) -> bool:

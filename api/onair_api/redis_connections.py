@@ -1,0 +1,42 @@
+"""How all clients of Redis connect: the address, and a password and CA certificates from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from redis.credentials import CredentialProvider
+
+from onair_api.settings import RedisSettings
+
+USER = "default"
+
+
+def connection_options(settings: RedisSettings) -> dict[str, Any]:
+    """What a connection pool takes beside the url."""
+    options: dict[str, Any] = {}
+    if settings.password_file is not None:
+        options["credential_provider"] = PasswordFile(settings.password_file)
+    if settings.ca_file is not None and (settings.url or "").startswith("rediss:"):
+        options["ssl_ca_certs"] = str(settings.ca_file)
+    return options
+
+
+class PasswordFile(CredentialProvider):
+    """Reads the password anew for each connection, as it may have been replaced.
+
+    The user is named, so that a server without a password accepts it too: one that is about to be upgraded.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get_credentials(self) -> tuple[str, str]:
+        """
+        Raises:
+            OSError: the file cannot be read.
+        """
+        return USER, self._path.read_text().strip()
+
+    async def get_credentials_async(self) -> tuple[str, str]:
+        return self.get_credentials()
