@@ -7,10 +7,10 @@ import statistics
 import time
 
 from tests.support.media import probe
-from tests.support.receiver import IN_CLUSTER_RTMP, RTMP, Receiver
+from tests.support.receiver import IN_CLUSTER_RTMP, Receiver, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
-from onair_dev.cluster.environment import variables
+from onair_dev.cluster.environment import variables, watch_url
 from onair_dev.failures import Failed
 from onair_dev.progress import Progress
 from onair_dev.settings import BUILD, NODE_PORTS, ROOT, UDP_NODE_PORTS, url
@@ -35,8 +35,8 @@ def put_on_air(facade: FacadeClient, page: str, key: str, receiver: Receiver) ->
 
 def check(key: str) -> tuple[probe.MediaReport, float]:
     """Records and decodes the received media; returns a report and the latency in milliseconds."""
-    latency_ms = statistics.median(probe.live_latency_ms(f"{RTMP}/live/{key}", width=1280, height=720))
-    return probe.analyse(probe.record(f"{RTMP}/live/{key}", RECORD_S, FOLDER)), latency_ms
+    latency_ms = statistics.median(probe.live_latency_ms(read_url(f"live/{key}"), width=1280, height=720))
+    return probe.analyse(probe.record(read_url(f"live/{key}"), RECORD_S, FOLDER)), latency_ms
 
 
 def demo(*, keep: bool) -> None:
@@ -83,9 +83,9 @@ def demo(*, keep: bool) -> None:
 def report(show: LiveShow) -> None:
     """Saves a picture of a show, and prints where to watch it."""
     time.sleep(2)  # a picture of the page after it has settled
-    recording = probe.record(f"{RTMP}/live/hello", 2, FOLDER)
+    recording = probe.record(read_url("live/hello"), 2, FOLDER)
     picture = probe.picture(recording, FOLDER / "hello.jpg")
     print(f"picture  {picture.relative_to(ROOT)}")
-    print(f"watch    http://localhost:{NODE_PORTS[30888]}/live/hello        api docs  {url()}/docs")
+    print(f"watch    {watch_url('live/hello')}        api docs  {url()}/docs")
     status = show.status()
     print(f"status   {status['phase']} in {status['region']}, on air for {status['duration'] / 1000:.0f} s")

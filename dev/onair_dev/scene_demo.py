@@ -13,15 +13,15 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 from tests.support.ingest.encoder import Encoder, picture
-from tests.support.receiver import IN_CLUSTER_RTMP, RTMP, Receiver
+from tests.support.receiver import IN_CLUSTER_RTMP, Receiver, read_url
 from tests.support.scene.live_scene import LiveLayout, LiveScene
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
-from onair_dev.cluster.environment import variables
+from onair_dev.cluster.environment import variables, watch_url
 from onair_dev.failures import Failed
 from onair_dev.progress import Progress
-from onair_dev.settings import BUILD, NODE_PORTS, ROOT
+from onair_dev.settings import BUILD, ROOT
 
 EXAMPLE = ROOT / "examples/scene.yaml"
 FOLDER = BUILD / "demo"
@@ -146,7 +146,7 @@ def perform(show: LiveShow, receiver: Receiver) -> None:
         with progress.step("scene") as current:
             current.doing = "recording a crossfade and a swipe"
             recording = FOLDER / "scene.mkv"
-            with recorded(f"{RTMP}/live/{KEY}", recording):
+            with recorded(read_url(f"live/{KEY}"), recording):
                 for layout in layouts[1:]:
                     time.sleep(LEAD_S if layout == layouts[1] else BETWEEN_S)
                     scene.select(layout)
@@ -154,7 +154,7 @@ def perform(show: LiveShow, receiver: Receiver) -> None:
             saved = save_picture(recording, FOLDER / "scene.jpg")
             current.detail = "crossfade to the second layout, swipe to the third"
     print(f"picture  {saved.relative_to(ROOT)}")
-    print(f"watch    http://localhost:{NODE_PORTS[30888]}/live/{KEY}")
+    print(f"watch    {watch_url(f'live/{KEY}')}")
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ from onair_operator.cluster.lookups import (
 )
 from onair_operator.cluster.pace import Pace
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import (
@@ -116,6 +117,15 @@ class ReconcileLoop:
         """Makes tokens with another secret, and hands new ones to every encoder that reads a source."""
         if self._world:
             self._world.gateways.take_secret(secret)
+        self._look_at_projects()
+
+    def receiver_replaced(self, receiver: Receiver | None) -> None:
+        """Hands another password to every encoder that publishes to the built-in MediaMTX."""
+        if self._world:
+            self._world.receivers[:] = [receiver] if receiver else []
+        self._look_at_projects()
+
+    def _look_at_projects(self) -> None:
         for entry in self._store.entries(PROJECT):
             self._queue.add(Key(PROJECT, entry.name))
 

@@ -28,6 +28,7 @@ from onair_operator.cluster.lease import LeaderElection
 from onair_operator.cluster.node_leases import NodeLeases
 from onair_operator.cluster.operator_key import operator_key
 from onair_operator.cluster.queue import Key, WorkQueue
+from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.renderer_key import renderer_key
 from onair_operator.cluster.resync import Resync
 from onair_operator.cluster.room_secret import ensure_room_secret
@@ -114,7 +115,7 @@ class _Runtime:
 
     async def _lead(self) -> None:
         """Lists afresh, and only then decides and acts."""
-        key, secret, page_key = await self._keys_and_list()
+        key, secret, page_key, receiver = await self._keys_and_list()
         client, queue, settings = self._client, self._queue, self._settings
         leads = self._election.may_act
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
@@ -146,6 +147,7 @@ class _Runtime:
             rooms,
             page_tokens=PageTokens(page_key, settings.token_issuer),
             ingest_addresses=addresses,
+            receivers=[receiver] if receiver else [],
         )
         changed = self._reconcile.changed
         applier = Applier(client, world, queue, changed, recorder, key, settings, leads)
@@ -155,7 +157,9 @@ class _Runtime:
                 client, settings.release_namespace, secret, self._reconcile.ingest_secret_replaced
             )
         )
-        keeping = asyncio.create_task(keep_server_secrets(client, settings))
+        keeping = asyncio.create_task(
+            keep_server_secrets(client, settings, receiver, self._reconcile.receiver_replaced)
+        )
         try:
             await self._reconcile.run(world, applier, self._resync)
         finally:
@@ -177,8 +181,9 @@ class _Runtime:
         keys = SecretKeys(rooms.secret.name, rooms.secret.api_key, rooms.secret.api_secret)
         return RoomServer(rooms.url, CredentialsReader(self._client, self._settings.release_namespace, keys))
 
-    async def _keys_and_list(self) -> tuple[OperatorKey, bytes, RendererKey]:
-        """The operator's key, the secret of gateways and the key of pages' tokens, with everything listed."""
+    async def _keys_and_list(self) -> tuple[OperatorKey, bytes, RendererKey, Receiver | None]:
+        """The operator's key, the secret of gateways, the key of pages' tokens and the built-in MediaMTX;
+        everything is listed then."""
         namespace = self._settings.release_namespace
         while True:
             try:
@@ -187,7 +192,7 @@ class _Runtime:
                 page_key = await renderer_key(self._client, namespace)
                 if self._settings.rooms.url and self._settings.rooms.secret.name == SECRET_NAME:
                     await ensure_room_secret(self._client, namespace)
-                await ensure_server_secrets(self._client, self._settings)
+                receiver = await ensure_server_secrets(self._client, self._settings)
                 await self._resync.list_all()
             except ApiError as error:
                 log.warning("start.waits", error=error.message)
@@ -195,4 +200,4 @@ class _Runtime:
                     await release_projects(self._client, self._settings.show_namespace)
                 await asyncio.sleep(START_RETRY_S)
             else:
-                return key, secret, page_key
+                return key, secret, page_key, receiver

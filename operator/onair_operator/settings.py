@@ -173,6 +173,11 @@ class RedisSettings(OperatorPart):
     """It is the chart's own: the operator makes its password."""
 
 
+class ReceiverSettings(OperatorPart):
+    hosts: list[str] = []
+    """Host and port of the built-in MediaMTX, which destinations are tried with. Empty: there is none."""
+
+
 class LeaderElectionSettings(OperatorPart):
     lease_name: str = "onair-operator"
     lease_duration_s: float = 8.0
@@ -212,6 +217,8 @@ class OperatorSettings(ProgramSettings):
     """Server of hosted rooms."""
     redis: RedisSettings = RedisSettings()
     """Redis of the facade."""
+    receiver: ReceiverSettings = ReceiverSettings()
+    """What destinations are tried with."""
     leader_election: LeaderElectionSettings = LeaderElectionSettings()
     resync_interval_s: float = 60.0
     """How often everything is listed and compared, so that nothing a watch missed stays missed."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tests.support.cluster import PROBE, address
 from tests.support.media import probe
-from tests.support.receiver import RTMP, Receiver
+from tests.support.receiver import Receiver, read_url
 from tests.support.shows import FacadeClient
 
 ROUNDS = 3
@@ -24,7 +24,7 @@ def test_glass_to_rtmp(
     samples = [
         latency
         for _ in range(ROUNDS)
-        for latency in probe.live_latency_ms(f"{RTMP}/{path}", width=1280, height=720)
+        for latency in probe.live_latency_ms(read_url(path), width=1280, height=720)
     ]
     show.delete()
     p95 = statistics.quantiles(samples, n=20)[-1]

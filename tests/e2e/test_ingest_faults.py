@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.support.cluster import SYSTEM, LocalCluster, address
 from tests.support.fixtures.clip import CLIP_S
 from tests.support.media import probe
-from tests.support.receiver import RTMP, GapMonitor, Receiver
+from tests.support.receiver import GapMonitor, Receiver, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import Document, JsonObject
@@ -97,7 +97,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
 
     def shown_live(began_ms: float) -> bool:
         """Whether the source is seen at the RTMP server as it is now."""
-        ages_ms = probe.live_latency_ms(f"{RTMP}/{path}", frames=15)
+        ages_ms = probe.live_latency_ms(read_url(path), frames=15)
         return bool(ages_ms) and (statistics.median(ages_ms) - began_ms) / 1000 % CLIP_S < LATENCY_S
 
     with ThreadPoolExecutor() as pool, camera(clip, source["address"]["rtmpPush"]["url"]) as began_ms:
@@ -109,7 +109,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
         pod = cluster.get("pod", cluster.encoder_pod(show.project))["metadata"]["uid"]
 
         with GapMonitor(receiver, path) as gap:
-            recording = pool.submit(probe.record, f"{RTMP}/{path}", RECORDED_S, tmp_path)
+            recording = pool.submit(probe.record, read_url(path), RECORDED_S, tmp_path)
             killed_at = time.time()
             selector = "app.kubernetes.io/component=ingest"
             now = ("--grace-period=0", "--force", "--wait=false")

@@ -11,7 +11,7 @@ import pytest
 from tests.support.cluster import address
 from tests.support.media import probe
 from tests.support.media.machine_noise import MachineNoise
-from tests.support.receiver import RTMP, Receiver
+from tests.support.receiver import Receiver, read_url
 from tests.support.shows import LiveShow
 
 from onair_crds.shapes import JsonObject
@@ -52,9 +52,9 @@ def test_received_media_conforms_to_the_project(
     show.start()
     receiver.wait_ready(path, 60)
     show.wait_phase("RUNNING")
-    latency_ms = probe.live_latency_ms(f"{RTMP}/{path}", width=width, height=height)
+    latency_ms = probe.live_latency_ms(read_url(path), width=width, height=height)
     with MachineNoise() as noise:
-        recording = probe.record(f"{RTMP}/{path}", 31, tmp_path)
+        recording = probe.record(read_url(path), 31, tmp_path)
     media = probe.analyse(recording)
     median_ms = statistics.median(latency_ms)
     print(f"{media} · glass to RTMP {median_ms:.0f} ms · {noise.late_percent:.1f} % of ticks late")

@@ -14,7 +14,7 @@ from tests.support.cluster import LocalCluster, address
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.pod_page import URL, page_of_source
 from tests.support.media import probe
-from tests.support.receiver import RTMP, Receiver
+from tests.support.receiver import Receiver, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
@@ -85,7 +85,7 @@ def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
             )
             ages_ms = cluster.until(
                 "the source's clock is read at the RTMP server",
-                lambda: probe.live_latency_ms(f"{RTMP}/{path}", frames=60),
+                lambda: probe.live_latency_ms(read_url(path), frames=60),
             )
             late_s = (statistics.median(ages_ms) - began_ms) / 1000
             assert 0 < late_s < LATENCY_S, f"{late_s:.2f} s after it was pushed"

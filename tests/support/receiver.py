@@ -12,15 +12,22 @@ from typing import Any, Self
 import httpx
 
 API = f"http://127.0.0.1:{os.environ.get('ONAIR_MEDIAMTX_API_PORT', '9997')}"
-RTMP = f"rtmp://127.0.0.1:{os.environ.get('ONAIR_RTMP_PORT', '1935')}"
+RTMP_PORT = os.environ.get("ONAIR_RTMP_PORT", "1935")
 IN_CLUSTER_RTMP = "rtmp://onair-mediamtx.onair-system.svc:1935"
 
 
+def read_url(path: str) -> str:
+    """Where a path is read from this machine, with the password that `make env` gives."""
+    user, _, password = os.environ["ONAIR_READER"].partition(":")
+    return f"rtmp://127.0.0.1:{RTMP_PORT}/{path}?user={user}&pass={password}"
+
+
 class Receiver:
-    """Client of the server's API: the state of each path."""
+    """Client of the server's API: the state of each path. `make env` gives its password."""
 
     def __init__(self, api: str = API) -> None:
-        self._http = httpx.Client(base_url=api, timeout=5)
+        user, _, password = os.environ["ONAIR_RECEIVER_API"].partition(":")
+        self._http = httpx.Client(base_url=api, timeout=5, auth=(user, password))
 
     def path(self, name: str) -> dict[str, Any] | None:
         response = self._http.get(f"/v3/paths/get/{name}")

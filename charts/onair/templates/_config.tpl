@@ -58,6 +58,7 @@ ingest:
   gateways: {{ (include "onair.ingestGateways" . | fromJson).gateways | toJson }}
 {{ include "onair.roomsConfig" . }}
 redis: {builtIn: {{ .Values.redis.enabled }}}
+receiver: {hosts: {{ (include "onair.receiverHosts" . | fromJson).hosts | toJson }}}
 leaderElection:
   leaseDurationS: {{ .Values.operator.leaderElection.leaseDurationSeconds }}
   renewIntervalS: {{ .Values.operator.leaderElection.renewIntervalSeconds }}
@@ -138,23 +139,40 @@ redis:
 logLevel: {{ .Values.api.logLevel }}
 {{- end }}
 
+{{/* A Service's port by each of its names: {"hosts": [host and port]}. */}}
+{{- define "onair.hostsOf" -}}
+{{- $hosts := list }}
+{{- range $domain := list "svc" "svc.cluster.local" }}
+{{- $hosts = append $hosts (printf "%s.%s.%s:%s" $.service $.root.Release.Namespace $domain $.port) }}
+{{- end }}
+{{- dict "hosts" $hosts | toJson }}
+{{- end }}
+
+{{/* Where the built-in MediaMTX takes streams, if there is one: {"hosts": [host and port]}. */}}
+{{- define "onair.receiverHosts" -}}
+{{- if .Values.mediamtx.enabled -}}
+{{ include "onair.hostsOf" (dict "root" . "service" "onair-mediamtx" "port" "1935") }}
+{{- else -}}
+{"hosts": []}
+{{- end -}}
+{{- end }}
+
 {{/* Which urls of tenants lead inside; what is installed to be tried first is allowed. */}}
 {{- define "onair.insideRules" -}}
 {{- $hosts := .Values.inside.allowedHosts }}
-{{- range $service, $on := dict "onair-demo:80" .Values.demo.enabled "onair-mediamtx:1935" .Values.mediamtx.enabled }}
-{{- if $on }}
-{{- $parts := splitList ":" $service }}
-{{- range $domain := list "svc" "svc.cluster.local" }}
-{{- $hosts = append $hosts (printf "%s.%s.%s:%s" (first $parts) $.Release.Namespace $domain (last $parts)) }}
+{{- if .Values.demo.enabled }}
+{{- $hosts = concat $hosts (include "onair.hostsOf" (dict "root" . "service" "onair-demo" "port" "80") | fromJson).hosts }}
 {{- end }}
-{{- end }}
-{{- end }}
+{{- $hosts = concat $hosts (include "onair.receiverHosts" . | fromJson).hosts }}
 {{- dict "refused" .Values.inside.refused "allowedHosts" $hosts "allowedRanges" .Values.inside.allowedRanges "refusedRanges" .Values.inside.refusedRanges | toJson }}
 {{- end }}
 
-{{/* MediaMTX accepts every stream and serves it; a second publisher of a path replaces the first. */}}
+{{/*
+MediaMTX takes streams with one password and serves them with another; a second publisher of a path replaces the first.
+*/}}
 {{- define "onair.mediamtxConfig" -}}
-logLevel: info
+# Path names are stream keys, and less severe messages name paths.
+logLevel: error
 api: yes
 apiAddress: :9997
 rtmp: yes
@@ -167,9 +185,11 @@ hlsAllowOrigins: ["*"]
 webrtc: no
 srt: no
 moq: no
+# The hashes of passwords come by the environment, in this order; those here are of none.
 authInternalUsers:
-  - user: any
-    permissions: [{action: publish}, {action: read}, {action: playback}, {action: api}]
+  - {user: api, pass: "sha256:none", permissions: [{action: api}]}
+  - {user: publisher, pass: "sha256:none", permissions: [{action: publish}]}
+  - {user: reader, pass: "sha256:none", permissions: [{action: read}]}
 pathDefaults:
   overridePublisher: yes
 paths:

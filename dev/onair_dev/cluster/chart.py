@@ -17,6 +17,7 @@ from onair_dev.tools.cluster_tools import program
 
 CHART = ROOT / "charts/onair"
 VALUES = ROOT / "dev/values.yaml"
+RECEIVER_API = ROOT / "dev/receiver-api.yaml"
 READY_TIMEOUT_S = 180
 RESPONSE_TIMEOUT_S = 30
 
@@ -35,7 +36,7 @@ def settings_for(images: list[Image]) -> list[str]:
 def fingerprint(images: list[Image]) -> str:
     """Hashes the files of the chart, its values and its images."""
     digest = hashlib.sha256(" ".join(settings_for(images)).encode())
-    for file in files_of(["charts/onair", "dev/values.yaml"]):
+    for file in files_of(["charts/onair", "dev/values.yaml", "dev/receiver-api.yaml"]):
         digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -83,6 +84,8 @@ def install(current: Step, images: list[Image], description: str) -> None:
     except Failed:
         report_pods()
         raise
+    api = [program("kubectl"), "apply", "-n", NAMESPACE, "-f", str(RECEIVER_API)]
+    current.run("opening the API of the test receiver to tests", "receiver-api", api, env=ENV)
 
 
 def report_pods() -> None:

@@ -10,6 +10,7 @@ from onair_crds.resources.project import ProjectSpec
 from onair_operator.cluster.claimed_streams import ClaimedStreams
 from onair_operator.cluster.ingest_addresses import IngestAddresses
 from onair_operator.cluster.node_leases import NodeLeases
+from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.page_tokens import PageTokens
@@ -65,6 +66,8 @@ class World:
     streams: ClaimedStreams = field(default_factory=ClaimedStreams)
     page_tokens: PageTokens | None = None
     ingest_addresses: IngestAddresses = field(default_factory=IngestAddresses)
+    receivers: list[Receiver] = field(default_factory=list)
+    """The built-in MediaMTX, where there is one."""
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -14,6 +14,7 @@ from onair_crds.contract.labels import CREDENTIALS_TYPE
 from onair_crds.contract.program import ProgramDestination, ProgramRtc, ProgramStorage
 from onair_crds.resources.destination import Destination, HlsPackaging, ObjectStorage, RtcPlatform
 from onair_crds.resources.values import SecretKeyRef
+from onair_operator.cluster.receiver import Receiver
 from onair_operator.room.providers import RtcProvider
 from onair_operator.room.tokens import publisher_token
 from onair_operator.secret.observed import SecretView
@@ -45,6 +46,7 @@ def program_destination(
     rtc_providers: Mapping[str, RtcProvider],
     rooms_until: dt.datetime | None = None,
     service_id: str = "",
+    receivers: Iterable[Receiver] = (),
 ) -> ProgramDestination | Refusal:
     """One destination as the encoder is to see it, or why it cannot be.
 
@@ -53,6 +55,7 @@ def program_destination(
         rtc_providers: by `appId`.
         rooms_until: when the tokens of rooms end; None where nobody is to join.
         service_id: of the owner of its collection; empty while that is not known.
+        receivers: servers of ours, which take streams with a password that no destination has.
     """
     address = destination.spec.address
     program = ProgramDestination(
@@ -65,9 +68,12 @@ def program_destination(
     try:
         if address.rtmp_push:
             push = address.rtmp_push
+            url, key = push.url, secrets.optional(push.key_secret_ref)
+            for receiver in receivers:
+                url, key = receiver.with_password(url, key)
             pushed = {
-                "url": push.url,
-                "key": secrets.optional(push.key_secret_ref),
+                "url": url,
+                "key": key,
                 "passphrase": secrets.optional(push.passphrase_secret_ref),
             }
             return program.model_copy(update=pushed)

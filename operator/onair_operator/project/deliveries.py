@@ -82,7 +82,12 @@ def _program(
     """As `program_destination`; one that cannot be read is refused, so that the others are delivered to."""
     try:
         return program_destination(
-            destination, observed.secrets, observed.rtc_providers, rooms_until, observed.service_id
+            destination,
+            observed.secrets,
+            observed.rtc_providers,
+            rooms_until,
+            observed.service_id,
+            observed.receivers,
         )
     except ValueError:
         return Refusal("InvalidAddress", "the address or a value of its Secrets cannot be read; correct it")

@@ -90,6 +90,7 @@ def observe(world: World, name: str) -> ObservedProject | None:
         dead_nodes=world.nodes.dead,
         refusal=world.refusals.get(name),
         rtc_providers=world.rtc_providers.known(),
+        receivers=tuple(world.receivers),
         rooms_available=world.rooms.available,
         room=world.rooms.view(room_name(project.uid)),
         room_kept=world.rooms.kept(room_name(project.uid)),

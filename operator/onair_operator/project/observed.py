@@ -11,6 +11,7 @@ from onair_crds.resources.destination import Destination
 from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import BroadcastStatus, Project
 from onair_crds.resources.source import SourceStatus
+from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.world import Refusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
@@ -60,6 +61,8 @@ class ObservedProject:
     """Of the owner of its collection; empty while that is not there."""
     rtc_providers: Mapping[str, RtcProvider] = field(default_factory=dict)
     """By `appId`."""
+    receivers: tuple[Receiver, ...] = ()
+    """The built-in MediaMTX, where there is one."""
     trigger_sources: Mapping[str, SourceStatus] = field(default_factory=dict)
     """Of the sources of its collection that start or stop it, by name; one that is gone is not among them."""
     rooms_available: bool = False

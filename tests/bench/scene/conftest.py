@@ -12,7 +12,7 @@ from tests.support.cluster import address
 from tests.support.control_plane import ControlPlane
 from tests.support.ingest.clip import Encoding, make_clip
 from tests.support.media.live_view import LiveView
-from tests.support.receiver import RTMP, Receiver
+from tests.support.receiver import Receiver, read_url
 from tests.support.redis_server import RedisServer
 from tests.support.scene.bench_stage import Stage
 from tests.support.scene.live_scene import LiveLayout, LiveScene, PutOnAir
@@ -43,7 +43,7 @@ def put_on_air(scene: LiveScene, receiver: Receiver, path: str) -> PutOnAir:
         scene.show.start()
         receiver.wait_ready(path, 60)
         scene.show.wait_phase("RUNNING")
-        with LiveView(f"{RTMP}/{path}", gray) as view:
+        with LiveView(read_url(path), gray) as view:
             view.watch(BACKLOG_S)
             yield view
 
