@@ -21,14 +21,15 @@ _Key = TypeVar("_Key", bound=Hashable)
 Receivers = dict[Receiver, int]
 """Those who subscribe alike, in the order of subscription, and how many of their subscriptions do."""
 
-_Scope = tuple[str | int | None, str | None, str | None]
-_EVERY: _Scope = (-1, None, None)
+Scope = tuple[str | int | None, str | None, str | None]
+"""Under which a subscription is found by events, and an event by subscriptions."""
+_EVERY: Scope = (-1, None, None)
 """All subscriptions: what an event without a target is for."""
 
 
 class SubscriptionIndex(Generic[Receiver]):
     def __init__(self) -> None:
-        self._scopes: dict[_Scope, _Names[Receiver]] = {}
+        self._scopes: dict[Scope, _Names[Receiver]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._scopes)
@@ -40,12 +41,12 @@ class SubscriptionIndex(Generic[Receiver]):
         return len(wild) + sum(1 for each in more if each not in wild)
 
     def add(self, subscription: Subscription, receiver: Receiver) -> None:
-        for scope in _scopes_of(subscription):
+        for scope in scopes_of(subscription):
             self._scopes.setdefault(scope, _Names()).add(subscription.name, receiver)
 
     def remove(self, subscription: Subscription, receiver: Receiver) -> None:
         """Reverts one `add`; does nothing where there was none."""
-        for scope in _scopes_of(subscription):
+        for scope in scopes_of(subscription):
             names = self._scopes.get(scope)
             if names is None:
                 continue
@@ -57,7 +58,7 @@ class SubscriptionIndex(Generic[Receiver]):
         """Returns whether any subscription takes an event."""
         return any(
             group
-            for scope in _scopes_around(target)
+            for scope in scopes_around(target)
             if (names := self._scopes.get(scope))
             for group in names.find(name)
         )
@@ -69,7 +70,7 @@ class SubscriptionIndex(Generic[Receiver]):
             target: complete, or empty.
         """
         found: list[Receivers[Receiver]] = []
-        for scope in _scopes_around(target):
+        for scope in scopes_around(target):
             if names := self._scopes.get(scope):
                 found.extend(names.find(name))
         return found
@@ -166,7 +167,7 @@ def _ids(target: Target) -> tuple[str | None, str | None, str | None]:
     return target.collection_id, target.project_id, target.layout_id
 
 
-def _scopes_of(subscription: Subscription) -> Iterator[_Scope]:
+def scopes_of(subscription: Subscription) -> Iterator[Scope]:
     """The scopes under which a subscription is found: see `subscription.covers`.
 
     Those of events at or below what it names are the ids as it names them. Those of events above the
@@ -181,7 +182,7 @@ def _scopes_of(subscription: Subscription) -> Iterator[_Scope]:
         yield 1, complete[1], named[0]
 
 
-def _scopes_around(target: Target) -> Iterator[_Scope]:
+def scopes_around(target: Target) -> Iterator[Scope]:
     """The scopes whose subscriptions take an event."""
     collection_id, project_id, layout_id = _ids(target)
     if not target:

@@ -60,6 +60,8 @@ class ResumedSession:
     until: float
     """When replay for it ends, in seconds of the monotonic clock: events are kept no longer."""
     loss_reported: bool = False
+    looked_at: int = 0
+    """How many events were looked at for it."""
 
     def has(self, event: Event) -> bool:
         """Returns whether it received a live event before it closed: this replica may be behind the other."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from onair_api.access.audiences import AudienceKey
 from onair_api.event.event import Event, Position
+from onair_api.event.replay.event_index import EventIndex, Numbered
+from onair_api.event.subscription import Subscription
 
 CLOCK_SKEW_S = 1.0
 """How far the clocks of two replicas may be apart, and a watch's delivery behind the change."""
@@ -18,14 +22,36 @@ class Start(NamedTuple):
     """Seconds since the epoch."""
 
 
+@dataclass(frozen=True)
+class Found:
+    """Kept events, not looked at one by one yet."""
+
+    parts: list[deque[Numbered]]
+    """Each in order of arrival; they may overlap."""
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.parts))
+
+    def after(self, positions: Mapping[str, Position]) -> Iterator[Event]:
+        """Those of the named sources after their positions, in order of arrival."""
+        reached = dict(positions)
+        for _, event in sorted({number: event for part in self.parts for number, event in part}.items()):
+            position = reached.get(event.source)
+            if position is not None and event.position > position:
+                reached[event.source] = event.position
+                yield event
+
+
 class ReplayBuffer:
     """Bounded by age, number and bytes. `covers` says whether all events after a position are still there."""
 
     def __init__(self, max_age_s: float, max_events: int, max_bytes: int) -> None:
         self._max_age_s = max_age_s
-        self._max_events = max_events
+        self.max_events = max_events
         self._max_bytes = max_bytes
         self._events: deque[tuple[float, Event]] = deque()
+        self._index = EventIndex()
         self._bytes = 0
         self._starts: dict[str, Start] = {}
         self._evicted: dict[str, Position] = {}
@@ -44,10 +70,12 @@ class ReplayBuffer:
     def add(self, event: Event, at: float) -> None:
         self._events.append((at, event))
         self._bytes += event.size
+        self._index.add(event)
         self.advance(event.source, event.position)
         while self._events and self._exceeds_bounds(at):
             _, oldest = self._events.popleft()
             self._bytes -= oldest.size
+            self._index.remove_oldest(oldest)
             if oldest.source in self._starts:
                 self._evicted[oldest.source] = oldest.position
 
@@ -72,19 +100,14 @@ class ReplayBuffer:
             return False
         return start.position <= position or start.at <= at - CLOCK_SKEW_S
 
-    def after(self, positions: dict[str, Position]) -> Iterator[Event]:
-        """All events of the named sources after their positions, in order of arrival."""
-        reached = dict(positions)
-        for _, event in self._events:
-            position = reached.get(event.source)
-            if position is not None and event.position > position:
-                reached[event.source] = event.position
-                yield event
+    def find(self, audiences: Collection[AudienceKey], subscription: Subscription) -> Found:
+        """The events that a subscription of sessions of these audiences takes."""
+        return Found(self._index.find(audiences, subscription))
 
     def _exceeds_bounds(self, now: float) -> bool:
         oldest, _ = self._events[0]
         return (
             now - oldest > self._max_age_s
-            or len(self._events) > self._max_events
+            or len(self._events) > self.max_events
             or self._bytes > self._max_bytes
         )

@@ -13,6 +13,13 @@ from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
 from onair_api.event.subscription_index import index_of
 
+LOOKS = 2
+"""An event is looked at for so many subscriptions of a session: those of real clients overlap little."""
+
+
+class TooManyEvents(Exception):
+    """No more events are looked at for a session."""
+
 
 class Replayer:
     def __init__(self, buffer: ReplayBuffer, store: SessionStore, keep_s: float) -> None:
@@ -60,7 +67,7 @@ class Replayer:
 
     def missed(
         self,
-        closed: ClosedSession,
+        resumed: ResumedSession,
         visibility: Visibility,
         subscription: Subscription,
         earlier: Collection[Subscription],
@@ -69,14 +76,20 @@ class Replayer:
 
         Args:
             earlier: the new session's other subscriptions, which got theirs.
+
+        Raises:
+            TooManyEvents: the session's subscriptions overlap so much that no more is looked at.
         """
-        had = index_of(earlier)
-        for event in self._buffer.after(closed.positions):
+        found = self._buffer.find(visibility.keys, subscription)
+        resumed.looked_at += found.size
+        if resumed.looked_at > LOOKS * self._buffer.max_events:
+            raise TooManyEvents
+        had = index_of(earlier) if found.size else None
+        for event in found.after(resumed.closed.positions):
             if (
-                _is_visible(event, visibility)
-                and subscription.takes(event)
-                and closed.takes(event)
-                and not had.takes(event.name, event.target)
+                (visibility.sees_layouts or event.family != LAYOUT_FAMILY)
+                and resumed.closed.takes(event)
+                and not (had and had.takes(event.name, event.target))
             ):
                 yield event
 
@@ -88,9 +101,3 @@ class Replayer:
                 before = Position(event.position.number, event.position.part - 1)
                 positions[event.source] = min(positions[event.source], before)
         return positions
-
-
-def _is_visible(event: Event, visibility: Visibility) -> bool:
-    if event.family == LAYOUT_FAMILY and not visibility.sees_layouts:
-        return False
-    return not set(visibility.keys).isdisjoint(event.audiences)

@@ -12,7 +12,8 @@ from onair_api.errors import DataLoss, RpcError
 from onair_api.event.custom.publication import decode_publication
 from onair_api.event.custom.publisher import PUBLISH_ACCESS, PUBLISH_EVENT, Publisher
 from onair_api.event.event import dumps
-from onair_api.event.replay.replayer import Replayer
+from onair_api.event.replay.closed_session_position import ResumedSession
+from onair_api.event.replay.replayer import Replayer, TooManyEvents
 from onair_api.event.stream.delivery import Delivery, send
 from onair_api.event.stream.requests import StreamRequest, decode_ping, decode_subscription
 from onair_api.event.stream.session import Session
@@ -100,13 +101,22 @@ class RequestHandler:
         resumed = session.resumed
         if resumed is None or resumed.until < time.monotonic():
             return
-        if not resumed.loss_reported and not self._replayer.is_complete(resumed.closed):
-            resumed.loss_reported = True
-            text = "events between the last connection and this one were lost; read the state again"
-            session.reply_error(None, DataLoss(text))
+        if not self._replayer.is_complete(resumed.closed):
+            _report_loss(session, resumed)
         earlier = session.subscriptions.values()
-        for event in self._replayer.missed(resumed.closed, session.visibility, subscription, earlier):
-            send(session, event)
+        try:
+            for event in self._replayer.missed(resumed, session.visibility, subscription, earlier):
+                send(session, event)
+        except TooManyEvents:
+            _report_loss(session, resumed)
+
+
+def _report_loss(session: Session, resumed: ResumedSession) -> None:
+    """Says once that not everything is replayed."""
+    if not resumed.loss_reported:
+        resumed.loss_reported = True
+        text = "events between the last connection and this one were lost; read the state again"
+        session.reply_error(None, DataLoss(text))
 
 
 def _subscription_json(name: str, target: Target) -> bytes:

@@ -8,14 +8,18 @@ from hypothesis import strategies as st
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.subscription import Subscription
+
+KEY = ("user", "u")
 
 
 def event(number: int, source: str = "s", size: int = 10) -> Event:
-    return Event(f"e{number}", b"x" * size, Target(), source, Position(number), ())
+    return Event(f"e{number}", b"x" * size, Target(), source, Position(number), (KEY,))
 
 
 def numbers(buffer: ReplayBuffer, **positions: int) -> list[int]:
-    return [e.position.number for e in buffer.after({s: Position(p) for s, p in positions.items()})]
+    found = buffer.find((KEY,), Subscription("*", Target(), Target()))
+    return [e.position.number for e in found.after({s: Position(p) for s, p in positions.items()})]
 
 
 @given(st.lists(st.integers(1, 5), max_size=40), st.integers(1, 20), st.integers(0, 60))

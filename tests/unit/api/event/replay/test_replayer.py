@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
+import pytest
+
 from onair_api.access.audiences import Visibility, owner_key
 from onair_api.access.target import Target
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.replay.replayer import Replayer
+from onair_api.event.replay.replayer import Replayer, TooManyEvents
 from onair_api.event.replay.session_store import SessionStore
 from onair_api.event.subscription import Subscription
 
@@ -39,7 +41,8 @@ def missed(
     earlier: Collection[Subscription] = (),
 ) -> list[int]:
     closed = ClosedSession({"Project": Position(after)}, [EVERYTHING], time.time())
-    return [e.position.number for e in replayer.missed(closed, visibility, subscription, earlier)]
+    resumed = ResumedSession(closed, time.monotonic() + 60)
+    return [e.position.number for e in replayer.missed(resumed, visibility, subscription, earlier)]
 
 
 def test_it_gets_what_came_after_its_position() -> None:
@@ -53,6 +56,32 @@ def test_it_gets_only_what_it_may_see_and_subscribes_to() -> None:
     assert missed(replay, 10, only_a, Visibility("u", (OWN,), sees_layouts=False)) == [11]
     assert missed(replay, 10, only_a, Visibility("v", (owner_key("s", "v"),), sees_layouts=True)) == []
     assert missed(replay, 10, EVERYTHING, earlier=[only_a]) == [12], "the rest was given before"
+
+
+def test_a_subscription_looks_at_what_it_takes_and_at_nothing_else() -> None:
+    replay = replayer(*(event(11 + number, f"e{number}") for number in range(50)))
+    resumed = ResumedSession(
+        ClosedSession({"Project": Position(10)}, [EVERYTHING], 0.0), time.monotonic() + 60
+    )
+    for number in range(50):
+        subscription = Subscription(f"e{number}", Target(), Target())
+        (found,) = replay.missed(resumed, ALL, subscription, ())
+        assert found.position.number == 11 + number
+    assert resumed.looked_at == 50
+    stranger = Visibility("v", (owner_key("s", "v"),), sees_layouts=True)
+    assert list(replay.missed(resumed, stranger, EVERYTHING, ())) == []
+    assert resumed.looked_at == 50
+
+
+def test_subscriptions_that_overlap_beyond_measure_are_told_that_events_were_lost() -> None:
+    replay = replayer(*(event(11 + number) for number in range(60)))
+    resumed = ResumedSession(
+        ClosedSession({"Project": Position(10)}, [EVERYTHING], 0.0), time.monotonic() + 60
+    )
+    for _ in range(3):
+        assert len(list(replay.missed(resumed, ALL, EVERYTHING, ()))) == 60
+    with pytest.raises(TooManyEvents):
+        list(replay.missed(resumed, ALL, EVERYTHING, ()))
 
 
 def test_what_its_reader_did_not_take_counts_as_missed() -> None:

@@ -1,0 +1,66 @@
+"""The index of kept events finds what looking at each of them finds."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onair_api.access.target import Target
+from onair_api.event.event import Event, Position
+from onair_api.event.replay.event_index import EventIndex
+from onair_api.event.subscription import Subscription
+
+AUDIENCES = [("user", "u"), ("owner", "s", "u"), ("project", "s", "p")]
+COMPLETE = [Target(), Target("c"), Target("d"), Target("c", "p"), Target("c", "q"), Target("c", "p", "l")]
+TARGETS = st.sampled_from(COMPLETE)
+NAMES = st.text(alphabet="ab:", min_size=1, max_size=3)
+PATTERNS = st.lists(st.text(alphabet="ab:*", min_size=1, max_size=4), min_size=1, max_size=3).map("|".join)
+KEYS = st.sets(st.sampled_from(AUDIENCES))
+
+
+@st.composite
+def subscriptions(draw: st.DrawFn) -> Subscription:
+    complete = draw(TARGETS)
+    kept = draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
+    ids = (complete.collection_id, complete.project_id, complete.layout_id)
+    # The narrowest id is always named
+    narrowest = max((at for at, each in enumerate(ids) if each), default=0)
+    named = Target(
+        *(
+            each if keep or at == narrowest else None
+            for at, (each, keep) in enumerate(zip(ids, kept, strict=True))
+        )
+    )
+    return Subscription(draw(PATTERNS), named, complete)
+
+
+@given(
+    st.lists(st.tuples(NAMES, TARGETS, KEYS), max_size=30),
+    st.integers(0, 30),
+    st.lists(st.tuples(subscriptions(), KEYS), max_size=5),
+)
+def test_it_finds_what_a_look_at_each_finds(
+    described: list[tuple[str, Target, set[tuple[str, ...]]]],
+    removed: int,
+    asked: list[tuple[Subscription, set[tuple[str, ...]]]],
+) -> None:
+    index = EventIndex()
+    events = [
+        Event(name, b"", target, "s", Position(number), tuple(sorted(keys)))
+        for number, (name, target, keys) in enumerate(described)
+    ]
+    for each in events:
+        index.add(each)
+    for each in events[:removed]:
+        index.remove_oldest(each)
+    for subscription, keys in asked:
+        found = {number for part in index.find(keys, subscription) for number, _ in part}
+        expected = {
+            number
+            for number, each in enumerate(events[removed:], removed + 1)
+            if keys.intersection(each.audiences) and subscription.takes(each)
+        }
+        assert found == expected
+    for each in events[removed:]:
+        index.remove_oldest(each)
+    assert not index
