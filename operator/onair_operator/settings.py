@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, IPvAnyNetwork
 from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
@@ -60,6 +60,18 @@ class SandboxSettings(OperatorPart):
     """With `runtimeClass`."""
 
 
+class EncoderNetworkSettings(OperatorPart):
+    """What pages may reach by rules of the pod's network, beside `inside`."""
+
+    rules: bool = True
+    """Load them by an init container with the capability NET_ADMIN."""
+    name_servers: list[IPvAnyNetwork] = []
+    """Ranges of name servers, where the network turns a Service's address into a pod's before the rules."""
+    room_udp_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    """Of audio and video of rooms; 0: none."""
+    room_tcp_port: Annotated[int, Field(ge=0, le=65535)] = 0
+
+
 class EncoderSettings(OperatorPart):
     image: str = "onair/encoder:dev"
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
@@ -77,6 +89,7 @@ class EncoderSettings(OperatorPart):
     """ConfigMap in the show namespace with the CA certificates that servers may be signed by."""
     sandbox: SandboxSettings = SandboxSettings()
     cost: CostSettings = CostSettings()
+    network: EncoderNetworkSettings = EncoderNetworkSettings()
 
 
 class BroadcastSettings(OperatorPart):

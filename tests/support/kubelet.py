@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self
 
 import httpx
-from tests.support.docker import address_of, docker, kill_within, own_image, remove
+from tests.support.docker import address_of, docker, host_address, kill_within, own_image, remove
 from tests.support.pod_pair import SECCOMP
 
 from onair_crds.contract.labels import PROJECT_LABEL
@@ -186,8 +186,14 @@ class RunningPod:
         self._folder, self._spec = folder, document["spec"]
         volumes = {each["name"]: self._volume(each, identity) for each in self._spec["volumes"]}
         self.address = ""
-        for container in self._spec["containers"]:
-            self._run(container, volumes, image, str(document["metadata"]["uid"]))
+        first, *others = self._spec["containers"]
+        uid = str(document["metadata"]["uid"])
+        self._run(first, volumes, image, uid)
+        # They need the pod's network, here the first container's; nobody names it a page until others run
+        for container in self._spec.get("initContainers", []):
+            self._run_to_its_end(container, image)
+        for container in others:
+            self._run(container, volumes, image, uid)
 
     def _volume(self, volume: Document, identity: dict[str, bytes]) -> Path:
         path = self._folder / volume["name"]
@@ -221,11 +227,24 @@ class RunningPod:
         self._containers.append(name)
         self.address = self.address or address_of(name)
 
+    def _run_to_its_end(self, container: Document, image: str) -> None:
+        context = container["securityContext"]
+        variables = [("-e", f"{each['name']}={self._value(each)}") for each in container["env"]]
+        docker(
+            *("run", "--rm", "--user", f"{context['runAsUser']}:{context['runAsGroup']}"),
+            *("--network", f"container:{self._containers[0]}", "--read-only", "--cap-drop=ALL"),
+            *(f"--cap-add={each}" for each in context["capabilities"]["add"]),
+            *("--security-opt=no-new-privileges", *(part for pair in variables for part in pair)),
+            image,
+            *container["args"],
+        )
+
     def _value(self, variable: Document) -> str:
         if "value" in variable:
             return str(variable["value"])
         field = variable["valueFrom"]["fieldRef"]["fieldPath"]
-        return {"status.podIP": self.address, "metadata.name": self.name}[field]
+        known = {"status.podIP": self.address, "status.hostIPs": host_address(), "metadata.name": self.name}
+        return known[field]
 
     def kill(self, container: str, program: str) -> None:
         """Kills a process in one of its containers, as a crash would."""

@@ -1,23 +1,33 @@
-"""The two containers of an encoder pod in Docker, as a kubelet would run them: users, volumes, no rights."""
+"""The containers of an encoder pod in Docker, as a kubelet would run them: users, volumes, no rights."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import signal
 import ssl
 import subprocess
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import address_of, docker, kill_within, own_image, remove
 
-from onair_crds.contract.pod import COMPOSITOR_FOLDER, CONTROL_PORT, METRICS_PORT, SNAPSHOT_KEY
+from onair_crds.contract.page_network import VARIABLE, PageNetwork
+from onair_crds.contract.pod import (
+    COMPOSITOR_FOLDER,
+    COMPOSITOR_URL,
+    CONTROL_PORT,
+    METRICS_PORT,
+    SNAPSHOT_KEY,
+)
 from onair_crds.contract.program import (
     DestinationState,
     EncoderStatus,
@@ -28,6 +38,7 @@ from onair_crds.contract.program import (
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 
 POD = "show-run-1"
+NO_MORE = PageNetwork()
 LOCKED_DOWN = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
 SECCOMP = [
     "--security-opt",
@@ -48,6 +59,13 @@ def programme(page: str, far_end: RtmpContainer, *keys: str, **extra: object) ->
     return Program(**{**wanted, "destinations": destinations, **extra})
 
 
+def _servers_of(program: Program) -> set[str]:
+    """Hosts and ports that a page of tests is from, with what its layers show: all at private addresses."""
+    scene = program.scene.wire() if program.scene else ""
+    found = {*re.findall(r"https?://(\d+\.\d+\.\d+\.\d+:\d+)/", f"{program.composition_url} {scene}")}
+    return found - {urlsplit(COMPOSITOR_URL).netloc}
+
+
 class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
@@ -58,11 +76,13 @@ class PodPair:
         browser_memory_mib: int | None = None,
         compositor: Path | None = None,
         sandbox: Sequence[str] = SECCOMP,
+        page_network: PageNetwork | None = NO_MORE,
     ) -> None:
         """
         Args:
             sandbox: Docker's options of the browser's container that say what its sandbox may do.
             compositor: a folder in the place of the built-in page's.
+            page_network: what pages may reach beside the servers that pages are from; None: everything.
         """
         self.image, self.folder, self.size = own_image("encoder"), folder, size
         self._browser_options = [
@@ -73,6 +93,7 @@ class PodPair:
         self.name = f"onair-test-{uuid.uuid4().hex[:8]}"
         self.key = OperatorKey.generate()
         self._revision = 0
+        self._page_network = page_network
 
     def __enter__(self) -> Self:
         for parent in (self.folder, self.folder.parent):
@@ -96,6 +117,7 @@ class PodPair:
             *("run", "-d", "--name", f"{self.name}-browser", "--user", "1000:2000", "--ipc", "shareable"),
             *("-v", f"{volumes['browser-tmp']}:/tmp", *self._browser_options, *shared, self.image, "browser"),
         )
+        self._load_rules()
         docker(
             *("run", "-d", "--name", f"{self.name}-encoder", "--user", "1001:2000"),
             *("--ipc", f"container:{self.name}-browser", "--network", f"container:{self.name}-browser"),
@@ -110,6 +132,23 @@ class PodPair:
         context.check_hostname = False
         self.http = httpx.Client(base_url=f"https://{self.address}:{CONTROL_PORT}", verify=context, timeout=5)
         return self
+
+    def _load_rules(self) -> None:
+        """As the init container does, before anybody names a page; and again, for pages of later servers."""
+        if self._page_network is None:
+            return
+        docker(
+            *("run", "--rm", "--network", f"container:{self.name}-browser", "--user", "0:0", *LOCKED_DOWN),
+            *("--cap-add=NET_ADMIN", "-e", f"{VARIABLE}={self._page_network.text()}", self.image, "network"),
+        )
+
+    def allow(self, *hosts: str) -> None:
+        """Adds hosts, with their ports, to what pages may reach."""
+        if self._page_network is None or {*hosts} <= {*self._page_network.allowed_hosts}:
+            return
+        allowed = dict.fromkeys((*self._page_network.allowed_hosts, *hosts))
+        self._page_network = replace(self._page_network, allowed_hosts=tuple(allowed))
+        self._load_rules()
 
     def __exit__(self, *_: object) -> None:
         self.http.close()
@@ -150,6 +189,7 @@ class PodPair:
 
     def put(self, program: Program) -> httpx.Response:
         self._revision += 1
+        self.allow(*_servers_of(program))
         body = program.model_copy(update={"revision": self._revision}).wire()
         return self.http.put("/v1/program", content=body, headers=self.token())
 

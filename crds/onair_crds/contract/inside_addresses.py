@@ -11,20 +11,17 @@ import re
 import socket
 import unicodedata
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import unquote, urlsplit
 
 from pydantic import ConfigDict
 
+from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, Network
 from onair_crds.contract.wire_model import WireModel
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 SocketAddress = tuple[socket.AddressFamily, tuple[str | bytes | int, ...]]
 
-NAT64 = ip_network("64:ff9b::/96")
-SITE_LOCAL = ip_network("fec0::/10")
-"""Replaced by fc00::/7, and routed inside all the same where it remains; `is_global` does not know it."""
 INSIDE_LABELS = frozenset(("arpa", "cluster", "default", "home", "internal", "intranet", "lan")) | frozenset(
     ("local", "localdomain", "localhost", "pod", "private", "svc")
 )
@@ -77,8 +74,7 @@ class InsideRules(WireModel):
         address = _embedded(address)
         if not self.refused or _within(address, self.allowed_ranges):
             return True
-        public = address.is_global and not address.is_multicast and not address.is_reserved
-        return public and not _within(address, (SITE_LOCAL, *self.refused_ranges))
+        return not _within(address, (*INSIDE_IPV4, *INSIDE_IPV6, *self.refused_ranges))
 
     def allows_host(self, host: str, port: int | None) -> bool:
         """Whether a host, as `host_of` gives it, is allowed wherever it leads."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ssl
 from enum import StrEnum
 
+BROWSER_UID, ENCODER_UID = 1000, 1001
+"""Users of the two containers; what a page may reach is bound to the former."""
+
 CONTROL_PORT = 8443
 METRICS_PORT = 9090
 SOURCES_PORT = 8450
@@ -23,7 +26,7 @@ COMPOSITOR_PATH = "/compositor/"
 """On SOURCES_PORT: the built-in page of scenes."""
 COMPOSITOR_URL = f"http://127.0.0.1:{SOURCES_PORT}{COMPOSITOR_PATH}"
 FACADE_PATH = "/facade"
-"""On SOURCES_PORT: below it the facade, for a page of the studio alone."""
+"""On SOURCES_PORT: below it the facade, for a page of the studio; of it rooms alone, for a page of scenes."""
 SCENE_PATH = "/scene"
 """On SOURCES_PORT: a WebSocket, see `contract/scene.py`."""
 CONTROL_AUDIENCE = "onair-encoder"
@@ -43,6 +46,8 @@ SNAPSHOT_KEY = "snapshot.key"
 """A bearer token that `GET /v1/snapshot` alone accepts. The four are the keys of a pod's identity Secret."""
 
 POD_NAME_VARIABLE = "ONAIR_POD_NAME"
+HOST_ADDRESSES_VARIABLE = "ONAIR_HOST_ADDRESSES"
+"""Addresses of the pod's node, with commas between."""
 MAX_WIDTH_VARIABLE, MAX_HEIGHT_VARIABLE = "ONAIR_MAX_WIDTH", "ONAIR_MAX_HEIGHT"
 """Size of the X screen in pixels: the largest canvas that a warm browser can render."""
 DEFAULT_MAX_WIDTH, DEFAULT_MAX_HEIGHT = 3840, 2160

@@ -1,4 +1,4 @@
-"""`python -m onair_encoder browser|encoder|agent`: PID 1 of each container, and what it runs."""
+"""`python -m onair_encoder network|browser|encoder|agent`: PID 1 of each container, and what it runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ def main() -> None:
     """Imports only what the wanted process needs: PID 1 is to be there at once."""
     loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     match sys.argv[1:]:
+        case ["network"]:
+            from onair_encoder.network.container import run
         case ["browser"]:
             from onair_encoder.browser.container import run
         case ["encoder"]:
@@ -22,7 +24,7 @@ def main() -> None:
             # It is woken for every packet.
             loop = Loop
         case _:
-            sys.exit("usage: python -m onair_encoder browser|encoder|agent")
+            sys.exit("usage: python -m onair_encoder network|browser|encoder|agent")
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(run())
 

@@ -188,7 +188,7 @@ class Applier:
         identity = unclaimed_identity(action.name, pod_identity(self._key, dt.datetime.now(dt.UTC)))
         regions = regions_by_distance(project.spec.location, settings.regions)
         cost = cost_of(project.spec.rendering, settings.encoder.cost)
-        pod = unclaimed_pod(action.name, settings.encoder, cost, regions, action.avoid)
+        pod = unclaimed_pod(action.name, settings.encoder, settings.inside, cost, regions, action.avoid)
         try:
             await self._create(SECRETS, SECRET, claimed(identity, identity_claim(claim)))
             await self._create(PODS, POD, claimed(pod, pod_claim(claim)))

@@ -78,6 +78,11 @@ def _unschedulable(status: Document) -> str | None:
     return None
 
 
+def _containers(status: Document) -> list[Document]:
+    """Those that come first, first: while one of them fails the others only wait."""
+    return [*status.get("initContainerStatuses", []), *status.get("containerStatuses", [])]
+
+
 def _unready_since(status: Document) -> dt.datetime | None:
     for condition in status.get("conditions", []):
         if condition["type"] == "ContainersReady" and condition["status"] == "False":
@@ -88,7 +93,7 @@ def _unready_since(status: Document) -> dt.datetime | None:
 
 def _failing_since(status: Document, created: dt.datetime) -> dt.datetime:
     """Since when the pod has not been ready for more than the moments between two crashes."""
-    loops = [since for each in status.get("containerStatuses", []) if (since := _looping_since(each))]
+    loops = [since for each in _containers(status) if (since := _looping_since(each))]
     return min([_unready_since(status) or created, *loops])
 
 
@@ -104,7 +109,7 @@ def _looping_since(container: Document) -> dt.datetime | None:
 
 
 def _failure(status: Document) -> tuple[str, str] | None:
-    for container in status.get("containerStatuses", []):
+    for container in _containers(status):
         waiting = container.get("state", {}).get("waiting") or {}
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         if reason in _PULL_FAILURES:

@@ -2,16 +2,22 @@
 
 It is complete, so that it may exist before its show: it knows its name by the downward API, and
 `specs.claim` adds to it only what a running pod takes. Browser and encoder are two containers, two
-users, without Kubernetes credentials.
+users, without Kubernetes credentials; before them a third one loads the rules of what a page may reach.
 """
 
 from __future__ import annotations
 
+from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.labels import ENCODER_LABELS, SANDBOX_INSTALLED
+from onair_crds.contract.page_network import VARIABLE as PAGE_NETWORK_VARIABLE
+from onair_crds.contract.page_network import PageNetwork
 from onair_crds.contract.pod import (
     BROWSER_FOLDER,
+    BROWSER_UID,
     CA_CERTIFICATES_FOLDER,
     CONTROL_PORT,
+    ENCODER_UID,
+    HOST_ADDRESSES_VARIABLE,
     IDENTITY_FOLDER,
     MAX_HEIGHT_VARIABLE,
     MAX_WIDTH_VARIABLE,
@@ -29,8 +35,6 @@ from onair_operator.encoder.cost import Cost
 from onair_operator.encoder.placement import node_affinity
 from onair_operator.settings import EncoderSettings, RegionSettings, SandboxSettings
 
-BROWSER_UID = 1000
-ENCODER_UID = 1001
 SHARED_GID = 2000
 IDENTITY_VOLUME = "identity"
 _STAYS = [
@@ -43,6 +47,7 @@ _STAYS = [
 def unclaimed_pod(
     name: str,
     encoder: EncoderSettings,
+    inside: InsideRules,
     cost: Cost,
     regions: list[RegionSettings],
     avoid: frozenset[str] = frozenset(),
@@ -50,6 +55,7 @@ def unclaimed_pod(
     """A pod of one size that may run in some regions, without a show. Its identity has its name.
 
     Args:
+        inside: what is inside, where its page must not get to.
         cost: requests of its containers, from the size class of what it is to encode.
         regions: where it may run, the nearest first; none is anywhere.
         avoid: names of nodes that must not run it.
@@ -77,6 +83,8 @@ def unclaimed_pod(
         # so it ends in 5 s rather than 10, and another is begun.
         "dnsConfig": {"options": [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "5"}]},
     }
+    if encoder.network.rules:
+        spec["initContainers"] = [_network(encoder, inside)]
     if encoder.priority_class_name:
         spec["priorityClassName"] = encoder.priority_class_name
     if encoder.sandbox.mode is SandboxMode.RUNTIME_CLASS:
@@ -109,6 +117,36 @@ def _seccomp_profile(sandbox: SandboxSettings) -> Document:
     if sandbox.mode is not SandboxMode.SECCOMP:
         return {}
     return {"seccompProfile": {"type": "Localhost", "localhostProfile": sandbox.localhost_profile}}
+
+
+def _network(encoder: EncoderSettings, inside: InsideRules) -> Document:
+    network = encoder.network
+    wanted = PageNetwork(
+        refused=inside.refused,
+        allowed_hosts=inside.allowed_hosts,
+        allowed_ranges=tuple(map(str, inside.allowed_ranges)),
+        refused_ranges=tuple(map(str, inside.refused_ranges)),
+        name_servers=tuple(map(str, network.name_servers)),
+        room_udp_port=network.room_udp_port,
+        room_tcp_port=network.room_tcp_port,
+    )
+    return {
+        "name": "network",
+        "image": encoder.image,
+        "imagePullPolicy": encoder.image_pull_policy,
+        "args": ["network"],
+        "env": [
+            {"name": PAGE_NETWORK_VARIABLE, "value": wanted.text()},
+            _of_the_pod(HOST_ADDRESSES_VARIABLE, "status.hostIPs"),
+        ],
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
+        "securityContext": {
+            **_locked_down(0),
+            "runAsGroup": 0,
+            "runAsNonRoot": False,
+            "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]},
+        },
+    }
 
 
 def _resources(millicores: int, memory_mib: int) -> Document:

@@ -35,6 +35,7 @@ def test_way_into_a_page(report: Callable[..., float], tmp_path: Path, clip: Pat
         if way == "whep":
             watched.transcode("one", "small")
             query = {"whep": f"http://{watched.server.address}:8889/live/small/whep"}
+            watched.pair.allow(f"{watched.server.address}:8889", f"{watched.server.address}:8189")
         watched.show(way, watch="1", **query)
         seen = watched.wait_seen(FRAMES)
         latencies = seen.latencies_ms(watched.arrivals.at_ms)[SKIPPED:]

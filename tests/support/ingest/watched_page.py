@@ -15,9 +15,11 @@ import httpx
 from tests.support.delivery.rtmp_container import CONFIG, RtmpContainer
 from tests.support.docker import docker, own_image, remove
 from tests.support.ingest.arrivals import Arrivals
-from tests.support.ingest.page_relay import PORT
+from tests.support.ingest.page_relay import PORT, SOURCES_PORT
 from tests.support.media import painted
 from tests.support.pod_pair import PodPair, programme
+
+from onair_crds.contract.page_network import PageNetwork
 
 ROOT = Path(__file__).parents[3]
 CPU_NS = """
@@ -59,7 +61,9 @@ class WatchedPage:
     """Use as a context manager."""
 
     def __init__(self, folder: Path, width: int = 640, height: int = 360) -> None:
-        self.pair, self._size = PodPair(folder), (width, height)
+        on_loopback = tuple(f"127.0.0.1:{port}" for port in (PORT, SOURCES_PORT))
+        self.pair = PodPair(folder, page_network=PageNetwork(allowed_hosts=on_loopback))
+        self._size = width, height
         self.server = RtmpContainer(own_image("mediamtx"), WEBRTC)
         self._relay = ""
         self._pushes: list[subprocess.Popen[bytes]] = []

@@ -158,12 +158,12 @@ def on_air(
         add_credentials(cluster)
         cluster.add_secret(cluster.release, INGEST_SECRET, "Opaque", {INGEST_SECRET_KEY: SECRET})
         ingest = IngestPod(folder, f"http://{host}:{hook_port}", SECRET.encode())
-        inside = {"allowedRanges": [f"{host}/32", "127.0.0.0/8"]}
-        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release, "inside": inside}
+        names = {"showNamespace": cluster.shows, "releaseNamespace": cluster.release}
         gateways = {"gateways": [{"name": "onair-ingest-0", "url": f"http://{host}:{ingest.port}"}]}
         both = {**names, "rooms": {"url": rooms.http_url}, "inside": {"refused": False}}
         operator_settings = {
             **both,
+            "inside": {"allowedHosts": [f"{server.address}:1935"], "allowedRanges": [f"{host}/32"]},
             "facadeUrl": address,
             "ingest": gateways,
             "healthPort": free_port(),

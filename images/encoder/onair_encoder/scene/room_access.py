@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import aiohttp
 
+from onair_crds.contract.pod import FACADE_PATH, SOURCES_PORT
 from onair_crds.contract.program import Program
 from onair_crds.contract.scene import Room
 from onair_crds.contract.wire_model import Secret, WireModel
@@ -28,7 +29,8 @@ RENEW_S = 200.0
 RETRY_S = 2.0
 RETRY_LATE_S = 30.0
 """Where the facade says no, as for a project without a room."""
-SIGNALLING_PATH = "/webrtc/v2"
+SIGNALLING_URL = f"ws://127.0.0.1:{SOURCES_PORT}{FACADE_PATH}/webrtc/v2"
+"""Through the pod's own port: a page reaches no address of the cluster."""
 LAYER = "webrtc"
 DISPLAY_NAME = "Renderer"
 MAX_RESPONSE = 64 * 1024
@@ -87,9 +89,7 @@ class RoomAccess:
             log("scene.room-not-opened", why=type(error).__name__)
             return RETRY_S
         if access == self._wanted:
-            self._told(
-                Room.model_validate({"url": f"ws{access.facade[4:]}{SIGNALLING_PATH}", "token": token})
-            )
+            self._told(Room.model_validate({"url": SIGNALLING_URL, "token": token}))
         return RENEW_S
 
 

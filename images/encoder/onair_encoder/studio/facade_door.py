@@ -1,4 +1,4 @@
-"""The facade on the pod's loopback, for the page of the studio alone.
+"""The facade on the pod's loopback, for the page of the studio; of it rooms alone, for a page of scenes.
 
 A page from https may call no plain http elsewhere, and the facade's address in the cluster is that. Requests,
 streams and WebSockets, the signalling of rooms included, pass as they are; none of it is kept or logged.
@@ -18,7 +18,9 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
 
 INTERFACES = frozenset({"grpcweb", "live", "layout", "event", "webrtc"})
-"""First parts of the facade's paths that pages have a use for."""
+"""First parts of the facade's paths that pages of the studio have a use for."""
+ROOMS = frozenset({"webrtc"})
+"""The one that a page that is told of a room has a use for."""
 OF_A_CONNECTION = frozenset(
     {"connection", "host", "keep-alive", "origin", "proxy-authorization", "te", "trailer"}
     | {"transfer-encoding", "upgrade", "cookie", "referer"}
@@ -36,15 +38,17 @@ class FacadeDoor:
     def __init__(self) -> None:
         self._facade: URL | None = None
         self._origin: str | None = None
+        self._interfaces: frozenset[str] = frozenset()
         self._session: aiohttp.ClientSession | None = None
 
     def want(self, program: Program, origin: str | None) -> None:
-        """Opens the door to the page of a programme, if it is one of the studio; else closes it.
+        """Opens the door to the page of a programme, if it is of the studio or draws a scene; else closes it.
 
         Args:
             origin: of the page.
         """
-        opens = program.studio is not None and program.facade_url is not None
+        self._interfaces = INTERFACES if program.studio else ROOMS if program.scene else frozenset()
+        opens = self._interfaces and program.facade_url
         self._facade = URL(program.facade_url) if opens and program.facade_url else None
         self._origin = origin
 
@@ -61,7 +65,7 @@ class FacadeDoor:
         if self._facade is None or origin is None or origin != self._origin:
             raise web.HTTPForbidden(text="this page is not let in")
         path = request.raw_path.removeprefix(FACADE_PATH)
-        if not _is_of_an_interface(path.partition("?")[0]):
+        if not _is_of(self._interfaces, path.partition("?")[0]):
             raise web.HTTPNotFound
         if request.method == "OPTIONS":
             return web.Response(status=204, headers=_preflight(request, origin))
@@ -78,10 +82,10 @@ class FacadeDoor:
             return web.Response(status=503, headers=_allowed(origin))
 
 
-def _is_of_an_interface(path: str) -> bool:
+def _is_of(interfaces: frozenset[str], path: str) -> bool:
     """Whether it leads nowhere else: a proxy on the way may follow `..`, in whatever form it is written."""
     parts = unquote(path).replace("\\", "/").split("/")
-    return parts[1] in INTERFACES and not {".", ".."} & {*parts}
+    return parts[1] in interfaces and not {".", ".."} & {*parts}
 
 
 def _allowed(origin: str) -> dict[str, str]:

@@ -121,6 +121,7 @@ def test_a_page_of_the_studio_calls_here_and_shows_a_source_by_its_camera(
             return report()
 
         watched.push(clip)
+        watched.pair.allow(urlsplit(page_script).netloc)
         watched.pair.put(wanted(watched, show, token, page_script, source=True)).raise_for_status()
         watched.pair.wait_phase("running", 40)
         loaded = loads(watched)

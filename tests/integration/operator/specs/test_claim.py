@@ -13,7 +13,9 @@ from onair_operator.specs.pod import unclaimed_pod
 
 
 async def test_a_spare_pod_and_its_identity_can_be_claimed(cluster: OperatedNamespace) -> None:
-    spare = unclaimed_pod("spare-1", SETTINGS.encoder, Cost(400, 300, 640, 256), SETTINGS.regions)
+    spare = unclaimed_pod(
+        "spare-1", SETTINGS.encoder, SETTINGS.inside, Cost(400, 300, 640, 256), SETTINGS.regions
+    )
     identity = unclaimed_identity("spare-1", {"tls.crt": "c"})
     claim = Claim(project(), "run", 2)
     for api, manifest, patch in (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideAddress, InsideRules, literal_address
+from onair_crds.contract.inside_ranges import NAT64
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,7 @@ from onair_crds.contract.inside_addresses import EVERYWHERE, InsideAddress, Insi
         "10.1.2.3",
         "172.16.0.1",
         "192.168.0.1",
+        "168.63.129.16",
         "100.64.0.1",
         "169.254.169.254",
         "0.0.0.0",
@@ -45,6 +47,17 @@ def test_nothing_inside_is_allowed(address: str) -> None:
 @pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
 def test_the_public_internet_is_allowed(address: str) -> None:
     assert InsideRules().allows(ip_address(address))
+
+
+@given(st.ip_addresses())
+def test_nothing_is_allowed_that_is_registered_as_not_global(address: IPv4Address | IPv6Address) -> None:
+    stands_for_another = address in NAT64 or (
+        address.version == 6 and (address.ipv4_mapped or address.sixtofour or address.teredo)
+    )
+    if InsideRules().allows(address) and not stands_for_another:
+        assert address.is_global
+        assert not address.is_multicast
+        assert not address.is_reserved
 
 
 def test_ranges_can_be_allowed_and_refused_and_allowed_ones_come_first() -> None:

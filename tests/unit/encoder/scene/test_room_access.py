@@ -90,7 +90,7 @@ async def test_a_token_is_renewed_before_it_is_over(
     access.want(program(facade, GUEST))
     await until(lambda: len([each for each in told if each]) >= 2)
     rooms = [each for each in told if each]
-    assert rooms[0].url == f"ws{facade.address[4:]}/webrtc/v2"
+    assert rooms[0].url == "ws://127.0.0.1:8450/facade/webrtc/v2"
     assert [each.token.get_secret_value() for each in rooms[:2]] == ["room-1", "room-2"]
 
 

@@ -14,6 +14,7 @@ from tests.support.small_program import small_program
 from yarl import URL
 
 from onair_crds.contract.program import ProgramStudio
+from onair_crds.contract.scene import ProgramScene
 from onair_encoder.loopback import serve
 from onair_encoder.studio.facade_door import FacadeDoor
 
@@ -171,6 +172,17 @@ async def test_the_door_is_shut_to_other_pages_than_those_of_the_studio(
     door[0].want(small_program(facade_url=facade.url), PAGE)
     async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
         assert response.status == 403
+
+
+async def test_a_page_of_scenes_gets_to_rooms_alone(
+    door: Door, facade: Facade, session: aiohttp.ClientSession
+) -> None:
+    door[0].want(small_program(scene=ProgramScene(), facade_url=facade.url), PAGE)
+    async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
+        assert response.status == 404
+    async with session.ws_connect(f"{door[1]}/webrtc/v2/rtc", headers=OF_THE_PAGE) as socket:
+        await socket.send_str("ping")
+        assert await socket.receive_str(timeout=5) == "ping /webrtc/v2/rtc"
 
 
 async def test_a_facade_that_is_away_is_unavailable_in_words_that_the_page_may_see(

@@ -66,6 +66,18 @@ def test_moments_of_a_container_that_crashes_again_and_again_make_it_no_younger(
     assert PodView.of(document).failing_since == dt.datetime.fromisoformat(since)
 
 
+def test_a_container_that_must_end_before_the_others_start_is_a_failure_while_they_wait() -> None:
+    state = {"waiting": {"reason": "CrashLoopBackOff", "message": "why"}}
+    waiting = {"name": "browser", "image": "x", "state": {"waiting": {"reason": "PodInitializing"}}}
+    first = {"name": "network", "image": "x", "state": state}
+    document = {
+        "metadata": {"name": "show-run-1", "uid": "u", "creationTimestamp": CREATED},
+        "status": {"containerStatuses": [waiting], "initContainerStatuses": [first]},
+    }
+    reason = "container network ends again and again; see its log"
+    assert PodView.of(document).failure == ("ContainerFailed", reason)
+
+
 @pytest.mark.parametrize("state", [{"running": {}}, {"waiting": {"reason": "ContainerCreating"}}])
 def test_a_container_that_starts_or_runs_is_none(state: Document) -> None:
     assert pod(state, UNREADY).failure is None

@@ -13,7 +13,9 @@ from onair_operator.specs.identity_secret import unclaimed_identity
 from onair_operator.specs.pod import unclaimed_pod
 
 CLAIM = Claim(project(), "run", 2)
-SPARE = unclaimed_pod("spare-1", SETTINGS.encoder, Cost(400, 300, 640, 256), SETTINGS.regions)
+SPARE = unclaimed_pod(
+    "spare-1", SETTINGS.encoder, SETTINGS.inside, Cost(400, 300, 640, 256), SETTINGS.regions
+)
 IDENTITY = unclaimed_identity("spare-1", {"tls.crt": "c"})
 CHANGEABLE = {"labels", "annotations", "ownerReferences"}
 """Metadata of a running pod that may be changed, and of an immutable Secret."""

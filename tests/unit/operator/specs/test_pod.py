@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 from tests.support.worlds import SETTINGS, project
 
+from onair_crds.contract.inside_addresses import InsideRules
+from onair_crds.contract.page_network import VARIABLE, PageNetwork
 from onair_crds.contract.pod import (
     CA_CERTIFICATES_FOLDER,
     POD_NAME_VARIABLE,
@@ -19,7 +22,12 @@ from onair_crds.shapes import Document
 from onair_encoder.paths import CA_CERTIFICATES
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.placement import regions_by_distance
-from onair_operator.settings import EncoderSettings, OperatorSettings, SandboxSettings
+from onair_operator.settings import (
+    EncoderNetworkSettings,
+    EncoderSettings,
+    OperatorSettings,
+    SandboxSettings,
+)
 from onair_operator.specs.claim import Claim, claimed, identity_claim, pod_claim
 from onair_operator.specs.identity_secret import unclaimed_identity
 from onair_operator.specs.pod import unclaimed_pod
@@ -41,7 +49,15 @@ ALL_SETTINGS = SETTINGS.model_copy(
             max_height=1080,
             termination_grace_period_s=20,
             sandbox=SandboxSettings(localhost_profile="onair/chromium-0.json", node_label="profile-0"),
-        )
+            network=EncoderNetworkSettings.model_validate(
+                {"nameServers": ["10.244.0.0/16"], "roomUdpPort": 30882, "roomTcpPort": 30881}
+            ),
+        ),
+        "inside": InsideRules(
+            allowed_hosts=("pages.example.internal:80",),
+            allowed_ranges=(ip_network("10.20.0.0/16"),),
+            refused_ranges=(ip_network("198.51.0.0/16"),),
+        ),
     }
 )
 LOCATED: Document = {
@@ -57,7 +73,7 @@ LOCATED: Document = {
 def unclaimed(show: Project, name: str, settings: OperatorSettings, *avoid: str) -> Document:
     cost = cost_of(show.spec.rendering, settings.encoder.cost)
     regions = regions_by_distance(show.spec.location, settings.regions)
-    return unclaimed_pod(name, settings.encoder, cost, regions, frozenset(avoid))
+    return unclaimed_pod(name, settings.encoder, settings.inside, cost, regions, frozenset(avoid))
 
 
 def pod(show: Project, epoch: int, settings: OperatorSettings, *avoid: str) -> Document:
@@ -166,6 +182,28 @@ def test_an_encoder_pod_has_no_rights() -> None:
     assert 0 not in users
     mounts = {c["name"]: {m["name"] for m in c["volumeMounts"]} for c in spec["containers"]}
     assert {"program", "identity"} & mounts["browser"] == set()
+
+
+def test_one_container_alone_may_change_the_network_and_ends_before_the_others_start() -> None:
+    spec = pod(project(), 2, ALL_SETTINGS)["spec"]
+    (network,) = spec["initContainers"]
+    security = network["securityContext"]
+    assert security["capabilities"] == {"drop": ["ALL"], "add": ["NET_ADMIN"]}
+    assert (security["readOnlyRootFilesystem"], security["allowPrivilegeEscalation"]) == (True, False)
+    assert "restartPolicy" not in network
+    assert "volumeMounts" not in network
+    (text,) = [each["value"] for each in network["env"] if each["name"] == VARIABLE]
+    assert PageNetwork.of_text(text) == PageNetwork(
+        allowed_hosts=("pages.example.internal:80",),
+        allowed_ranges=("10.20.0.0/16",),
+        refused_ranges=("198.51.0.0/16",),
+        name_servers=("10.244.0.0/16",),
+        room_udp_port=30882,
+        room_tcp_port=30881,
+    )
+    without = ALL_SETTINGS.encoder.model_copy(update={"network": EncoderNetworkSettings(rules=False)})
+    settings = ALL_SETTINGS.model_copy(update={"encoder": without})
+    assert "initContainers" not in pod(project(), 2, settings)["spec"]
 
 
 def test_an_encoder_stays_on_a_node_that_the_api_server_cannot_reach() -> None:

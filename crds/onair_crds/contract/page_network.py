@@ -1,0 +1,47 @@
+"""What a page may reach beyond the public internet: the operator writes it, pods load their rules by it.
+
+The standard library alone, as a pod starts with it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+VARIABLE = "ONAIR_PAGE_NETWORK"
+
+
+@dataclass(frozen=True)
+class PageNetwork:
+    """As `InsideRules` has it, and what is of pages alone."""
+
+    refused: bool = True
+    """False: every address but those of the pod itself is allowed."""
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_ranges: tuple[str, ...] = ()
+    refused_ranges: tuple[str, ...] = ()
+    name_servers: tuple[str, ...] = ()
+    """Ranges in which there are name servers, beside those that the pod is given."""
+    room_udp_port: int = 0
+    room_tcp_port: int = 0
+    """Ports of audio and video of rooms, at whatever address of the inside their server is; 0: none."""
+
+    def text(self) -> str:
+        """The JSON text of what differs from the defaults."""
+        default = asdict(PageNetwork())
+        return json.dumps({name: value for name, value in asdict(self).items() if value != default[name]})
+
+    @classmethod
+    def of_text(cls, text: str) -> PageNetwork:
+        """
+        Raises:
+            ValueError: it is no such text.
+        """
+        try:
+            values: dict[str, Any] = json.loads(text)
+            for name, value in values.items():
+                values[name] = tuple(value) if isinstance(value, list) else value
+            return cls(**values)
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"{VARIABLE}: must be an object of the known names") from error
