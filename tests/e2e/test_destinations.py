@@ -27,6 +27,7 @@ def disposable_receiver(cluster: LocalCluster) -> Iterator[str]:
         "args": ["/etc/mediamtx/mediamtx.yml"],
         "readinessProbe": {"tcpSocket": {"port": 1935}, "periodSeconds": 1},
         "volumeMounts": [{"name": "config", "mountPath": "/etc/mediamtx"}],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
     manifests = [
         {
@@ -35,6 +36,11 @@ def disposable_receiver(cluster: LocalCluster) -> Iterator[str]:
             "metadata": {"name": DISPOSABLE, "labels": labels},
             "spec": {
                 "terminationGracePeriodSeconds": 0,
+                "securityContext": {
+                    "runAsNonRoot": True,
+                    "runAsUser": 65532,
+                    "seccompProfile": {"type": "RuntimeDefault"},
+                },
                 "containers": [container],
                 "volumes": [{"name": "config", "configMap": {"name": DISPOSABLE}}],
             },
@@ -46,6 +52,12 @@ def disposable_receiver(cluster: LocalCluster) -> Iterator[str]:
             "data": {"mediamtx.yml": config},
         },
         {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": DISPOSABLE},
+            "spec": {"podSelector": {"matchLabels": labels}, "ingress": [{"ports": [{"port": 1935}]}]},
+        },
+        {
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": {"name": DISPOSABLE},
@@ -55,7 +67,9 @@ def disposable_receiver(cluster: LocalCluster) -> Iterator[str]:
     cluster.kubectl("-n", SHOWS, "apply", "-f", "-", input=yaml.safe_dump_all(manifests))
     cluster.shows("wait", "--for=condition=Ready", f"pod/{DISPOSABLE}", "--timeout=60s")
     yield f"rtmp://{DISPOSABLE}.{SHOWS}.svc:1935/live"
-    cluster.shows("delete", "pod,service,configmap", DISPOSABLE, "--ignore-not-found", "--wait=false")
+    cluster.shows(
+        "delete", "pod,service,configmap,networkpolicy", DISPOSABLE, "--ignore-not-found", "--wait=false"
+    )
 
 
 def test_unreachable_and_failing_destinations_do_not_affect_a_healthy_one(

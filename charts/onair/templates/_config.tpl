@@ -29,6 +29,13 @@ encoder:
   labels: {{ .Values.encoder.labels | toJson }}
   authoritiesConfigMap: {{ .Values.encoder.authoritiesConfigMap | quote }}
   sandbox: {{ include "onair.sandboxConfig" . }}
+  network:
+    rules: {{ .Values.encoder.network.rules }}
+    nameServers: {{ .Values.encoder.network.nameServers | toJson }}
+    {{- if .Values.rooms.enabled }}
+    roomUdpPort: {{ .Values.rooms.media.udpPort | int }}
+    roomTcpPort: {{ .Values.rooms.media.tcpPort | int }}
+    {{- end }}
   cost:
     baseMillicores: {{ .Values.encoder.cost.baseMillicores | int }}
     shareMillicores: {{ .Values.encoder.cost.shareMillicores | int }}

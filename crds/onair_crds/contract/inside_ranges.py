@@ -5,11 +5,12 @@ The standard library alone: a pod starts with it.
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses
 
 Network = IPv4Network | IPv6Network
 
-NAT64 = ip_network("64:ff9b::/96")
+NAT64 = IPv6Network("64:ff9b::/96")
 """Each address stands for the IPv4 address that it ends with."""
 INSIDE_IPV4 = tuple(
     IPv4Network(each)
@@ -47,3 +48,15 @@ INSIDE_IPV6 = tuple(
     )
 )
 """Addresses that stand for IPv4 ones are within: NAT64, mapped ones, 6to4 and Teredo."""
+
+
+def nat64(networks: Iterable[Network]) -> list[IPv6Network]:
+    """What IPv4 ranges are where IPv6 is translated to them."""
+    start = int(NAT64.network_address)
+    return list(
+        collapse_addresses(
+            IPv6Network((start + int(each.network_address), NAT64.prefixlen + each.prefixlen))
+            for each in networks
+            if isinstance(each, IPv4Network)
+        )
+    )

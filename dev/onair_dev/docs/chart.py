@@ -6,11 +6,13 @@ The comment above a key documents it; brackets at its end state the allowed valu
 
 import json
 import re
+from ipaddress import collapse_addresses
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, nat64
 from onair_dev.settings import ROOT
 
 CHART = ROOT / "charts/onair"
@@ -129,6 +131,7 @@ DEFINITIONS: dict[str, Schema] = {
             required=[],
         ),
     },
+    "list of egress rules": {"type": "array", "items": {"type": "object"}},
     "list of variables": {
         "type": "array",
         "items": strict(
@@ -239,10 +242,25 @@ def schema(source: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
+def inside_ranges() -> str:
+    """What network policies except from the public internet."""
+    ranges = {
+        "0.0.0.0/0": collapse_addresses(INSIDE_IPV4),
+        "::/0": collapse_addresses(INSIDE_IPV6),
+        str(NAT64): nat64(INSIDE_IPV4),
+    }
+    texts = {network: [str(each) for each in inside] for network, inside in ranges.items()}
+    return json.dumps(texts, indent=2) + "\n"
+
+
 def generated() -> dict[Path, str]:
     """Generates the content of every file."""
     source = (CHART / "values.yaml").read_text()
-    files = {CHART / "README.md": readme(source), CHART / "values.schema.json": schema(source)}
+    files = {
+        CHART / "README.md": readme(source),
+        CHART / "values.schema.json": schema(source),
+        CHART / "files/inside-ranges.json": inside_ranges(),
+    }
     for folder, (origin, pattern) in COPIED.items():
         files |= {CHART / folder / each.name: each.read_text() for each in (ROOT / origin).glob(pattern)}
     return files

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, collapse_addresses
 
-from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, Network
+from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, Network, nat64
 from onair_crds.contract.pod import BROWSER_UID, CONTROL_PORT, ENGINE_PORT, METRICS_PORT, SOURCES_PORT
 
 Address = IPv4Address | IPv6Address
@@ -40,7 +40,7 @@ class PageRules:
 def ruleset(rules: PageRules) -> str:
     """The text that `nft -f` loads in one step, in the place of an earlier one."""
     inside = (*INSIDE_IPV4, *INSIDE_IPV6, *rules.refused_ranges) if rules.refused else ()
-    standing_for_ipv4 = _nat64(inside) if rules.refused else []
+    standing_for_ipv4 = nat64(inside) if rules.refused else []
     chain = [
         # The page's own ports, and no other of the pod, by whichever of its addresses
         f'oifname "lo" ip daddr 127.0.0.1 tcp dport {{ {SOURCES_PORT}, {ENGINE_PORT} }} accept',
@@ -106,16 +106,4 @@ def _by_family(networks: Iterable[Network]) -> tuple[Sequence[Network], Sequence
     return (
         list(collapse_addresses(each for each in given if isinstance(each, IPv4Network))),
         list(collapse_addresses(each for each in given if isinstance(each, IPv6Network))),
-    )
-
-
-def _nat64(networks: Iterable[Network]) -> Sequence[Network]:
-    """What IPv4 ranges are where IPv6 translates to them."""
-    start = int(NAT64.network_address)
-    return list(
-        collapse_addresses(
-            IPv6Network((start + int(each.network_address), NAT64.prefixlen + each.prefixlen))
-            for each in networks
-            if isinstance(each, IPv4Network)
-        )
     )

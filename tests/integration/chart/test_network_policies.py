@@ -1,0 +1,102 @@
+"""What network policies let encoders reach: the internet but for what is inside, and what they need of it."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address, ip_network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.helm import SHOWS, render
+
+from onair_crds.contract.inside_addresses import Address, InsideRules
+from onair_crds.contract.inside_ranges import NAT64
+from onair_crds.shapes import Document
+
+
+def policies(*options: str) -> dict[str, Document]:
+    """Of the show namespace, by name."""
+    found = [each for each in render(*options) if each["kind"] == "NetworkPolicy"]
+    return {p["metadata"]["name"]: p["spec"] for p in found if p["metadata"]["namespace"] == SHOWS}
+
+
+def reaches(spec: Document, address: Address) -> bool:
+    """Whether an address is reached at any port."""
+    blocks = [
+        to["ipBlock"]
+        for rule in spec["egress"]
+        if "ports" not in rule
+        for to in rule["to"]
+        if "ipBlock" in to
+    ]
+    return any(
+        address in ip_network(block["cidr"])
+        and not any(address in ip_network(each) for each in block.get("except", []))
+        for block in blocks
+    )
+
+
+def test_all_else_of_the_show_namespace_is_denied_both_ways() -> None:
+    assert policies()["onair-shows"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    assert policies()["onair-encoder"]["policyTypes"] == ["Ingress"]
+    assert not policies("--set", "networkPolicy.enabled=false")
+
+
+@given(st.ip_addresses())
+def test_addresses_are_judged_as_urls_of_tenants_are(address: Address) -> None:
+    stands_for_another = address.version == 6 and (address.ipv4_mapped or address.sixtofour or address.teredo)
+    if not stands_for_another:
+        assert reaches(policies()["onair-encoder-egress"], address) == InsideRules().allows(address)
+
+
+def test_ranges_are_those_of_the_values() -> None:
+    allowed, refused = '["10.20.0.0/16", "fd00:1::/64"]', '["9.9.9.0/24", "2606:4700::/32"]'
+    values = f'{{"allowedRanges": {allowed}, "refusedRanges": {refused}}}'
+    spec = policies("--set-json", f"inside={values}")["onair-encoder-egress"]
+    for address, expected in {
+        "8.8.8.8": True,
+        "9.9.9.9": False,
+        "2606:4700::1111": False,
+        "2a00::1": True,
+        "10.20.3.4": True,
+        "10.21.3.4": False,
+        "fd00:1::9": True,
+        "fd00:2::9": False,
+        str(NAT64.network_address + 0x08080808): True,
+        str(NAT64.network_address + 0x0A000001): False,
+    }.items():
+        assert reaches(spec, ip_address(address)) is expected, address
+    everywhere = policies("--set", "inside.refused=false")["onair-encoder-egress"]
+    assert reaches(everywhere, ip_address("10.0.0.1"))
+
+
+@pytest.mark.parametrize(
+    ("options", "components"),
+    [
+        ((), {"api": 8080, "ingest": 8448, "demo": 8000, "mediamtx": 1935}),
+        (("--set", "demo.enabled=false,mediamtx.enabled=false"), {"api": 8080, "ingest": 8448}),
+        (("--set", "ingest.enabled=false,demo.enabled=false,mediamtx.enabled=false"), {"api": 8080}),
+    ],
+)
+def test_of_our_own_pods_encoders_reach_what_they_need(
+    options: tuple[str, ...], components: dict[str, int]
+) -> None:
+    rules = policies(*options)["onair-encoder-egress"]["egress"]
+    found = {
+        to["podSelector"]["matchLabels"]["app.kubernetes.io/component"]: [
+            each["port"] for each in rule["ports"]
+        ]
+        for rule in rules
+        for to in rule.get("to", [])
+        if "podSelector" in to
+    }
+    assert found == {name: [port] for name, port in components.items()}
+
+
+def test_rooms_are_reached_at_their_ports_and_rules_can_be_added() -> None:
+    added = '[{"to": [{"ipBlock": {"cidr": "10.9.0.0/16"}}]}]'
+    rules = policies("--set-json", f"networkPolicy.encoderEgress={added}")["onair-encoder-egress"]["egress"]
+    assert {"ports": [{"port": 30882, "protocol": "UDP"}, {"port": 30881, "protocol": "TCP"}]} in rules
+    assert rules[-1] == {"to": [{"ipBlock": {"cidr": "10.9.0.0/16"}}]}
+    without = policies("--set", "rooms.enabled=false")["onair-encoder-egress"]["egress"]
+    assert "30882" not in str(without)
