@@ -35,19 +35,6 @@ def connect_of(facade: FacadeClient, source: JsonObject) -> str:
     return str(facade.call("GET", path)["source"]["connect"])
 
 
-def running_pod(cluster: LocalCluster, show: LiveShow) -> str | None:
-    """The show's encoder pod, once its containers run."""
-    for pod in cluster.list("pod", "app.kubernetes.io/component=encoder"):
-        states = [each["state"] for each in pod.get("status", {}).get("containerStatuses") or []]
-        if (
-            pod["metadata"]["name"].startswith(show.project)
-            and states
-            and all("running" in s for s in states)
-        ):
-            return str(pod["metadata"]["name"])
-    return None
-
-
 @contextmanager
 def pushed(clip: Path, url: str) -> Iterator[float]:
     """Pushes a clip in real time; gives when it began, in Unix milliseconds."""
@@ -68,14 +55,14 @@ def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
     clip: Path,
 ) -> None:
     show = make_show()
-    # By kubectl: the facade refuses a page of the pod's own, where a test serves one in a secure context
+    # A page of the pod's own, which a test serves there, has a secure context
     page = {"spec": {"composition": {"external": {"url": URL}}}}
     cluster.shows("patch", "project", show.project, "--type=merge", f"--patch={json.dumps(page)}")
     source = add_source(facade, show.collection)
     facade.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
     show.add_destination(**address(path))
     show.start()
-    pod = cluster.until("the pod runs", lambda: running_pod(cluster, show))
+    pod = cluster.until("the pod runs", lambda: cluster.running_pod(show.project))
     with page_of_source(cluster, pod, source["sourceId"]):
         receiver.wait_ready(path, 60)
         show.wait_phase("RUNNING")

@@ -79,6 +79,14 @@ class LocalCluster(KindCluster):
         """Returns the name of the pod that the project's status has claimed."""
         return str(self.get("project", project)["status"]["broadcast"]["pod"])
 
+    def running_pod(self, project: str) -> str | None:
+        """The name of a project's encoder pod, once its containers run."""
+        for pod in self.list("pod", f"app.kubernetes.io/component=encoder,onair.dev/project={project}"):
+            states = [each["state"] for each in pod.get("status", {}).get("containerStatuses") or []]
+            if states and all("running" in each for each in states):
+                return str(pod["metadata"]["name"])
+        return None
+
     def until(self, what: str, check: Callable[[], Any], timeout_s: float = 60.0) -> Any:
         deadline = time.monotonic() + timeout_s
         while True:

@@ -57,7 +57,10 @@ def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Iterator[str]:
-    """A page with these headers, whose status and text `respond` says for each path; gives its address."""
+    """A page with these headers, whose status and text `respond` says for each path; gives its address.
+
+    The text of a redirect is where it leads.
+    """
 
     class Handler(_Quiet):
         def do_GET(self) -> None:
@@ -66,6 +69,8 @@ def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Ite
             self.send_response(status)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body)))
+            if status == http.HTTPStatus.FOUND:
+                self.send_header("Location", text)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()

@@ -77,12 +77,14 @@ class PodPair:
         compositor: Path | None = None,
         sandbox: Sequence[str] = SECCOMP,
         page_network: PageNetwork | None = NO_MORE,
+        name_server: str = "",
     ) -> None:
         """
         Args:
             sandbox: Docker's options of the browser's container that say what its sandbox may do.
             compositor: a folder in the place of the built-in page's.
             page_network: what pages may reach beside the servers that pages are from; None: everything.
+            name_server: an address in the place of this machine's own.
         """
         self.image, self.folder, self.size = own_image("encoder"), folder, size
         self._browser_options = [
@@ -94,6 +96,7 @@ class PodPair:
         self.key = OperatorKey.generate()
         self._revision = 0
         self._page_network = page_network
+        self._name_server = [f"--dns={name_server}"] if name_server else []
 
     def __enter__(self) -> Self:
         for parent in (self.folder, self.folder.parent):
@@ -115,6 +118,7 @@ class PodPair:
         ]
         docker(
             *("run", "-d", "--name", f"{self.name}-browser", "--user", "1000:2000", "--ipc", "shareable"),
+            *self._name_server,
             *("-v", f"{volumes['browser-tmp']}:/tmp", *self._browser_options, *shared, self.image, "browser"),
         )
         self._load_rules()

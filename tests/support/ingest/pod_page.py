@@ -28,6 +28,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
+        for policy in sys.argv[1:]:
+            self.send_header("Content-Security-Policy", policy)
         self.end_headers()
         self.wfile.write(page)
 server = http.server.ThreadingHTTPServer(("127.0.0.1", {PORT}), Handler)
@@ -46,16 +48,16 @@ def page_in_pod(cluster: LocalCluster, pod: str, page: str) -> Iterator[None]:
         yield
 
 
-def page_in_container(container: str, page: str) -> AbstractContextManager[None]:
-    """Serves a page at `URL` within a container of Docker."""
-    return served_by(["docker", "exec", "-i", container], page, {})
+def page_in_container(container: str, page: str, *policies: str) -> AbstractContextManager[None]:
+    """Serves a page at `URL` within a container of Docker, with these Content-Security-Policies."""
+    return served_by(["docker", "exec", "-i", container], page, {}, *policies)
 
 
 @contextmanager
-def served_by(command: list[str], page: str, environment: dict[str, str]) -> Iterator[None]:
+def served_by(command: list[str], page: str, environment: dict[str, str], *policies: str) -> Iterator[None]:
     """Serves a page by a command that runs another one where the page is to be."""
     serving = subprocess.Popen(
-        [*command, "python3", "-c", SERVER],
+        [*command, "python3", "-c", SERVER, *policies],
         env={**os.environ, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

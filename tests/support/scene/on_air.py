@@ -16,6 +16,7 @@ from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import host_address, own_image
 from tests.support.facade import Cluster, wait_for
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.ingest.pod_page import PORT as PAGE_PORT
 from tests.support.installation import new_cluster
 from tests.support.kubelet import Kubelets, RunningPod
 from tests.support.media.live_view import LiveView
@@ -34,6 +35,7 @@ BLACK = 8
 """What is not brighter is black, encoded."""
 SECRET = "the ingest secret of the tests, of some length"
 KEY = "scene"
+PAGE_IN_POD = f"127.0.0.1:{PAGE_PORT}"
 
 
 def square(colour: Colour, x: int = 0, y: int = 0, width: int = WIDTH, height: int = HEIGHT) -> JsonObject:
@@ -163,7 +165,10 @@ def on_air(
         both = {**names, "rooms": {"url": rooms.http_url}, "inside": {"refused": False}}
         operator_settings = {
             **both,
-            "inside": {"allowedHosts": [f"{server.address}:1935"], "allowedRanges": [f"{host}/32"]},
+            "inside": {
+                "allowedHosts": [f"{server.address}:1935", PAGE_IN_POD],
+                "allowedRanges": [f"{host}/32"],
+            },
             "facadeUrl": address,
             "ingest": gateways,
             "healthPort": free_port(),

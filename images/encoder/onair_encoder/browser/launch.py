@@ -10,14 +10,7 @@ from onair_encoder.browser import sandbox
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
 
 PROGRAM = "/usr/lib/chromium/chromium"
-DISABLED = [
-    "Translate",
-    "MediaRouter",
-    "OptimizationHints",
-    # With them no page from elsewhere reaches the pod's loopback, where the agent serves sources
-    "LocalNetworkAccessChecks",
-    "LocalNetworkAccessChecksWebSockets",
-]
+DISABLED = ["Translate", "MediaRouter", "OptimizationHints"]
 FLAGS = [
     "--kiosk",
     "--no-first-run",
