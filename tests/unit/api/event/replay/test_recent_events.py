@@ -10,7 +10,8 @@ from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.subscription import Subscription
 
-KEY = ("user", "u")
+KIND = "user"
+KEY = (KIND, "u")
 
 
 def event(number: int, source: str = "s", size: int = 10) -> Event:
