@@ -15,6 +15,7 @@ from tests.support.shows import FacadeClient
 from onair_crds.contract.program import Program, ProgramVideo
 from onair_crds.shapes import Document
 from onair_encoder.browser.launch import FLAGS, PROGRAM
+from onair_encoder.browser.sandbox import OFF
 from onair_encoder.encode.command import ffmpeg_command
 
 SETTLE_S = 5.0
@@ -58,7 +59,7 @@ def bare_command(output: str) -> list[str]:
     ffmpeg = ffmpeg_command(program)
     at = ffmpeg.index("fifo") - 1
     to_file = [*ffmpeg[:at], "-map", "0:v", "-map", "1:a", "-f", "flv", "-y", output]
-    chromium = [PROGRAM, *(f for f in FLAGS if "debugging" not in f), "--window-size=1280,720"]
+    chromium = [PROGRAM, *(f for f in FLAGS if "debugging" not in f), OFF, "--window-size=1280,720"]
     chromium += ["--user-data-dir=/tmp/profile", PROBE]
     script = BARE.format(
         screen="1280x720",

@@ -77,7 +77,10 @@ def keep(label: NodeLabel, stop: Event, why_not: Callable[[], str | None] = refu
         else:
             READY.unlink(missing_ok=True)
         if (written, found := problem or refused) != said:
-            log("node.labelled" if written and refused is None else "node.not-labelled", error=found)
+            if found:
+                log("node.not-labelled", error=found)
+            else:
+                log("node.labelled")
             said = (written, found)
         stop.wait(INTERVAL_S if written and refused is None else RETRY_S)
 

@@ -1,6 +1,6 @@
-"""What the browser may take: memory, short of the container's limit, and disk, short of the volume's.
+"""What the browser may take: memory short of the container's limit, disk short of the volume's, and threads.
 
-Beyond these the kernel kills, or the kubelet evicts the whole pod.
+Beyond these the kernel kills, the kubelet evicts the whole pod, or other pods of the node cannot start any.
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ MEMORY_SHARE = 0.85
 """Of the container's limit."""
 MAX_PROFILE_BYTES = 512 * 1024 * 1024
 """Half of the volume: the kubelet measures it every 10 s only."""
+MAX_STORED_BYTES = 256 * 1024 * 1024
+"""What Chromium lets pages store, all together; its own files come on top."""
+MAX_TASKS = 1500
+"""Processes and their threads: a page that plays 30 sources in frames of other sites has some 600."""
 _UNLIMITED = 1 << 60
 
 
-def excess(profile: Path) -> str | None:
-    """Why the browser has to be restarted, if so; blocks for some milliseconds.
+def excess(profile: Path | None) -> str | None:
+    """Why the browser has to be restarted, if so.
 
     Args:
-        profile: its folder.
+        profile: its folder, if that is to be looked at, which blocks for some milliseconds.
     """
     limit = memory_limit()
     if limit is not None and memory_used() > limit * MEMORY_SHARE:
         return f"the page takes more than {round(limit * MEMORY_SHARE) >> 20} MiB of memory"
-    if folder_size(profile) > MAX_PROFILE_BYTES:
+    if tasks() > MAX_TASKS:
+        return f"the page runs more than {MAX_TASKS} processes and threads"
+    if profile and folder_size(profile) > MAX_PROFILE_BYTES:
         return f"the page stores more than {MAX_PROFILE_BYTES >> 20} MiB"
     return None
 
@@ -54,6 +60,16 @@ def memory_used() -> int:
             continue
         counts = dict(line.split(" ", 1) for line in lines)
         return sum(int(counts.get(kind, 0)) for kind in kinds)
+    return 0
+
+
+def tasks() -> int:
+    """Processes and threads of the container; 0 where nobody counts them."""
+    for path in (CGROUP / "pids.current", CGROUP / "pids/pids.current"):
+        try:
+            return int(path.read_text())
+        except OSError:
+            continue
     return 0
 
 

@@ -17,6 +17,7 @@ from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.frame_trace import FrameTrace
 from onair_encoder.browser.launch import launch
+from onair_encoder.browser.left_workers import LeftWorkers
 from onair_encoder.browser.page_error import PageError, page_error_text
 
 FIT_S = 0.5
@@ -66,6 +67,7 @@ class Chromium:
         self._painted_loaders: set[str] = set()
         self._reactions: set[asyncio.Task[None]] = set()
         self._frame_trace = FrameTrace(self._call)
+        self._left_workers = LeftWorkers(self._page)
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
 
     async def start(self) -> None:
@@ -152,6 +154,7 @@ class Chromium:
         return await self._cdp.call(method, params, self._session, timeout_s)
 
     def _event(self, method: str, params: Message, session: str | None) -> None:
+        self._left_workers.event(method, params)
         match method:
             case "Inspector.targetCrashed" | "Target.detachedFromTarget":
                 self.lost.set()
@@ -220,7 +223,7 @@ class Chromium:
         self.page, self._document_status = None, None
         self._painted_loaders.clear()
         await self._inject(script)
-        host = urlsplit(url).netloc.rpartition("@")[2]
+        host = urlsplit(url).netloc.rpartition("@")[2] or urlsplit(url).scheme
         # Only for the document: what a page loads later is none of our business, and may be large.
         await self._page("Network.enable")
         try:
@@ -239,6 +242,7 @@ class Chromium:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PAINT_TIMEOUT_S), self._painted:
                     await self._painted.wait_for(lambda: loader in self._painted_loaders)
+        await self._left_workers.end(url)
         await self.check()
         self.page = url
 
@@ -286,9 +290,20 @@ class Chromium:
         """
         return await self._frame_trace.paint_delays_ms()
 
-    def excess(self) -> str | None:
-        """Why it has to be restarted, if it takes too much; blocks for some milliseconds."""
-        return bounds.excess(Path(self._profile.name))
+    def kill(self) -> None:
+        """Ends it, whatever it is doing: `lost` is set."""
+        self.lost.set()
+        if self.process and self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, 9)
+
+    def excess(self, *, stored: bool = True) -> str | None:
+        """Why it has to be restarted, if it takes too much.
+
+        Args:
+            stored: look at the disk too, which blocks for some milliseconds.
+        """
+        return bounds.excess(Path(self._profile.name) if stored else None)
 
     async def leave(self) -> None:
         """Ends the page, and the browser's own page of an error."""
@@ -302,9 +317,8 @@ class Chromium:
             reaction.cancel()
         if self._cdp:
             self._cdp.close()
-        if self.process and self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, 9)
+        self.kill()
+        if self.process:
             await self.process.wait()
         self._profile.cleanup()
 

@@ -7,10 +7,14 @@ import os
 from typing import NamedTuple
 
 from onair_encoder.browser import sandbox
+from onair_encoder.browser.bounds import MAX_STORED_BYTES
 from onair_encoder.paths import DISPLAY, PULSE_SOCKET, SINK, max_size
 
 PROGRAM = "/usr/lib/chromium/chromium"
 DISABLED = ["Translate", "MediaRouter", "OptimizationHints"]
+STORAGE = f"StorageQuotaSettings:PoolSizeBytes/{MAX_STORED_BYTES}"
+NICE = 5
+"""A page that takes every core leaves three quarters of what is left to the screen and the sound server."""
 FLAGS = [
     "--kiosk",
     "--no-first-run",
@@ -40,6 +44,7 @@ FLAGS = [
     "--password-store=basic",
     "--use-mock-keychain",
     f"--disable-features={','.join(DISABLED)}",
+    f"--enable-features={STORAGE}",
     "--window-position=0,0",
     "--remote-debugging-pipe",
 ]
@@ -84,7 +89,7 @@ async def launch(profile: str) -> Launched:
         process = await asyncio.create_subprocess_exec(
             "/bin/bash",
             "-c",
-            f'exec "$@" 3<&{to_browser} 4>&{from_browser}',
+            f'exec nice -n {NICE} "$@" 3<&{to_browser} 4>&{from_browser}',
             "chromium",
             *command,
             env=environment,

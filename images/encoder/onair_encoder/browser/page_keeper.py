@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from statistics import median
@@ -18,6 +19,8 @@ from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 
 HEALTH_INTERVAL_S = 1.0
+GUARD_INTERVAL_S = 0.25
+"""Between two looks at what the browser takes."""
 LOADING_INTERVAL_S = 0.1
 """Between two looks at a page that is to say when it is ready."""
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
@@ -105,6 +108,7 @@ class PageKeeper:
                 await asyncio.sleep(RETRY_MAX_S)
                 continue
             measuring = asyncio.create_task(self._measure(chromium), name="paint delays")
+            guarding = asyncio.create_task(_guard(chromium), name="bounds")
             try:
                 # A browser's window is white until its page has painted
                 await asyncio.to_thread(self._screen.blank)
@@ -117,7 +121,10 @@ class PageKeeper:
                 self._report(None, str(error))
             finally:
                 measuring.cancel()
-                self._report(None, "the browser is being restarted" if self.loaded else self.error)
+                excess = guarding.result() if guarding.done() else None
+                guarding.cancel()
+                restarting = "the browser is being restarted" if self.loaded else self.error
+                self._report(None, excess or restarting)
                 await chromium.stop()
                 await asyncio.to_thread(self._screen.show)
             if await self._pause(pause.after(time.monotonic() - began)):
@@ -213,22 +220,15 @@ class PageKeeper:
         """Reports the page, once it is ready by its own word; returns when another page or size is wanted.
 
         Raises:
-            CdpClosed: the browser is lost, or takes too much.
+            CdpClosed: the browser is lost.
             PageError: the page has navigated to an error.
         """
-        measured = -HEALTH_INTERVAL_S
         while not self._changed.is_set():
             loading = chromium.loading
             self._report(None if loading else url, None, loading=loading)
             interval_s = LOADING_INTERVAL_S if loading else HEALTH_INTERVAL_S
             await _first_of(interval_s, self._changed, chromium.navigated, chromium.lost)
             await chromium.check()
-            if time.monotonic() - measured < HEALTH_INTERVAL_S:
-                continue
-            measured = time.monotonic()
-            if reason := await asyncio.to_thread(chromium.excess):
-                self._report(None, reason)
-                raise CdpClosed(reason)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client: JSON lines in with what is wanted, JSON lines out with what is shown."""
@@ -254,6 +254,18 @@ class PageKeeper:
             self._listeners.discard(listener)
             reporting.cancel()
             writer.close()
+
+
+async def _guard(chromium: Chromium) -> str:
+    """Ends a browser that takes too much, also while its page keeps it from answering; why it did."""
+    for look in itertools.count():
+        # What is on the disk takes milliseconds to count
+        stored = look % (HEALTH_INTERVAL_S // GUARD_INTERVAL_S) == 0
+        if reason := await asyncio.to_thread(chromium.excess, stored=stored):
+            chromium.kill()
+            return reason
+        await asyncio.sleep(GUARD_INTERVAL_S)
+    raise AssertionError
 
 
 async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:

@@ -58,3 +58,12 @@ def test_what_a_page_stores_is_bounded(profile: Path, monkeypatch: pytest.Monkey
     assert excess(profile) is None
     (profile / "blob").write_bytes(b"x" * 2 * MIB)
     assert excess(profile) == "the page stores more than 2 MiB"
+
+
+@pytest.mark.parametrize("name", ["pids.current", "pids/pids.current"], ids=["v2", "v1"])
+def test_processes_and_threads_are_bounded(cgroup: Path, profile: Path, name: str) -> None:
+    (cgroup / "pids").mkdir()
+    (cgroup / name).write_text("1500\n")
+    assert excess(profile) is None
+    (cgroup / name).write_text("1501\n")
+    assert excess(None) == "the page runs more than 1500 processes and threads"

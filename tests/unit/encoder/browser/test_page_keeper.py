@@ -75,10 +75,14 @@ class Greedy:
         self.navigated.set()
 
     async def check(self) -> None:
-        return
+        if self.lost.is_set():
+            raise CdpClosed("gone")
 
-    def excess(self) -> str:
+    def excess(self, *, stored: bool) -> str:
         return TOO_LARGE
+
+    def kill(self) -> None:
+        self.lost.set()
 
     async def stop(self) -> None:
         return
@@ -165,7 +169,7 @@ class Patient(Calm):
         super().__init__()
         Patient.shown = self
 
-    def excess(self) -> str:
+    def excess(self, *, stored: bool) -> str:
         return ""
 
 
