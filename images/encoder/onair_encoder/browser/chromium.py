@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.browser import bounds, sandbox, window
+from onair_encoder.browser import bounds, sandbox
+from onair_encoder.browser.canvas import Canvas
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.frame_trace import FrameTrace
@@ -20,8 +21,6 @@ from onair_encoder.browser.launch import launch
 from onair_encoder.browser.left_workers import LeftWorkers
 from onair_encoder.browser.page_error import PageError, page_error_text
 
-FIT_S = 0.5
-"""A page takes the size of its window within some 30 ms, or not at all."""
 NAVIGATION_TIMEOUT_S = 30.0
 HEALTH_TIMEOUT_S = 10.0
 CHECK_RETRIES, CHECK_RETRY_S = 3, 0.2
@@ -53,8 +52,6 @@ class Chromium:
         """A document was loaded, at the page's own wish or at ours: `check` says whether it is one."""
         self.loading = False
         """The present document has said that it is not ready yet, as of the last `check`."""
-        self._size: tuple[int, int] | None = None
-        self._emulates = False
         self._script_id: str | None = None
         self._cdp: CdpPipe | None = None
         self._session: str | None = None
@@ -68,6 +65,7 @@ class Chromium:
         self._reactions: set[asyncio.Task[None]] = set()
         self._frame_trace = FrameTrace(self._call)
         self._left_workers = LeftWorkers(self._page)
+        self._canvas = Canvas(self._page)
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
 
     async def start(self) -> None:
@@ -109,37 +107,7 @@ class Chromium:
 
     async def resize(self, width: int, height: int) -> None:
         """Makes the page's canvas that size, at the top left of the screen; the page is not loaded again."""
-        before = self._size
-        if before == (width, height):
-            return
-        if before and self._emulates:
-            await asyncio.to_thread(window.resize, max(before[0], width), max(before[1], height))
-        await asyncio.to_thread(window.resize, width, height)
-        await self._emulate(None if await self._fits(width, height) else (width, height))
-        self._size = (width, height)
-
-    async def _fits(self, width: int, height: int) -> bool:
-        """Whether the page takes the size of the window, without any emulation."""
-        if self._emulates:
-            await self._emulate(None)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(FIT_S):
-                while True:
-                    layout = (await self._page("Page.getLayoutMetrics"))["cssLayoutViewport"]
-                    if (layout["clientWidth"], layout["clientHeight"]) == (width, height):
-                        return True
-                    await asyncio.sleep(FIT_S / 50)
-        return False
-
-    async def _emulate(self, size: tuple[int, int] | None) -> None:
-        """Shows the page in a size that is not its window's. That costs a renderer time with each frame."""
-        if size:
-            log("page.emulated", width=size[0], height=size[1])
-            metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
-            await self._page("Emulation.setDeviceMetricsOverride", metrics)
-        elif self._emulates:
-            await self._page("Emulation.clearDeviceMetricsOverride")
-        self._emulates = size is not None
+        await self._canvas.resize(width, height)
 
     async def _call(self, method: str, params: Message | None = None) -> Message:
         if self._cdp is None:
