@@ -100,7 +100,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
     writer, credentials = Writer(cluster, settings.inside, quotas), Credentials(cluster)
     keys, api_keys = SigningKeys(cluster), ApiKeys(cluster)
     revoked = RevokedTokens(cluster)
-    tokens = Tokens(keys, settings.tokens, revoked=revoked.known, api_keys=api_keys)
+    tokens = Tokens(keys, settings.tokens, revoked=revoked.known, ended=revoked.ended, api_keys=api_keys)
     callers = Callers(tokens, api_keys, RateLimits(settings.rate_limits, settings.redis))
     sweeper = Sweeper(cluster, (REVOKED_TOKEN, GUEST_CODE), settings.tokens.sweep_interval_s)
     links = GuestLinks(settings.guest_links, settings.inside)
@@ -121,7 +121,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         settings,
         records,
         callers,
-        lambda token_id, identity: revoked.known(token_id) or tokens.ended_with_its_key(identity),
+        lambda token_id, identity: (
+            revoked.known(token_id) or revoked.ended(identity) or tokens.ended_with_its_key(identity)
+        ),
     )
     return Services(
         settings=settings,

@@ -89,6 +89,7 @@ CALLS = {
     "DeleteSource": Call("DELETE", f"{COLLECTION}/source/{{s}}?force=true"),
     "DeleteProject": Call("DELETE", f"{PROJECT}?force=true"),
     "DeleteCollection": Call("DELETE", f"{COLLECTION}?force=true"),
+    "RevokeAccessToken": Call("DELETE", TOKENS),
 }
 """In an order in which all can succeed. A status of 0 is any that is neither 401 nor 403."""
 

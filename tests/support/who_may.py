@@ -37,6 +37,7 @@ UpdateSourceInProject        x      x        .        .     .       .          x
 RemoveSourceFromProject      x      x        .        .     .       .          x         .
 RefreshAccessToken           x      x        x        x     x       x          x         .
 CreateGuestAccessToken       x      x        x        .     .       .          .         .
+RevokeAccessToken            x      x        x        x     x       x          x         .
 CreateGuestCode              x      x        .        .     .       .          .         .
 GetGuestCodes                x      x        .        .     .       .          .         .
 GetGuestCode                 x      x        .        .     .       .          .         .

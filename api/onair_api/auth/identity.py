@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onair_crds.contract.renderer_token import PROJECT_UID, user_id
 from onair_crds.resources.enums import Role
@@ -10,7 +10,7 @@ from onair_crds.shapes import Claims
 
 SCOPE_CREATE = "SCOPE_VAPI_CREATE"
 ALL_SCOPES = (SCOPE_CREATE,)
-API_KEY_CLAIM = "apiKey"
+API_KEY_CLAIM, LINEAGE_CLAIM = "apiKey", "lineage"
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Identity:
     """None: a backend's token, which reaches what its user owns."""
     api_key: ApiKeyRef | None = None
     """None: of a page, whose token the operator signs; or of a token from before it was."""
+    lineage: tuple[str, ...] = field(default=(), compare=False)
+    """What the token goes back to: an id for each issue, its own at the end. A refresh gives no other."""
 
     @property
     def user_id(self) -> str:
@@ -86,6 +88,8 @@ class Identity:
         }
         if self.api_key:
             claims[API_KEY_CLAIM] = f"{self.api_key.secret}/{self.api_key.uid}"
+        if self.lineage:
+            claims[LINEAGE_CLAIM] = list(self.lineage)
         if self.guest:
             control = {"collectionId": self.guest.collection_id, "projectId": self.guest.project_id}
             claims["guestControl"] = {**control, "role": role}
@@ -111,6 +115,7 @@ class Identity:
             scopes=tuple(str(scope) for scope in scopes),
             guest=_guest(claims),
             api_key=_api_key(claims),
+            lineage=_lineage(claims),
         )
 
 
@@ -119,6 +124,16 @@ def _api_key(claims: Claims) -> ApiKeyRef | None:
         return None
     secret, _, uid = _text(claims, API_KEY_CLAIM).partition("/")
     return ApiKeyRef(secret, uid)
+
+
+def _lineage(claims: Claims) -> tuple[str, ...]:
+    """One from before it was, and that of a page, begins with the token's own id."""
+    lineage = claims.get(LINEAGE_CLAIM)
+    if lineage is None:
+        return (str(claims.get("jti")),)
+    if not isinstance(lineage, list) or not lineage or not all(isinstance(each, str) for each in lineage):
+        raise ValueError("the claim lineage is not valid")
+    return tuple(lineage)
 
 
 def _guest(claims: Claims) -> GuestControl | None:

@@ -1,4 +1,4 @@
-"""Revoked tokens: redeemed direct tokens and those of deleted guest codes.
+"""Revoked tokens: redeemed direct tokens, those of deleted guest codes, and lineages that a call has ended.
 
 Each is a Secret named by the hash of the token's id. Its creation is the
 compare-and-swap that lets one refresh win; the watch brings it to the other replicas.
@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import time
 
 import structlog
 
 from onair_api.auth.expiry import expires_annotation
+from onair_api.auth.identity import Identity
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import REVOKED_TOKEN
+from onair_api.settings import MAX_TOKEN_DURATION_MS
 from onair_crds.contract.labels import REVOKED_TOKEN_TYPE
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
@@ -27,6 +30,11 @@ def secret_name(token_id: str) -> str:
     return f"revoked-token-{hashlib.sha256(token_id.encode()).hexdigest()[:40]}"
 
 
+def _lineage(id_: str) -> str:
+    """Ids of lineages may be those of tokens, whose redemption ends no successor."""
+    return f"lineage:{id_}"
+
+
 class RevokedTokens:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -34,6 +42,20 @@ class RevokedTokens:
     def known(self, token_id: str) -> bool:
         """Whether this replica knows it as revoked: at most one watch delay after it was written."""
         return self._cluster.view.get(REVOKED_TOKEN, secret_name(token_id)) is not None
+
+    def ended(self, identity: Identity) -> bool:
+        """Whether this replica knows that the identity's token, or one that it goes back to, was ended."""
+        return any(self.known(_lineage(each)) for each in identity.lineage)
+
+    async def end(self, identity: Identity) -> None:
+        """Ends a token with its successors and predecessors, and all that goes back to them.
+
+        The record is kept for as long as any of them could last: nothing new comes of them.
+
+        Raises:
+            ApiError: the API server did not respond.
+        """
+        await self.revoke(_lineage(identity.lineage[-1]), time.time() + MAX_TOKEN_DURATION_MS / 1000)
 
     async def check(self, token_id: str) -> bool:
         """Whether it is revoked now, as the API server knows.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import secrets
 import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import jwt
@@ -16,7 +17,7 @@ import jwt
 from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.identity import Identity
 from onair_api.auth.signing_keys import RendererKey, SigningKeys
-from onair_api.errors import Unauthenticated
+from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_crds.contract.json_web_keys import ALGORITHM
@@ -26,6 +27,7 @@ from onair_crds.shapes import Claims
 
 REQUIRED = ["iss", "sub", "iat", "exp", "jti"]
 MAX_TOKEN_CHARACTERS = 8192
+MAX_LINEAGE = 16
 RENEW_SHARE = 0.1
 """Last share of a token's life, in which it is renewed by any response."""
 
@@ -84,11 +86,13 @@ class Tokens:
         settings: TokenSettings,
         now: Callable[[], float] = time.time,
         revoked: Callable[[str], bool] = lambda token_id: False,
+        ended: Callable[[Identity], bool] = lambda identity: False,
         api_keys: ApiKeys | None = None,
     ) -> None:
         """
         Args:
             revoked: whether a token that is not for a session (DIRECT, EXCHANGE) was revoked.
+            ended: whether a token, or one that it goes back to, was ended by a call.
             api_keys: those that are there; tokens of others are refused.
         """
         self._api_keys = api_keys
@@ -96,6 +100,7 @@ class Tokens:
         self._settings = settings
         self._now = now
         self._revoked = revoked
+        self._ended = ended
         self._cache: OrderedDict[bytes, Verified] = OrderedDict()
         self._renewed: OrderedDict[str, str] = OrderedDict()
         self._generation = keys.generation
@@ -107,7 +112,7 @@ class Tokens:
     def issue(self, identity: Identity, duration_ms: int) -> str:
         """A session token that lasts `duration_ms` from now, in whole seconds."""
         now = math.floor(self._now())
-        return self._sign(identity, now, now + seconds(duration_ms), now).token
+        return self._sign(_begun(identity), now, now + seconds(duration_ms), now).token
 
     def issue_guest(
         self,
@@ -125,7 +130,12 @@ class Tokens:
             session_ms: life of what an EXCHANGE token is redeemed for.
             first_issued: when the issuer's chain began, where issuing must not prolong it.
             not_after: end of the issuer's token, in Unix seconds.
+
+        Raises:
+            PermissionDenied: the issuer was invited by one who was invited, and so on.
         """
+        if len(identity.lineage) >= MAX_LINEAGE:
+            raise PermissionDenied(f"invitations by invited guests are at most {MAX_LINEAGE} deep")
         now = math.floor(self._now())
         first = now if first_issued is None else first_issued
         end = min(now + seconds(duration_ms), _last_end(first))
@@ -134,7 +144,7 @@ class Tokens:
         more: Claims = {KIND: kind.value}
         if session_ms is not None:
             more[SESSION] = seconds(session_ms)
-        return self._sign(identity, now, end, first, more)
+        return self._sign(_begun(identity), now, end, first, more)
 
     def renew(self, old: Verified) -> str:
         """A session token of the same grants with a new life, within seven days of the first one."""
@@ -191,6 +201,8 @@ class Tokens:
             self._cache.move_to_end(digest)
         if self.ended_with_its_key(known.identity):
             raise Unauthenticated(_REFUSED.format("its API key was deleted"))
+        if self._ended(known.identity):
+            raise Unauthenticated(_REFUSED.format("it was revoked"))
         if known.expires <= self._now():
             self._cache.pop(digest, None)
             raise Unauthenticated(_REFUSED.format("it has expired"))
@@ -200,6 +212,17 @@ class Tokens:
             if known.kind is TokenKind.EXCHANGE and not redeeming:
                 raise Unauthenticated(_REFUSED.format("it can only be refreshed, for a session token"))
         return known
+
+    async def read(self, token: str) -> Verified | None:
+        """A token of ours, be it expired or revoked; None for anything else.
+
+        Raises:
+            ApiError: the API server had to be asked for the signing key and did not respond.
+        """
+        try:
+            return await self._verify(token) if len(token) <= MAX_TOKEN_CHARACTERS else None
+        except Unauthenticated:
+            return None
 
     def ended_with_its_key(self, identity: Identity) -> bool:
         """Whether the API key that an identity's token goes back to is known to be deleted."""
@@ -264,6 +287,11 @@ class Tokens:
 
 
 REDEEMED = _REFUSED.format("it was redeemed or revoked")
+
+
+def _begun(identity: Identity) -> Identity:
+    """The identity of a token that is no other's successor."""
+    return replace(identity, lineage=(*identity.lineage, secrets.token_hex(8)))
 
 
 def _verified(claims: Claims) -> Verified:

@@ -185,6 +185,7 @@ def use_every_operation(facade: Facade, cluster: Cluster) -> None:
         once_only = call.method == "DELETE" or not call.status
         for _ in range(1 if once_only else 2):
             world.call(user, call)
+    user = User(facade, token().json()["accessToken"])
     show = user.project()
     broadcast = {"id": "a", "epoch": 1, "phase": "Running", "pod": TAKEN, "encoder": "0"}
     cluster.patch("projects", show.id, {"spec": {"broadcast": {"state": "Running", "id": "a"}}})

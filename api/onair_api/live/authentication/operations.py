@@ -61,6 +61,32 @@ AUTHENTICATION = (
         ),
     ),
     Operation(
+        name="RevokeAccessToken",
+        http=Http("DELETE", PATH + "/token"),
+        rpc=Rpc(SERVICE),
+        access=ByAccessToken(VIEWERS, redeeming=True),
+        service=ServiceMethod(Authentication, Authentication.revoke),
+        messages=Messages(None, "Empty"),
+        docs=Docs(
+            "authentication",
+            "End the access token",
+            "With the tokens that it was renewed for, and those of guests who were invited with them.",
+        ),
+    ),
+    Operation(
+        name="RevokeIssuedAccessToken",
+        http=Http("POST", PATH + "/token/revoke"),
+        rpc=Rpc(BACKEND_AUTHENTICATION_SERVICE),
+        access=ByApiKey(),
+        service=ServiceMethod(Authentication, Authentication.revoke_issued),
+        messages=Messages("RevokeIssuedAccessTokenRequest", "Empty", example={"accessToken": "eyJ…"}),
+        docs=Docs(
+            "authentication",
+            "End an access token of the service",
+            "For a partner's backend, as RevokeAccessToken does it; also where the token has expired.",
+        ),
+    ),
+    Operation(
         name="CreateGuestAccessToken",
         http=Http("POST", PATH + "/token/guest"),
         rpc=Rpc(SERVICE),

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from onair_api.auth.guest_links import GuestLinks
-from onair_api.auth.tokens import TokenKind
+from onair_api.auth.tokens import MAX_TOKEN_CHARACTERS, TokenKind
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_api.wire.decode import INTEGER_TEXT
@@ -65,6 +65,21 @@ def backend_request(body: JsonObject, settings: TokenSettings) -> BackendRequest
     if wrong:
         raise InvalidArgument(*wrong)
     return asked
+
+
+def revoked_token(body: JsonObject) -> str:
+    """The token that a backend wants to end.
+
+    Raises:
+        InvalidArgument: there is none.
+    """
+    wrong: list[Violation] = []
+    token = text(body, "accessToken", MAX_TOKEN_CHARACTERS, wrong)
+    if not token and not wrong:
+        wrong.append(Violation("accessToken", "is required"))
+    if wrong:
+        raise InvalidArgument(*wrong)
+    return token
 
 
 def guest_request(

@@ -48,6 +48,7 @@ def token_schemas() -> Schemas:
     backend = {"serviceUserId": {**_NAME, "minLength": 1}, "displayName": _NAME, **session}
     return {
         "CreateAccessTokenRequest": {**optional(backend), "required": ["serviceUserId"]},
+        "RevokeIssuedAccessTokenRequest": record({"accessToken": STRING}),
         "CreateAccessTokenResponse": record({"accessToken": STRING}),
         "CreateGuestAccessTokenRequest": {**optional(guest), "required": ids},
         "CreateGuestAccessTokenResponse": record({"accessToken": STRING, "url": STRING}, ("accessToken",)),

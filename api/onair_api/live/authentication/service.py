@@ -14,12 +14,13 @@ from onair_api.auth.roles import authorize_issue
 from onair_api.auth.signing_keys import SigningKeys
 from onair_api.auth.tokens import REDEEMED, Issued, TokenKind, Tokens, Verified
 from onair_api.cache.cluster import Cluster
-from onair_api.errors import NotFound, PermissionDenied, Unauthenticated
+from onair_api.errors import InvalidArgument, NotFound, PermissionDenied, Unauthenticated, Violation
 from onair_api.live.authentication.requests import (
     BackendRequest,
     GuestRequest,
     backend_request,
     guest_request,
+    revoked_token,
 )
 from onair_api.operation import Ids
 from onair_api.settings import TokenSettings
@@ -85,6 +86,23 @@ class Authentication:
         if old.kind is TokenKind.DIRECT and not await self._revoked.revoke(old.id, old.expires):
             raise Unauthenticated(REDEEMED)
         return {"accessToken": token}
+
+    async def revoke(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
+        """Ends the caller's token, its successors, and what was issued with them."""
+        await self._revoked.end(caller.identity)
+        return {}
+
+    async def revoke_issued(self, caller: Backend, ids: Ids, message: JsonObject) -> JsonObject:
+        """Ends a token of the backend's service likewise.
+
+        Raises:
+            InvalidArgument: it is none of this service.
+        """
+        token = await self._tokens.read(revoked_token(message))
+        if token is None or token.identity.service_id != caller.service_id:
+            raise InvalidArgument(Violation("accessToken", "must be a token of this service"))
+        await self._revoked.end(token.identity)
+        return {}
 
     async def create_guest(self, caller: Caller, ids: Ids, message: JsonObject) -> JsonObject:
         """A token that reaches one project; with `url`, also a short url that leads there with the token."""
@@ -199,4 +217,13 @@ def guest_identity(issuer: Identity, asked: GuestRequest, project_uid: str) -> I
     """A guest of the issuer's service, without scopes: they are for collections."""
     control = GuestControl(asked.collection_id, asked.project_id, project_uid)
     user_id = asked.service_user_id or f"guest-{new_id()}"
-    return Identity(issuer.service_id, user_id, asked.display_name, asked.role, (), control, issuer.api_key)
+    return Identity(
+        issuer.service_id,
+        user_id,
+        asked.display_name,
+        asked.role,
+        (),
+        control,
+        issuer.api_key,
+        issuer.lineage,
+    )
