@@ -20,6 +20,7 @@ from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_crds.kube.client import KubeClient
 from onair_crds.runtime import event_loop
+from onair_crds.runtime.core_dumps import prevent_core_dumps
 
 log = structlog.get_logger()
 
@@ -93,6 +94,7 @@ async def run(settings: Settings) -> None:
 
 
 def main() -> None:
+    prevent_core_dumps()
     settings = Settings()
     logs.configure(settings.log_level)
     event_loop.run(run(settings))

@@ -6,6 +6,7 @@ import asyncio
 import signal
 
 from onair_crds.runtime import logs
+from onair_crds.runtime.core_dumps import prevent_core_dumps
 from onair_operator.runtime import run
 from onair_operator.settings import OperatorSettings
 
@@ -23,6 +24,7 @@ async def serve(settings: OperatorSettings) -> None:
 
 
 def main() -> None:
+    prevent_core_dumps()
     settings = OperatorSettings()
     logs.configure(settings.log_level)
     asyncio.run(serve(settings))

@@ -6,9 +6,12 @@ import asyncio
 import sys
 from collections.abc import Callable
 
+from onair_crds.runtime.core_dumps import prevent_core_dumps
+
 
 def main() -> None:
     """Imports only what the wanted process needs: PID 1 is to be there at once."""
+    prevent_core_dumps()
     loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     match sys.argv[1:]:
         case ["network"]:

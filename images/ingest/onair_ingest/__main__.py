@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from onair_crds.runtime import event_loop, logs
+from onair_crds.runtime.core_dumps import prevent_core_dumps
 from onair_ingest.process import run
 from onair_ingest.settings import Settings
 
 
 def main() -> None:
+    prevent_core_dumps()
     settings = Settings()
     logs.configure(settings.log_level)
     event_loop.run(run(settings))

@@ -1,0 +1,106 @@
+"""No secret is in a log, Event, status or other object, in metrics, command lines or core dumps."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+from tests.support.canaries import on_node, places, secrets_of, spellings
+from tests.support.cluster import LocalCluster, connect_of
+from tests.support.receiver import IN_CLUSTER_RTMP, Receiver
+from tests.support.shows import FacadeClient, LiveShow
+
+from onair_crds.shapes import JsonObject
+
+NOBODY = "nobody.shows.svc"
+OURS = "onair_(operator|api|ingest|encoder)"
+
+
+def canary(name: str) -> str:
+    return f"canary-{name}-{uuid.uuid4().hex}"
+
+
+def addresses(given: dict[str, str]) -> list[JsonObject]:
+    """Every kind of address with every secret that it has; only the first leads to a server."""
+
+    def new(name: str) -> str:
+        return given.setdefault(name, canary(name))
+
+    packaging = {"packaging": {"hls": {"lifecycle": {"live": {}}}}}
+    keys = {"accessKey": new("access-key"), "secretKey": new("secret-key"), "token": new("token")}
+    bucket = {"region": "a", "bucket": "b", "endpoint": f"http://{NOBODY}:9000"}
+    return [
+        {"rtmpPush": {"url": f"{IN_CLUSTER_RTMP}/live", "key": new("stream-key")}},
+        {"rtmpPush": {"url": f"rtmp://{NOBODY}/live", "key": new("refused-key")}},
+        {"srtPush": {"url": f"srt://{NOBODY}:9000", "passphrase": new("passphrase")[:79]}},
+        {"objectStorage": {**bucket, **keys, **packaging}},
+    ]
+
+
+def test_no_secret_is_anywhere_but_in_secrets(
+    make_show: Callable[..., LiveShow], facade: FacadeClient, cluster: LocalCluster, receiver: Receiver
+) -> None:
+    given: dict[str, str] = {}
+    show = make_show()
+    created = [
+        facade.call("POST", f"{show.path}/destination", {"address": each})["destination"]["destinationId"]
+        for each in addresses(given)
+    ]
+    source = facade.call("POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}})[
+        "source"
+    ]
+    facade.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    invitation = {"collectionId": show.collection, "projectId": show.project, "role": "ROLE_GUEST"}
+    invited = facade.call(
+        "POST", "/authentication/token/guest", {**invitation, "direct": {}, "url": "https://studio.example"}
+    )
+    given |= {
+        "guest token": invited["accessToken"].rsplit(".", 1)[1],
+        "guest code": invited["url"].rsplit("/", 1)[1],
+        "access token": facade.http.headers["Authorization"].rsplit(".", 1)[1],
+        "API key": cluster.api_key(),
+    }
+    show.start()
+    receiver.wait_ready(f"live/{given['stream-key']}", 60)
+    for each in created[1:]:
+        cluster.until(
+            f"{each} has failed", lambda each=each: connect_of(cluster, each) not in ("None", "Connecting")
+        )
+    for refused in ({"rtmpPush": {"url": given["token"]}}, {"rtmpPush": {"url": 5, "key": given["token"]}}):
+        response = facade.http.post(f"/live/v2{show.path}/destination", json={"address": refused})
+        assert response.status_code == 400
+
+    sought = {value: name for name, value in given.items()} | secrets_of(cluster)
+    assert len(sought) > len(given) + 10
+    seen = dict(places(cluster))
+    for kind in (
+        "objects",
+        "log of onair-operator",
+        "log of onair-api",
+        "log of onair-ingest",
+        "metrics of onair-",
+    ):
+        assert any(place.startswith(kind) for place in seen), f"{kind} was looked at"
+    assert any("onair_encoder" in text for place, text in seen.items() if place.startswith("command lines"))
+    found = {
+        (name, place)
+        for value, name in sought.items()
+        for place, text in seen.items()
+        if any(spelling in text for spelling in spellings(value))
+    }
+    assert found == set()
+
+
+def test_none_of_our_processes_leaves_a_core_dump(on_air: LiveShow, cluster: LocalCluster) -> None:
+    script = f"""
+    for each in /proc/[0-9]*; do
+      if tr '\\0' ' ' <$each/cmdline | grep -qE '{OURS}'; then
+        echo $(tr '\\0' ' ' <$each/cmdline | grep -oE '{OURS}' | head -n 1) $(grep 'Max core' $each/limits)
+      fi
+    done"""
+    nodes = cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}").split()
+    lines = [
+        line.split() for node in nodes for line in on_node(node, script).splitlines() if "Max core" in line
+    ]
+    assert {line[0] for line in lines} == {"onair_operator", "onair_api", "onair_ingest", "onair_encoder"}
+    assert {line[5] for line in lines} <= {"0", "1"}

@@ -1,0 +1,89 @@
+"""Secrets of an installation, and all places outside of Secrets that one could have got to."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
+
+SHORTEST = 12
+NOT_SECRET = {
+    "hash",
+    "serviceId",
+    "scopes",
+    "public.pem",
+    "certificate.pem",
+    "tls.crt",
+    "ca.crt",
+    "publishHash",
+    "readHash",
+    "apiHash",
+}
+"""Keys of Secrets whose values may be known: hashes of random keys, public halves, names."""
+KINDS = "pods,configmaps,services,events,deployments,replicasets,statefulsets,leases,onair"
+NAMESPACES = (SYSTEM, SHOWS)
+METRICS_PORTS = {"http", "metrics"}
+
+
+def secrets_of(cluster: LocalCluster) -> dict[str, str]:
+    """Where each secret value is, by what stands for it: a long line, where it has several."""
+    found = {}
+    for namespace in NAMESPACES:
+        for secret in cluster.list("secret", namespace=namespace):
+            if secret["type"].startswith("helm.sh/"):
+                continue
+            for key, value in (secret.get("data") or {}).items():
+                if key in NOT_SECRET:
+                    continue
+                lines = base64.b64decode(value).decode(errors="replace").splitlines()
+                lines = [line for line in lines if len(line) >= SHORTEST and "-----" not in line]
+                if lines:
+                    found[max(lines, key=len)] = f"{namespace}/{secret['metadata']['name']}: {key}"
+    return found
+
+
+def spellings(value: str) -> set[str]:
+    """A value as it is, in a url, in JSON and in base64."""
+    return {value, quote(value, safe=""), json.dumps(value)[1:-1], base64.b64encode(value.encode()).decode()}
+
+
+def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
+    """What each place says: logs, objects with their statuses, Events, metrics, command lines."""
+    for namespace in NAMESPACES:
+        yield f"objects in {namespace}", cluster.kubectl("-n", namespace, "get", KINDS, "-o", "json")
+        for pod in cluster.list("pod", namespace=namespace):
+            name = pod["metadata"]["name"]
+            yield (
+                f"log of {name}",
+                cluster.kubectl("-n", namespace, "logs", name, "--all-containers", "--tail=-1"),
+            )
+            yield from _metrics(cluster, namespace, pod)
+    for node in cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}").split():
+        yield f"command lines on {node}", on_node(node, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
+
+
+def _metrics(cluster: LocalCluster, namespace: str, pod: dict) -> Iterator[tuple[str, str]]:
+    name = pod["metadata"]["name"]
+    for container in pod["spec"]["containers"]:
+        for port in container.get("ports", []):
+            if port.get("name") not in METRICS_PORTS:
+                continue
+            path = f"/api/v1/namespaces/{namespace}/pods/{name}:{port['containerPort']}/proxy/metrics"
+            try:
+                text = cluster.kubectl("get", "--raw", path)
+            except subprocess.CalledProcessError:
+                continue
+            if "# TYPE" in text:
+                yield f"metrics of {name}", text
+
+
+def on_node(node: str, script: str) -> str:
+    """Runs a script in a node's container, where the processes of all its pods are seen."""
+    done = subprocess.run(
+        ["docker", "exec", node, "sh", "-c", f"({script}) 2>/dev/null"], check=False, capture_output=True
+    )
+    return done.stdout.decode(errors="replace")

@@ -1,0 +1,54 @@
+"""A program that dies leaves no core dump, nor does one that it started."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PREVENT = "from onair_crds.runtime.core_dumps import prevent_core_dumps as prevent; prevent(); "
+OWN = PREVENT + "import os; os.abort()"
+STARTED = (
+    PREVENT + "import os, sys; os.execv(sys.executable, [sys.executable, '-c', 'import os; os.abort()'])"
+)
+
+
+def dumps(program: str, folder: Path) -> bool:
+    """Whether the kernel writes a core dump of a program that may have one of any size."""
+
+    def allow() -> None:
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+
+    pid = os.fork()
+    if pid == 0:
+        allow()
+        os.chdir(folder)
+        os.execve(  # noqa: S606 - subprocess does not say whether a core was dumped
+            sys.executable, [sys.executable, "-c", program], {**os.environ, "PYTHONPATH": ":".join(sys.path)}
+        )
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status)
+    return os.WCOREDUMP(status)
+
+
+@pytest.mark.parametrize("program", [OWN, STARTED], ids=["its own", "of one that it started"])
+def test_there_is_none(program: str, tmp_path: Path) -> None:
+    if not dumps("import os; os.abort()", tmp_path):
+        pytest.skip("this machine writes no core dumps")
+    assert not dumps(program, tmp_path)
+
+
+def test_the_limit_is_set_whatever_it_was() -> None:
+    show = "import resource; print(*resource.getrlimit(resource.RLIMIT_CORE))"
+    for before, expected in (
+        ("", {"1 1", "0 0"}),
+        ("resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); ", {"0 0"}),
+    ):
+        command = [sys.executable, "-c", f"import resource; {before}{PREVENT}{show}"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert done.stdout.strip() in expected
