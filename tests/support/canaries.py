@@ -14,6 +14,9 @@ SHORTEST = 12
 NOT_SECRET = {
     "hash",
     "serviceId",
+    "collectionId",
+    "projectId",
+    "role",
     "scopes",
     "public.pem",
     "certificate.pem",
