@@ -9,7 +9,7 @@ import numpy as np
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, address
 from tests.support.ingest.pod_page import URL, page_in_pod
 from tests.support.media.stream import gray_frames
-from tests.support.receiver import RTMP, Receiver
+from tests.support.receiver import Receiver, rtsp_url
 from tests.support.shows import LiveShow
 
 PAGE = """<!doctype html><style>html {background: #808080}</style><script>
@@ -54,12 +54,13 @@ def test_a_hostile_page_reaches_nothing_of_the_cluster(
     _, other = started(f"{path}-other")
     show, pod = started(path)
     status = cluster.get("pod", pod, SHOWS)["status"]
+    (mediamtx,) = cluster.list("pod", "app.kubernetes.io/component=mediamtx", SYSTEM)
     inside = {
         "the API server": f"{service('kubernetes', 'default')}:443",
         "the kubelet": f"{status['hostIP']}:10250",
         "Redis": f"{service('onair-redis')}:6379",
         "the facade": f"{service('onair-api')}:80",
-        "MediaMTX's API": f"{service('onair-mediamtx')}:9997",
+        "MediaMTX's API": f"{mediamtx['status']['podIP']}:9997",
         "another encoder": f"{cluster.get('pod', other, SHOWS)['status']['podIP']}:9090",
         "the agent's metrics": "127.0.0.1:9090",
         "the agent's control": "127.0.0.1:8443",
@@ -71,7 +72,7 @@ def test_a_hostile_page_reaches_nothing_of_the_cluster(
         show.wait_phase("RUNNING")
         shade = cluster.until(
             "the page has tried",
-            lambda: decided(float(np.asarray(gray_frames(f"{RTMP}/{path}", 0.5)[-1]).mean())),
+            lambda: decided(float(np.asarray(gray_frames(rtsp_url(path), 0.5)[-1]).mean())),
         )
         assert shade == "white"
     pages = {"127.0.0.1:8450", "127.0.0.1:8000"}

@@ -13,6 +13,7 @@ import httpx
 
 API = f"http://127.0.0.1:{os.environ.get('ONAIR_MEDIAMTX_API_PORT', '9997')}"
 RTMP_PORT = os.environ.get("ONAIR_RTMP_PORT", "1935")
+RTSP_PORT = os.environ.get("ONAIR_RTSP_PORT", "8554")
 IN_CLUSTER_RTMP = "rtmp://onair-mediamtx.onair-system.svc:1935"
 
 
@@ -20,6 +21,11 @@ def read_url(path: str) -> str:
     """Where a path is read from this machine, with the password that `make env` gives."""
     user, _, password = os.environ["ONAIR_READER"].partition(":")
     return f"rtmp://127.0.0.1:{RTMP_PORT}/{path}?user={user}&pass={password}"
+
+
+def rtsp_url(path: str) -> str:
+    """The same by RTSP."""
+    return f"rtsp://{os.environ['ONAIR_READER']}@127.0.0.1:{RTSP_PORT}/{path}"
 
 
 class Receiver:

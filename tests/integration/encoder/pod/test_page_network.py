@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from tests.support.pod_pair import NO_MORE, PodPair, programme
 pytestmark = pytest.mark.media
 
 METADATA, METADATA_NETWORK = "169.254.169.254", "169.254.169.0/24"
+PUBLIC, PUBLIC_NETWORK = "44.155.7.7", "44.155.7.0/24"
 LEADS = "/leads/to/"
 """Paths below it redirect to what follows."""
 WAYS = {
@@ -143,13 +145,15 @@ def hostile() -> Iterator[Hostile]:
         yield hostile
 
 
-@pytest.fixture
-def link_local() -> Iterator[str]:
-    """A network of Docker in which there may be a metadata address."""
+@contextmanager
+def network_of(subnet: str) -> Iterator[str]:
+    """A network of Docker in which there may be any address."""
     name = f"onair-test-{uuid.uuid4().hex[:8]}"
-    docker("network", "create", "--subnet", METADATA_NETWORK, name)
-    yield name
-    docker("network", "rm", name)
+    docker("network", "create", "--subnet", subnet, name)
+    try:
+        yield name
+    finally:
+        docker("network", "rm", name)
 
 
 def white(far_end: RtmpContainer, key: str) -> bool:
@@ -158,11 +162,12 @@ def white(far_end: RtmpContainer, key: str) -> bool:
 
 @pytest.mark.parametrize("rules", [True, False], ids=["rules", "no-rules"])
 def test_a_hostile_page_reaches_nothing_inside_and_its_show_goes_on(
-    tmp_path: Path, far_end: RtmpContainer, hostile: Hostile, link_local: str, *, rules: bool
+    tmp_path: Path, far_end: RtmpContainer, hostile: Hostile, *, rules: bool
 ) -> None:
     """Without the rules all of it is reached, or these attempts would show nothing."""
     host = host_address()
     with (
+        network_of(METADATA_NETWORK) as link_local,
         Inside(host, *WAYS) as inside,
         Inside(host, "tcp:80", network=link_local, address=METADATA) as metadata,
         PodPair(tmp_path, page_network=NO_MORE if rules else None) as pair,
@@ -219,7 +224,13 @@ def test_whoever_takes_the_browser_over_gets_no_further_and_others_are_not_bound
     tmp_path: Path, far_end: RtmpContainer
 ) -> None:
     host = host_address()
-    with Inside(host, "tcp:6443") as inside, PodPair(tmp_path, name_server=inside.address) as pair:
+    with (
+        network_of(PUBLIC_NETWORK) as internet,
+        Inside(host, "tcp:443", network=internet, address=PUBLIC) as public,
+        Inside(host, "tcp:6443") as inside,
+        PodPair(tmp_path, name_server=inside.address) as pair,
+    ):
+        docker("network", "connect", internet, f"{pair.name}-browser")
         pair.wait_agent()
         addresses = {
             f"{inside.address}:6443",
@@ -227,9 +238,9 @@ def test_whoever_takes_the_browser_over_gets_no_further_and_others_are_not_bound
             f"{far_end.address}:9997",
             *(f"{own}:{port}" for own in ("127.0.0.1", pair.address) for port in (8443, 9090)),
         }
-        pages = {"127.0.0.1:8450", "127.0.0.1:8000"}
-        assert connected(pair, "browser", *addresses, *pages) == pages
-        assert connected(pair, "encoder", *addresses, *pages) == addresses | pages
+        open_to_pages = {"127.0.0.1:8450", "127.0.0.1:8000", f"{public.address}:443"}
+        assert connected(pair, "browser", *addresses, *open_to_pages) == open_to_pages
+        assert connected(pair, "encoder", *addresses, *open_to_pages) == addresses | open_to_pages
 
 
 def connected(pair: PodPair, container: str, *addresses: str) -> set[str]:
