@@ -84,7 +84,7 @@ def unclaimed_pod(
         "dnsConfig": {"options": [{"name": "timeout", "value": "1"}, {"name": "attempts", "value": "5"}]},
     }
     if encoder.network.rules:
-        spec["initContainers"] = [_network(encoder, inside)]
+        spec["initContainers"] = [_network(encoder, inside, cost)]
     if encoder.priority_class_name:
         spec["priorityClassName"] = encoder.priority_class_name
     if encoder.sandbox.mode is SandboxMode.RUNTIME_CLASS:
@@ -119,7 +119,7 @@ def _seccomp_profile(sandbox: SandboxSettings) -> Document:
     return {"seccompProfile": {"type": "Localhost", "localhostProfile": sandbox.localhost_profile}}
 
 
-def _network(encoder: EncoderSettings, inside: InsideRules) -> Document:
+def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Document:
     network = encoder.network
     wanted = PageNetwork(
         refused=inside.refused,
@@ -139,7 +139,14 @@ def _network(encoder: EncoderSettings, inside: InsideRules) -> Document:
             {"name": PAGE_NETWORK_VARIABLE, "value": wanted.text()},
             _of_the_pod(HOST_ADDRESSES_VARIABLE, "status.hostIPs"),
         ],
-        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
+        # All that the others ask for together: they wait for it, and it is gone before they take theirs
+        "resources": {
+            "requests": {
+                "cpu": f"{cost.browser_millicores + cost.encoder_millicores}m",
+                "memory": "32Mi",
+            },
+            "limits": {"memory": "128Mi"},
+        },
         "securityContext": {
             **_locked_down(0),
             "runAsGroup": 0,
