@@ -21,6 +21,7 @@ async def participant(
     token: str,
     *flags: str,
     publish: bool = True,
+    screen: str = "",
     insist: bool = False,
     relay: bool = False,
     firewall: bool = False,
@@ -29,11 +30,12 @@ async def participant(
 
     Args:
         flags: of Chromium.
+        screen: colour of a screen that is published, too.
         insist: tries again until it is let in.
         relay: media goes through a TURN server alone, over UDP where there is such a one.
         firewall: media goes through a TURN server over TLS alone, as where a network lets nothing else out.
     """
-    options = {"publish": publish, "insist": insist, "relay": relay, "firewall": firewall}
+    options = {"publish": publish, "screen": screen, "insist": insist, "relay": relay, "firewall": firewall}
     settings = json.dumps({"url": url, "token": token, **options})
     client = f"{await asyncio.to_thread(client_script)}\nconst SETTINGS = {settings};"
     async with browser_page(PAGE.read_text(), {"/client.js": client}, *FAKE_DEVICES, *flags) as joined:

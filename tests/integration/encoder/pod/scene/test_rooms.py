@@ -1,15 +1,17 @@
-"""A guest of the room as viewers see and hear them, also after a restart of the room server."""
+"""A guest of the room and their screen as viewers see them, also after a restart of the room server."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from tests.support.media.live_view import LiveView, Pixels
+from tests.support.pages import site
 from tests.support.rooms.participant import participant
+from tests.support.scene import media
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
 
@@ -17,11 +19,14 @@ from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.media
 
-BLUE = (0, 0, 160)
+BLUE, PINK, GREEN = (0, 0, 160), (208, 0, 208), (16, 160, 48)
 COLOUR, EDGE_PX = 4, 1
+CODED = 24
+"""What a browser's encoder makes of a colour is that near to it."""
 SIZE = (240, 180)
 """Of the shape of the guest's camera."""
 HIDES, REMAINS = (40, 60), (340, 60)
+SCREEN, SCREEN_SIZE = (40, 265), (160, 90)
 JOINED_S = 40.0
 GUEST = "anna"
 
@@ -38,10 +43,37 @@ def layer(on_disconnect: str, place: tuple[int, int], volume: float) -> JsonObje
     }
 
 
+@pytest.fixture(scope="module")
+def slate() -> Iterator[str]:
+    """The address of a picture."""
+    with site({"/slate.png": ("image/png", media.png(*SCREEN_SIZE, PINK))}) as address:
+        yield f"{address}/slate.png"
+
+
+def screen(slate: str) -> JsonObject:
+    """A layer for what the guest shares."""
+    data: JsonObject = {"webrtc": {"id": GUEST, "type": "screen"}, "onDisconnect": "slate"}
+    data["disconnectedSlate"] = {"url": slate}
+    (x, y), (width, height) = SCREEN, SCREEN_SIZE
+    return {"type": "webrtc", "x": x, "y": y, "width": width, "height": height, "data": data}
+
+
 def is_all(pixels: Pixels, place: tuple[int, int], colour: Colour) -> bool:
     x, y = place
     inner = pixels[y : y + SIZE[1], x : x + SIZE[0]].astype(int)
     return bool(np.abs(inner - np.array(colour)).max() <= COLOUR)
+
+
+def screen_is(pixels: Pixels, colour: Colour, tolerance: int) -> bool:
+    """Whether what stands for the shared screen is of one colour, to its edges."""
+    (x, y), (width, height) = SCREEN, SCREEN_SIZE
+    inner = pixels[y + 2 : y + height - 2, x + 2 : x + width - 2].astype(int)
+    other = np.abs(pixels[y - 4 :, x - 20 : x + width + 20].astype(int) - np.array(BLUE)).max(axis=2) > 40
+    rows, columns = np.nonzero(other)
+    if not len(rows):
+        return False
+    edges = (columns.min() - 20, rows.min() - 4, columns.max() - 19 - width, rows.max() - 3 - height)
+    return max(map(abs, edges)) <= EDGE_PX and bool(np.abs(inner - np.array(colour)).max() <= tolerance)
 
 
 def covers(pixels: Pixels, place: tuple[int, int]) -> bool:
@@ -56,30 +88,35 @@ def covers(pixels: Pixels, place: tuple[int, int]) -> bool:
     return max(map(abs, edges)) <= EDGE_PX
 
 
-def both(pixels: Pixels) -> bool:
-    return covers(pixels, HIDES) and covers(pixels, REMAINS)
+def there(pixels: Pixels) -> bool:
+    return covers(pixels, HIDES) and covers(pixels, REMAINS) and screen_is(pixels, GREEN, CODED)
 
 
 def left(pixels: Pixels) -> bool:
-    return is_all(pixels, HIDES, BLUE) and covers(pixels, REMAINS)
+    return is_all(pixels, HIDES, BLUE) and covers(pixels, REMAINS) and screen_is(pixels, PINK, COLOUR)
+
+
+def nobody(pixels: Pixels) -> bool:
+    ground = all(is_all(pixels, each, BLUE) for each in (HIDES, REMAINS))
+    return ground and screen_is(pixels, PINK, COLOUR)
 
 
 async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_server(
-    air: OnAir, view: LiveView
+    air: OnAir, view: LiveView, slate: str
 ) -> None:
     async def until(what: str, check: Callable[[Pixels], object]) -> None:
         await asyncio.to_thread(view.until, what, check, JOINED_S)
 
-    scene = await asyncio.to_thread(
-        air.scene, ground=square(BLUE), hides=layer("hide", HIDES, 1), remains=layer("remain", REMAINS, 0)
-    )
+    guests = {"hides": layer("hide", HIDES, 1), "remains": layer("remain", REMAINS, 0)}
+    scene = await asyncio.to_thread(air.scene, ground=square(BLUE), **guests, screen=screen(slate))
     await asyncio.to_thread(air.select, scene)
-    await until("nobody", lambda pixels: is_all(pixels, HIDES, BLUE) and is_all(pixels, REMAINS, BLUE))
+    await until("nobody", nobody)
     url = air.signal_url
     guest = await asyncio.to_thread(air.guest, GUEST)
     token = await asyncio.to_thread(air.room_token, guest, GUEST)
-    async with participant(url, token, insist=True):
-        await until("the guest", both)
+    shared = "rgb({}, {}, {})".format(*GREEN)
+    async with participant(url, token, insist=True, screen=shared):
+        await until("the guest, and their screen", there)
         recording = await asyncio.to_thread(view.watch, 2.5)
         first = recording.frames[0].at_s
         beeps = recording.sound(first, first + 2)
@@ -96,7 +133,7 @@ async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_s
         assert all(left(each.pixels) for each in still.frames[::3]), "and nobody puts a slate on air"
         await asyncio.to_thread(air.rooms.start)
         token = await asyncio.to_thread(air.room_token, guest, GUEST)
-    async with participant(url, token, insist=True):
-        await until("the guest again", both)
+    async with participant(url, token, insist=True, screen=shared):
+        await until("the guest again", there)
     await until("that they have left", left)
     await asyncio.to_thread(scene.delete)
