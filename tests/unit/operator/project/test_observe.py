@@ -11,6 +11,7 @@ from tests.support.documents import destination_document, document
 from tests.support.worlds import NOW, SETTINGS
 
 from onair_crds.contract.ingest_gateway import reader_token
+from onair_crds.contract.labels import PROJECT_LABEL, SANDBOX_INSTALLED, SANDBOX_LABEL_PREFIX
 from onair_crds.kube.store import Store
 from onair_crds.resources.destination import Destination
 from onair_crds.resources.project import BroadcastStatus
@@ -129,3 +130,24 @@ def test_an_error_of_validation_does_not_tell_what_was_given() -> None:
         Destination.model_validate(STALE)
     assert "must name a port" in str(caught.value)
     assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_where_pages_can_be_sandboxed_is_looked_up_while_a_pod_has_no_node(waits: bool) -> None:
+    store = Store(KINDS)
+    composition = {"external": {"url": "https://graphics.example"}}
+    store.update("Project", document("show", {"collectionId": "sunday", "composition": composition}))
+    pod = document("show-run-1", {}, labels={PROJECT_LABEL: "show"})
+    scheduled = {"type": "PodScheduled", "status": "False" if waits else "True", "reason": "Unschedulable"}
+    store.update("Pod", {**pod, "status": {"conditions": [{**scheduled, "message": "0/2 nodes"}]}})
+    for node, label in {"a": "chromium-1", "b": "chromium-2"}.items():
+        labels = {f"{SANDBOX_LABEL_PREFIX}{label}": SANDBOX_INSTALLED, "zone": SANDBOX_INSTALLED}
+        store.update("Node", document(node, {}, labels=labels))
+    store.update("Node", document("c", {}, labels={f"{SANDBOX_LABEL_PREFIX}chromium-3": "no"}))
+    fleet = SimpleNamespace(views=lambda uids: {})
+    rtc_providers = SimpleNamespace(known=dict)
+    world = World(store, *cast(Any, (fleet, SimpleNamespace(dead=frozenset()), rtc_providers)), refusals={})
+    observed = observe(world, "show")
+    assert observed
+    found = {f"{SANDBOX_LABEL_PREFIX}chromium-{number}" for number in (1, 2)}
+    assert observed.sandboxes == (found if waits else None)
