@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
@@ -63,6 +64,7 @@ def test_start_of_a_browser(tmp_path: Path, page: str, report: Callable[..., flo
     """In turns, in one container."""
     with PodPair(tmp_path) as pair:
         pair.wait_agent()
+        pair.allow(urlsplit(page).netloc)
         for mode in MODES:
             start_s(pair, mode, page)
         starts = [[start_s(pair, mode, page) for mode in MODES] for _ in range(STARTS)]
@@ -91,7 +93,7 @@ def test_cpu_of_a_pod(tmp_path: Path, page: str, report: Callable[..., float]) -
             pair = running.enter_context(PodPair(folder, sandbox=options))
             pair.wait_agent()
             pair.put(programme(page, far_end, f"cpu-{mode.value}", video=video)).raise_for_status()
-            pair.wait_phase("running")
+            assert not pair.wait_phase("running", 60).on_slate
             pairs.append(pair)
         time.sleep(SETTLE_S)
         rounds = []
