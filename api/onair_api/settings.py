@@ -253,7 +253,9 @@ class Settings(ProgramSettings):
     show_namespace: str = "shows"
     """Namespace of shows and their Secrets."""
     release_namespace: str = ""
-    """Namespace of signing keys and API keys. Default: the pod's own, from POD_NAMESPACE."""
+    """Namespace of what it shares with operator and gateways. Default: the pod's own, from POD_NAMESPACE."""
+    keys_namespace: str = ""
+    """Namespace of signing keys and API keys. Default: that of the release."""
     inside: InsideRules = InsideRules()
     """Which urls of projects, sources and destinations lead inside, and are refused."""
     cors: CorsSettings = CorsSettings()
@@ -275,4 +277,5 @@ class Settings(ProgramSettings):
         self.release_namespace = (
             self.release_namespace or os.environ.get("POD_NAMESPACE", "") or "onair-system"
         )
+        self.keys_namespace = self.keys_namespace or self.release_namespace
         return self

@@ -189,7 +189,7 @@ class _Runtime:
             try:
                 key = await operator_key(self._client, namespace)
                 secret = await ingest_secret(self._client, namespace)
-                page_key = await renderer_key(self._client, namespace)
+                page_key = await renderer_key(self._client, namespace, self._settings.keys_namespace)
                 if self._settings.rooms.url and self._settings.rooms.secret.name == SECRET_NAME:
                     await ensure_room_secret(self._client, namespace)
                 receiver = await ensure_server_secrets(self._client, self._settings)

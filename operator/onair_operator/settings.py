@@ -205,6 +205,8 @@ class OperatorSettings(ProgramSettings):
     """Namespace of shows, their Secrets and encoder pods."""
     release_namespace: str = "onair-system"
     """Namespace of the operator's own Lease and signing key."""
+    keys_namespace: str = ""
+    """Namespace of the facade's keys, and the public half of that of pages' tokens. Empty: the release's."""
     renderer_url: str = COMPOSITOR_URL
     """Page of compositions without one of their own: the compositor, which encoders bring along."""
     renderer_base_url: str = ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import BY_KIND, WATCHED
+from onair_api.cache.watched_kinds import BY_KIND, WATCHED, Place
 from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS, WATCH_EVENTS, WATCH_RESTARTS
 from onair_api.settings import Settings
 from onair_crds.kube.apis import Api
@@ -104,8 +104,14 @@ class Cluster:
 
     def namespace(self, kind: str) -> str:
         """The one namespace that objects of this kind live in."""
-        in_release = BY_KIND[kind].in_release_namespace
-        return self._settings.release_namespace if in_release else self._settings.show_namespace
+        settings = self._settings
+        match BY_KIND[kind].place:
+            case Place.SHOWS:
+                return settings.show_namespace
+            case Place.KEYS:
+                return settings.keys_namespace
+            case Place.RELEASE:
+                return settings.release_namespace
 
     def api(self, kind: str) -> Api:
         return BY_KIND[kind].api

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 
 from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP, stream_of_secret
 from onair_crds.contract.labels import (
@@ -42,6 +43,15 @@ ROOM = "room"
 """The index of projects by the name of their room."""
 
 
+class Place(Enum):
+    """A namespace, by what is in it."""
+
+    SHOWS = "shows"
+    KEYS = "keys"
+    """Of API keys and of keys that sign and verify tokens."""
+    RELEASE = "release"
+
+
 @dataclass(frozen=True)
 class Watched:
     """One list and watch."""
@@ -50,7 +60,7 @@ class Watched:
     api: Api
     parent: Callable[[Document], IndexKey]
     """The object's parent; `View.children` finds it by this."""
-    in_release_namespace: bool = False
+    place: Place = Place.SHOWS
     query: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,11 +88,11 @@ def _secrets(
     kind: str,
     type_: str,
     *,
-    in_release_namespace: bool,
+    place: Place,
     parent: Callable[[Document], IndexKey] = _none,
 ) -> Watched:
     query = {"fieldSelector": f"type={type_}"}
-    return Watched(kind, SECRETS, parent, in_release_namespace, query)
+    return Watched(kind, SECRETS, parent, place, query)
 
 
 WATCHED = (
@@ -91,17 +101,17 @@ WATCHED = (
     Watched(SOURCE, CUSTOM[SOURCE], _by("collectionId")),
     Watched(DESTINATION, CUSTOM[DESTINATION], _by("projectId")),
     Watched(LAYOUT, CUSTOM[LAYOUT], _by("projectId")),
-    _secrets(CREDENTIALS, CREDENTIALS_TYPE, in_release_namespace=False),
-    _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, in_release_namespace=True),
-    _secrets(RENDERER_KEY, RENDERER_KEY_TYPE, in_release_namespace=True),
-    _secrets(API_KEY, API_KEY_TYPE, in_release_namespace=True),
-    _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, in_release_namespace=False),
-    _secrets(GUEST_CODE, GUEST_CODE_TYPE, in_release_namespace=False, parent=_guest_code_label),
+    _secrets(CREDENTIALS, CREDENTIALS_TYPE, place=Place.SHOWS),
+    _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, place=Place.KEYS),
+    _secrets(RENDERER_KEY, RENDERER_KEY_TYPE, place=Place.KEYS),
+    _secrets(API_KEY, API_KEY_TYPE, place=Place.KEYS),
+    _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, place=Place.SHOWS),
+    _secrets(GUEST_CODE, GUEST_CODE_TYPE, place=Place.SHOWS, parent=_guest_code_label),
     Watched(
         INGEST_ADDRESSES,
         CONFIG_MAPS,
         _none,
-        in_release_namespace=True,
+        place=Place.RELEASE,
         query={"fieldSelector": f"metadata.name={ADDRESSES_CONFIG_MAP}"},
     ),
 )

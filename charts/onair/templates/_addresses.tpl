@@ -6,6 +6,15 @@
 {{ .Values.showNamespace.name }}
 {{- end }}
 
+{{/* Namespace of API keys and of keys that sign tokens; fails if it is that of shows. */}}
+{{- define "onair.keysNamespace" -}}
+{{- $name := .Values.keysNamespace.name | default .Release.Namespace -}}
+{{- if eq $name (include "onair.showNamespace" .) -}}
+{{- fail (printf "keysNamespace.name: must not be the namespace of shows %q: keys must be kept apart from them" $name) -}}
+{{- end -}}
+{{ $name }}
+{{- end }}
+
 {{/* URL of Redis; empty if there is none or a Secret holds it. */}}
 {{- define "onair.redisUrl" -}}
 {{- if .Values.redis.enabled -}}

@@ -7,6 +7,7 @@
 {{- end -}}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
+keysNamespace: {{ include "onair.keysNamespace" . | quote }}
 rendererUrl: {{ .Values.rendererUrl | default "http://127.0.0.1:8450/compositor/" | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 redirectedHosts: {{ .Values.redirectedHosts | toJson }}
@@ -81,6 +82,7 @@ rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 redirectedHosts: {{ .Values.redirectedHosts | toJson }}
 showNamespace: {{ include "onair.showNamespace" . | quote }}
 releaseNamespace: {{ .Release.Namespace | quote }}
+keysNamespace: {{ include "onair.keysNamespace" . | quote }}
 inside: {{ include "onair.insideRules" . }}
 cors:
   origins: {{ .Values.api.cors.origins | toJson }}

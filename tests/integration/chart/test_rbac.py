@@ -249,6 +249,27 @@ def refer_to(installation: Installation, secret: str, reason: str) -> None:
     wait_until(said, f"{reason} of {secret}")
 
 
+KEYS = ("--set", "keysNamespace.name=onair-keys")
+
+
+def rights_on_secrets(account: str, namespace: str) -> set[tuple[str, str]]:
+    """Verbs, and names or nothing, in the namespace, where keys have one of their own."""
+    return {
+        (each.verb, each.name)
+        for each in granted(render(*KEYS))
+        if each.user.endswith(f":{account}") and each.resource == "secrets" and each.namespace == namespace
+    }
+
+
+def test_keys_apart_are_the_facades_alone_and_it_reads_no_other_secret_of_the_release() -> None:
+    shared = {("get", "onair-ingest"), ("get", "onair-rooms")}
+    assert rights_on_secrets(API, NAMESPACE) == shared
+    assert rights_on_secrets(API, "onair-keys") == {(verb, "") for verb in ("get", "list", "watch", "create")}
+    public = {("create", ""), ("get", "onair-renderer-signing"), ("delete", "onair-renderer-signing")}
+    assert rights_on_secrets(OPERATOR, "onair-keys") == public
+    assert ("list", "") not in rights_on_secrets(OPERATOR, NAMESPACE)
+
+
 def test_no_right_is_to_all_kinds_or_all_verbs(installation: Installation) -> None:
     assert [each for each in installation.rights if "*" in (each.group, each.resource, each.verb)] == []
 

@@ -73,6 +73,7 @@ FIXED = {
         ("encoder.maxHeight=2162", "at '/encoder/maxHeight': maximum: got 2,162, want 2,160"),
         ("redis.url=redis://mine", "redis.url: conflicts with the built-in Redis"),
         ("mediamtx.service.nodePorts.srt=1", "at '/mediamtx/service/nodePorts': additional properties 'srt'"),
+        ("keysNamespace.name=shows", "keysNamespace.name: must not be the namespace of shows"),
         ("showNamespace.name=onair-system", "showNamespace.name: must not be the release's own namespace"),
         (
             "operator.leaderElection.renewIntervalSeconds=7",

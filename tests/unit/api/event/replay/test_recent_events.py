@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onair_api.access.audiences import owner_key
 from onair_api.access.target import Target
 from onair_api.event.event import Event, Position
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.subscription import Subscription
 
-KIND = "user"
-KEY = (KIND, "u")
+KEY = owner_key("s", "u")
 
 
 def event(number: int, source: str = "s", size: int = 10) -> Event:

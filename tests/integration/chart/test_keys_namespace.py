@@ -1,0 +1,43 @@
+"""An installation whose keys move to a namespace of their own, as tokens.md says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+from tests.support.control_plane import ControlPlane
+from tests.support.documented_commands import ROOT, run
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+
+API = f"system:serviceaccount:{NAMESPACE}:onair-api"
+KEYS = "onair-keys"
+TOKEN = "/live/v2/authentication/token"
+PAGE = ROOT / "docs/reference/tokens.md"
+
+
+def sign_in(facade: Facade, key: str) -> httpx.Response:
+    return facade.http.post(TOKEN, headers={"X-API-Key": key}, json={"serviceUserId": "anna"})
+
+
+def test_api_keys_go_on_in_the_new_namespace(
+    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+) -> None:
+    own = Cluster(cluster, SHOWS, NAMESPACE).add_api_key("studio")
+    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
+        wait_for(lambda: sign_in(facade, own).is_success, "the key is known")
+        issuer = User(facade, sign_in(facade, own).json()["accessToken"])
+        issuer.collection()
+
+    create, copy = (each for each in re.findall(r"`(kubectl [^`]+)`", PAGE.read_text()) if KEYS in each)
+    commands = [create, *(copy.replace("TYPE", each) for each in ("api-key", "signing-key"))]
+    run("\n".join(["set -euo pipefail", *commands]), tmp_path, {"KUBECONFIG": str(installed.kubeconfig)})
+    install(installed, CHART, "--set", f"keysNamespace.name={KEYS}", "--set", "keysNamespace.create=false")
+
+    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
+        wait_for(lambda: sign_in(facade, own).is_success, "the key goes on")
+        User(facade, sign_in(facade, own).json()["accessToken"]).collection()
+        assert User(facade, issuer.token).call("GET", "/collection").status_code == 401
+    found = {each["metadata"]["name"] for each in Cluster(cluster, SHOWS, KEYS).secrets(KEYS)}
+    assert {"onair-api-key-demo", "onair-signing-key"} <= found
