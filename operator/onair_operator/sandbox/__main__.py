@@ -12,11 +12,13 @@ import sys
 from pathlib import Path
 from threading import Event
 
+from onair_crds.runtime.core_dumps import prevent_core_dumps
 from onair_operator.sandbox.node_label import NodeLabel, keep
 from onair_operator.sandbox.profile import install
 
 
 def main() -> None:
+    prevent_core_dumps()
     match sys.argv[1:]:
         case ["install", file, folder]:
             install(Path(file), Path(folder))

@@ -196,8 +196,12 @@ def use_every_operation(facade: Facade, cluster: Cluster) -> None:
 
 def take_names(installation: Installation) -> None:
     """A pod and Secrets with the names of encoders to come."""
-    containers = [{"name": "a", "image": "a"}]
-    installation.create(PODS, metadata={"name": TAKEN}, spec={"containers": containers})
+    context = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    spec = {
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{"name": "a", "image": "a", "securityContext": context}],
+    }
+    installation.create(PODS, metadata={"name": TAKEN}, spec=spec)
     for name in (TAKEN, "taken-secret-a-1"):
         installation.create(SECRETS, metadata={"name": name, "labels": {PROJECT_LABEL: "taken-pod"}})
 
@@ -227,6 +231,9 @@ def write_what_the_operator_writes(installation: Installation, number: int) -> N
     cluster, name = installation.cluster, f"contended-{number}"
     address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
     cluster.apply("Collection", "collections", name, {"owner": {"serviceId": "a", "serviceUserId": "b"}})
+    # The operator writes to a collection once alone, when it is new
+    for count in range(30):
+        cluster.patch("collections", name, {"metadata": {"annotations": {"new": str(count)}}})
     cluster.apply("Project", "projects", name, {"collectionId": name})
     cluster.apply("Source", "sources", name, {"collectionId": name, "address": {"rtmpPush": {}}})
     cluster.apply("Destination", "destinations", name, {"projectId": name, "address": address})

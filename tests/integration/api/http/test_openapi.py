@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from tests.support.facade import Facade, User
 from tests.support.layouts import scene
@@ -34,15 +35,23 @@ def test_the_document_describes_every_operation(facade: Facade) -> None:
     assert create["requestBody"]["content"]["application/json"]["example"]
 
 
-def test_the_examples_of_the_document_work(one: Facade, host: User, api_key: str) -> None:
+def test_the_examples_of_the_document_work(
+    one: Facade, host: User, api_key: str, sign_in: Callable[..., User]
+) -> None:
     anna = host
+    stolen = sign_in(facade=one)
     paths = one.http.get("/openapi.json").json()["paths"]
     show = anna.project()
     destination = show.destination()["destinationId"]
     source = anna.ok("POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}})
     ids = {"{collectionId}": show.collection, "{projectId}": show.id, "{destinationId}": destination}
     canvas = scene(show)
-    ids |= {"{layoutId}": canvas.id, "{layerId}": canvas.root(), EXAMPLE_PROJECT: show.id}
+    ids |= {
+        "{layoutId}": canvas.id,
+        "{layerId}": canvas.root(),
+        EXAMPLE_PROJECT: show.id,
+        "eyJ…": stolen.token,
+    }
     ids |= {"{sourceId}": source["source"]["sourceId"], "show-of-anna": show.collection, "sunday": show.id}
     tried = 0
     for path, operations in paths.items():
@@ -50,7 +59,7 @@ def test_the_examples_of_the_document_work(one: Facade, host: User, api_key: str
             content = op.get("requestBody", {}).get("content", {}).get("application/json", {})
             if "example" not in content:
                 continue
-            at, body = path, json.dumps(content["example"])
+            at, body = path, json.dumps(content["example"], ensure_ascii=False)
             for name, value in ids.items():
                 at, body = at.replace(name, value), body.replace(f'"{name}"', f'"{value}"')
             response = anna.call(method.upper(), at, headers={"X-API-Key": api_key}, content=body)

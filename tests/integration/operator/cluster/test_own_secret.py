@@ -68,7 +68,7 @@ async def test_the_password_of_redis_is_made_once_and_anew_where_it_was_deleted(
     await server_secrets.ensure_server_secrets(client, settings)
     assert await values() == first
 
-    keeping = asyncio.create_task(server_secrets.keep_server_secrets(client, settings))
+    keeping = asyncio.create_task(server_secrets.keep_server_secrets(client, settings, None, lambda _: None))
     await client.delete(SECRETS, namespace, "onair-redis")
     async with asyncio.timeout(10):
         while not (await client.list(SECRETS, namespace))["items"]:

@@ -21,12 +21,12 @@ pytestmark = pytest.mark.media
 
 BLUE, PINK, GREEN = (0, 0, 160), (208, 0, 208), (16, 160, 48)
 COLOUR, EDGE_PX = 4, 1
-CODED = 24
-"""What a browser's encoder makes of a colour is that near to it."""
+CODED = 48
+"""What two browsers make of a colour between them is that near to it."""
 SIZE = (240, 180)
 """Of the shape of the guest's camera."""
 HIDES, REMAINS = (40, 60), (340, 60)
-SCREEN, SCREEN_SIZE = (40, 265), (160, 90)
+SCREEN, SCREEN_SIZE = (40, 264), (160, 90)
 JOINED_S = 40.0
 GUEST = "anna"
 
@@ -67,7 +67,7 @@ def is_all(pixels: Pixels, place: tuple[int, int], colour: Colour) -> bool:
 def screen_is(pixels: Pixels, colour: Colour, tolerance: int) -> bool:
     """Whether what stands for the shared screen is of one colour, to its edges."""
     (x, y), (width, height) = SCREEN, SCREEN_SIZE
-    inner = pixels[y + 2 : y + height - 2, x + 2 : x + width - 2].astype(int)
+    inner = pixels[y + 4 : y + height - 4, x + 4 : x + width - 4].astype(int)
     other = np.abs(pixels[y - 4 :, x - 20 : x + width + 20].astype(int) - np.array(BLUE)).max(axis=2) > 40
     rows, columns = np.nonzero(other)
     if not len(rows):
