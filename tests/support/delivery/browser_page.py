@@ -100,4 +100,6 @@ def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
     if not images:
         pytest.fail("there is no chromium: install it, or run `make images`", pytrace=False)
     run = ["docker", "run", "--rm", "--name", name, "--network", "host", "--user", "1000"]
+    # A viewer's browser, which has not the policies of an encoder's
+    run += ["--tmpfs", "/etc/chromium/policies"]
     return [*run, "-e", "HOME=/tmp", "--entrypoint", "chromium", images[0], *flags], name
