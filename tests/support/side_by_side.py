@@ -18,9 +18,7 @@ ALONE = ("tests/soak/", "tests/e2e/", "tests/bench/", "tests/integration/encoder
 """Whole encoders in real time: these have the machine to themselves."""
 WITH_MEDIA = "integration with media"
 MEDIA_WORKERS = 2
-"""The most that encode or draw at a time, as a core has enough to do with one."""
-WAITING = ("tests/integration/api/", "tests/integration/ingest/", "tests/integration/operator/")
-"""Their media comes encoded: they wait for connections, states and rooms most of the time."""
+"""The most that handle media at a time, as a core has enough to do with one."""
 
 
 @functools.cache
@@ -40,15 +38,15 @@ def file_of(nodeid: str) -> str:
 
 
 def is_light(tests: Iterable[str]) -> bool:
-    """Whether tests of one file need not be alone, and handle no media or mostly wait for it."""
+    """Whether tests of one file handle no media and need not be alone."""
     file = file_of(next(iter(tests)))
-    return not runs_alone(file) and (part_of(file) != WITH_MEDIA or file.startswith(WAITING))
+    return not runs_alone(file) and part_of(file) != WITH_MEDIA
 
 
 class FilesSideBySide(LoadScopeScheduling):
     """Gives a worker one file at a time, and to one worker, in order, all that runs alone.
 
-    Workers beyond `MEDIA_WORKERS` get what is light, and end once there is no more of it. They take a
+    Workers beyond `MEDIA_WORKERS` get what handles no media, and end once there is no more of it. They take a
     part from its end: files of one folder want the same of the machine, those of another wait meanwhile.
     """
 

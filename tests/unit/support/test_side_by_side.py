@@ -12,7 +12,6 @@ LIGHT = [
     f"tests/integration/api/live/test_{each}.py" for each in ("source", "project", "guests", "broadcast")
 ]
 COMPOSITOR = "tests/integration/web/compositor"
-WAITS = [f"tests/integration/ingest/test_{each}.py" for each in ("push", "pull")]
 MEDIA, MEDIA_2 = f"{COMPOSITOR}/test_geometry.py", f"{COMPOSITOR}/test_sources.py"
 UNIT = [f"tests/unit/support/test_{each}.py" for each in ("docker", "side_by_side", "soak_bounds")]
 ALONE = "tests/integration/encoder/pod/test_show.py"
@@ -81,13 +80,7 @@ def test_a_third_worker_takes_what_handles_no_media_from_the_end_of_a_part_and_t
     assert sorted(files_of(first) + files_of(second)) == sorted((*UNIT[:2], *LIGHT[:3], MEDIA, ALONE))
 
 
-def test_a_third_worker_takes_media_that_is_waited_for_but_not_what_encodes_or_draws() -> None:
-    _, _, third = given(3, *LIGHT[:1], *WAITS, MEDIA, MEDIA_2)
-    assert files_of(third) == [WAITS[1]]
-    assert third.shutting_down
-
-
-def test_a_third_worker_has_nothing_to_do_where_all_is_media_that_is_encoded_or_drawn() -> None:
+def test_a_third_worker_has_nothing_to_do_where_all_is_media() -> None:
     *_, third = given(3, MEDIA, MEDIA_2, ALONE)
     assert third.given == []
     assert third.shutting_down
