@@ -22,7 +22,7 @@ pytestmark = pytest.mark.media
 BLUE, PINK, GREEN = (0, 0, 160), (208, 0, 208), (16, 160, 48)
 COLOUR, EDGE_PX = 4, 1
 CODED = 48
-"""What two browsers make of a colour between them is that near to it."""
+"""Of a shared screen. Green came 32 off through two browsers, and it is not known at which of them."""
 SIZE = (240, 180)
 """Of the shape of the guest's camera."""
 HIDES, REMAINS = (40, 60), (340, 60)
