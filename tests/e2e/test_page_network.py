@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, address
 from tests.support.ingest.pod_page import URL, page_in_pod
+from tests.support.inside import CONNECT
 from tests.support.media.stream import gray_frames
 from tests.support.receiver import Receiver, rtsp_url
 from tests.support.shows import LiveShow
@@ -22,16 +23,6 @@ Promise.all(tries).then(all => {
 });
 </script>"""
 """Black where one of the addresses was reached, else white."""
-CONNECT = """
-import socket, sys
-for each in sys.argv[1:]:
-    host, _, port = each.rpartition(':')
-    try:
-        socket.create_connection((host, int(port)), 2).close()
-        print(each)
-    except OSError:
-        pass
-"""
 
 
 def connected(cluster: LocalCluster, pod: str, container: str, *addresses: str) -> set[str]:

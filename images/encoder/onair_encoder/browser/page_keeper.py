@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import time
 from statistics import median
@@ -21,6 +20,8 @@ from onair_encoder.process.wait import wait_for_path
 HEALTH_INTERVAL_S = 1.0
 GUARD_INTERVAL_S = 0.25
 """Between two looks at what the browser takes."""
+LOOKS_AT_THE_DISK = 4
+"""One of so many: what is there takes milliseconds to count."""
 LOADING_INTERVAL_S = 0.1
 """Between two looks at a page that is to say when it is ready."""
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
@@ -258,14 +259,19 @@ class PageKeeper:
 
 async def _guard(chromium: Chromium) -> str:
     """Ends a browser that takes too much, also while its page keeps it from answering; why it did."""
-    for look in itertools.count():
-        # What is on the disk takes milliseconds to count
-        stored = look % (HEALTH_INTERVAL_S // GUARD_INTERVAL_S) == 0
-        if reason := await asyncio.to_thread(chromium.excess, stored=stored):
-            chromium.kill()
-            return reason
+    look = 0
+    while not (reason := await _excess(chromium, stored=look % LOOKS_AT_THE_DISK == 0)):
+        look += 1
         await asyncio.sleep(GUARD_INTERVAL_S)
-    raise AssertionError
+    chromium.kill()
+    return reason
+
+
+async def _excess(chromium: Chromium, *, stored: bool) -> str | None:
+    try:
+        return await asyncio.to_thread(chromium.excess, stored=stored)
+    except (OSError, RuntimeError) as error:  # no thread can be started, as where the page has taken all
+        return f"what the page takes cannot be told: {error}"
 
 
 async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import docker, host_address
-from tests.support.inside import CONTROL, SECRET, Inside
+from tests.support.inside import CONNECT, CONTROL, SECRET, Inside
 from tests.support.media.stream import gray_frames
 from tests.support.pages import responding
 from tests.support.pod_pair import NO_MORE, PodPair, programme
@@ -52,16 +52,6 @@ OWN = {
     "metrics by IPv6": "http://[::ffff:127.0.0.1]:9090/metrics",
     "metrics by the pod's address": "http://POD:9090/metrics",
 }
-CONNECT = """
-import socket, sys
-for each in sys.argv[1:]:
-    host, _, port = each.rpartition(':')
-    try:
-        socket.create_connection((host, int(port)), 2).close()
-        print(each)
-    except OSError:
-        pass
-"""
 PAGE = """<!doctype html><style>html {background: #fff}</style><script>
 const {inside, metadata, server, own} = CONFIG;
 const say = (what, value) => fetch('/said?' + new URLSearchParams({what, value: JSON.stringify(value)}));

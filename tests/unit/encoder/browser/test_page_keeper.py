@@ -110,6 +110,31 @@ async def test_a_browser_that_ends_again_and_again_is_restarted_ever_later_until
     assert set(reasons) == {TOO_LARGE}
 
 
+class Starved(Greedy):
+    """A browser whose page has taken all threads that its container may have."""
+
+    def excess(self, *, stored: bool) -> str:
+        raise RuntimeError("can't start new thread")
+
+
+async def test_a_browser_that_nobody_can_look_at_is_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeper = PageKeeper()
+    reasons: list[object] = []
+
+    async def paused(_: float) -> bool:
+        reasons.append(keeper.state()["error"])
+        if len(reasons) == 2:
+            raise Over
+        return False
+
+    monkeypatch.setattr(page_keeper, "Chromium", Starved)
+    monkeypatch.setattr(keeper, "_pause", paused)
+    async with asyncio.timeout(5):
+        with pytest.raises(Over):
+            await keeper.run()
+    assert reasons == ["what the page takes cannot be told: can't start new thread"] * 2
+
+
 def test_a_browser_that_stood_for_a_while_is_restarted_at_once() -> None:
     pause = page_keeper.RestartPause()
     assert [pause.after(stood_s) for stood_s in (1, 59, 60, 5, 600)] == [0.1, 0.2, 0.1, 0.2, 0.1]
