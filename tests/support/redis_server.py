@@ -5,6 +5,7 @@ import signal
 import socket
 from pathlib import Path
 
+from redis import Redis
 from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import HOST, free_port
 
@@ -56,6 +57,11 @@ class RedisServer:
         if self._process:
             self._process.stop()
             self._process = None
+
+    def listen_at(self, port: int) -> None:
+        """Listens at another port from now on; connections stay."""
+        with Redis.from_url(self.url, password=self.password or None) as redis:
+            redis.config_set("port", port)
 
     def freeze(self) -> None:
         """Suspends Redis: no responses, but open connections, as behind a network that drops all packets."""

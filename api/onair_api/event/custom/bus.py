@@ -53,6 +53,9 @@ class _Channel:
     epoch: str | None = None
     loaded: bool = False
     """Its recent past was loaded before: what was missed since is for its sessions."""
+    since: float = field(default_factory=time.monotonic)
+    """When its first listener came, in seconds of the monotonic clock: its sessions may have been told then
+    that they are subscribed, as nobody waits long for Redis."""
 
 
 class Bus:
@@ -204,7 +207,7 @@ class Bus:
         stream = scripts.STREAM.format(name.removeprefix(scripts.CHANNEL.format("")))
         settings = self._settings
         try:
-            epoch_text, last, floor, texts = await self._recent(
+            epoch_text, last, floor, texts, ages_ms = await self._recent(
                 keys=[scripts.NUMBERS, stream],
                 args=[secrets.token_hex(8), round(settings.replay_s)],
             )
@@ -214,9 +217,9 @@ class Bus:
                 await self._link.close()  # reconnects
             return
         self._set_epoch(name, channel, epoch_text.decode(), floor)
-        deliver = channel.loaded
-        for text in texts:
-            self._accept(name, channel, text, deliver=deliver)
+        listening_ms = (time.monotonic() - channel.since) * 1000
+        for text, age_ms in zip(texts, ages_ms, strict=True):
+            self._accept(name, channel, text, deliver=channel.loaded or age_ms < listening_ms)
         channel.last = max(channel.last, last)
         self._buffer.advance(_source(name, channel.epoch), Position(channel.last))
         early, channel.early = channel.early or [], None

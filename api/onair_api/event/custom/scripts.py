@@ -53,10 +53,15 @@ if first then
     floor = tonumber(string.match(first[2][2], '^%d+')) - 1
   end
 end
-local texts = {}
-for i, each in ipairs(found) do texts[i] = each[2][2] end
-return {epoch, tonumber(redis.call('HGET', KEYS[1], 'last') or 0), floor, texts}
+local texts, ages = {}, {}
+local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+for i, each in ipairs(found) do
+  texts[i] = each[2][2]
+  ages[i] = now_ms - tonumber(string.match(each[1], '^%d+'))
+end
+return {epoch, tonumber(redis.call('HGET', KEYS[1], 'last') or 0), floor, texts, ages}
 """
 )
 """KEYS: numbers, stream. ARGV: epoch if there is none, seconds back.
-Returns epoch, last number, the number up to which messages may be evicted, the messages."""
+Returns epoch, last number, the number up to which messages may be evicted, the messages, their ages in
+milliseconds by the clock of Redis."""

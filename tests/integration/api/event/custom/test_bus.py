@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.control_plane import ControlPlane
+from tests.support.control_plane import ControlPlane, free_port
 from tests.support.event_client import PUBLISH, SignIn, WebSocket, events_of, publishes
 from tests.support.facade import Cluster, Facade, User, wait_for
 from tests.support.redis_server import RedisServer
@@ -133,6 +133,29 @@ def test_what_was_published_elsewhere_while_the_link_was_down_arrives(
         for number in range(5):
             assert publishes(User(other, host.token), f"e{number}")
         assert [r["event"]["name"] for r in events_of(stream, 5)] == [f"e{n}" for n in range(5)]
+        stream.assert_silent()
+
+
+def test_what_was_published_elsewhere_before_redis_was_first_reached_arrives(
+    own: Facade, redis: RedisServer, sign_in: SignIn, rights: Path, cluster: Cluster
+) -> None:
+    """A session is not kept waiting for Redis: what comes after it was subscribed is for it."""
+    host = sign_in(facade=own)
+    assert publishes(host, "before it was subscribed")
+    port = free_port()
+    settings: dict[str, Any] = {
+        "redis": RedisSettings(url=f"redis://127.0.0.1:{port}"),
+        "events": EventSettings(drain_s=0.1),
+    }
+    with (
+        Facade(rights, cluster.shows, cluster.release, **settings) as late,
+        WebSocket(late, host.token) as stream,
+    ):
+        stream.subscribe()
+        assert not late.services.events.bus.connected
+        assert publishes(host, "missed")
+        redis.listen_at(port)
+        assert events_of(stream, 1)[0]["event"]["name"] == "missed"
         stream.assert_silent()
 
 
