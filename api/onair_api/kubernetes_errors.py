@@ -16,12 +16,14 @@ from onair_api.errors import (
     Violation,
 )
 from onair_crds.kube.errors import ApiError
+from onair_crds.resources.base import GROUP
 
 RETRY_AFTER_S = 2
 
 _KINDS_OF_CAUSE = (
     "Invalid value|Unsupported value|Required value|Too long|Too many|Too few|Forbidden|Duplicate value"
 )
+_QUOTA = re.compile(r"exceeded quota: \S+, requested: .*, used: (?P<used>.+), limited: (?P<limited>.+)$")
 _CAUSE = re.compile(rf'^(?:{_KINDS_OF_CAUSE}): (?:(?:"(?:[^"\\]|\\.)*"|[^":]*): )?(?P<said>.+)$', re.DOTALL)
 
 
@@ -40,9 +42,7 @@ def rpc_error(error: ApiError) -> RpcError:
             Violation("", "the resource would be too large to be stored; make metadata smaller")
         )
     if error.status == 403 and "exceeded quota" in error.message:
-        return ResourceExhausted(
-            "the installation's quota for such resources is used up", retry_after_s=RETRY_AFTER_S * 15
-        )
+        return ResourceExhausted(_used_up(error.message), retry_after_s=RETRY_AFTER_S * 15)
     if error.status in (401, 403):
         return Internal("this installation may not do that in its Kubernetes cluster; check its RBAC")
     if error.status == 400:
@@ -59,6 +59,20 @@ def violations(error: ApiError) -> list[Violation]:
     return [Violation(field, text) for field, text in found.items()] or [
         Violation("", "the resource is not valid")
     ]
+
+
+def _used_up(message: str) -> str:
+    """Which quota of the namespace, and how much of it: `projects 5 of 5`."""
+    if not (match := _QUOTA.search(message)):
+        return "the installation's quota for such resources is used up"
+    used, limited = (
+        dict(each.split("=", 1) for each in match[part].split(",")) for part in match.groupdict()
+    )
+    counts = [
+        f"{name.removeprefix('count/').removesuffix(f'.{GROUP}')} {amount} of {limited.get(name, '?')}"
+        for name, amount in used.items()
+    ]
+    return f"the installation's quota is used up: {', '.join(counts)}"
 
 
 def field_path(path: str) -> str:

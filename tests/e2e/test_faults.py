@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster, connect_of
+from tests.support.fixtures.figures import Record
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import LiveShow
 
-REPORT = Path(__file__).parents[2] / "build/e2e"
 QUIET_S = 1.0
 """Upper bound of the gap of an uninterrupted stream, polled over HTTP on a busy machine."""
-
-
-@pytest.fixture
-def record_gap(
-    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
-) -> Callable[[float], None]:
-    def record(gap_s: float) -> None:
-        record_property("media_gap_s", round(gap_s, 3))
-        REPORT.mkdir(parents=True, exist_ok=True)
-        (REPORT / f"{request.node.name}.json").write_text(json.dumps({"media_gap_s": round(gap_s, 3)}))
-        print(f"media gap: {gap_s:.2f} s")
-
-    return record
 
 
 def epoch(cluster: LocalCluster, show: LiveShow) -> int:
@@ -60,7 +44,7 @@ def test_a_program_killed_three_times_is_restarted_each_time(
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
-    record_gap: Callable[[float], None],
+    record: Record,
     container: str,
     program: str,
 ) -> None:
@@ -73,7 +57,7 @@ def test_a_program_killed_three_times_is_restarted_each_time(
             cluster.until("media again", partial(moved, receiver, path, before), 15)
             receiver.wait_steady(path)
         longest = max(longest, gap.longest_s)
-    record_gap(longest)
+    record(media_gap_s=longest)
     assert longest < 5
     assert epoch(cluster, on_air) == 1
     pod_status = cluster.get("pod", pod)["status"]
@@ -91,7 +75,7 @@ def test_a_deleted_pod_is_replaced_within_15_s(
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
-    record_gap: Callable[[float], None],
+    record: Record,
 ) -> None:
     broadcast = on_air.status()["broadcastId"]
     pod = cluster.encoder_pod(on_air.project)
@@ -100,7 +84,7 @@ def test_a_deleted_pod_is_replaced_within_15_s(
         cluster.until("the next epoch runs", lambda: epoch(cluster, on_air) == 2)
         on_air.wait_phase("RUNNING")
         receiver.wait_steady(path)
-    record_gap(gap.longest_s)
+    record(media_gap_s=gap.longest_s)
     assert gap.longest_s < 15
     assert on_air.status()["broadcastId"] == broadcast
     reasons = {e["reason"] for e in cluster.list("event") if e["involvedObject"]["name"] == on_air.project}
@@ -112,7 +96,7 @@ def test_a_killed_operator_costs_no_media(
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
-    record_gap: Callable[[float], None],
+    record: Record,
 ) -> None:
     pod = cluster.encoder_pod(on_air.project)
     uid = cluster.get("pod", pod)["metadata"]["uid"]
@@ -142,7 +126,7 @@ def test_a_killed_operator_costs_no_media(
             lambda: connect_of(cluster, other) == "Connected",
         )
         receiver.wait_steady(path)
-    record_gap(gap.longest_s)
+    record(media_gap_s=gap.longest_s)
     assert gap.longest_s < QUIET_S
     assert epoch(cluster, on_air) == 1
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
@@ -153,7 +137,7 @@ def test_a_restarted_api_server_costs_no_media(
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
-    record_gap: Callable[[float], None],
+    record: Record,
 ) -> None:
     node = f"{cluster.name}-control-plane"
     with GapMonitor(receiver, path) as gap:
@@ -180,6 +164,6 @@ def test_a_restarted_api_server_costs_no_media(
             return on_air.facade.http.get(f"/live/v2{on_air.path}").is_success
 
         cluster.until("the facade writes again", writes_again, 60)
-    record_gap(gap.longest_s)
+    record(media_gap_s=gap.longest_s)
     assert gap.longest_s < QUIET_S
     assert on_air.status()["phase"] == "PROJECT_BROADCAST_PHASE_RUNNING"

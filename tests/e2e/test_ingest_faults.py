@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.support.cluster import SYSTEM, LocalCluster, address
 from tests.support.fixtures.clip import CLIP_S
+from tests.support.fixtures.figures import Record
 from tests.support.media import probe
 from tests.support.receiver import GapMonitor, Receiver, read_url
 from tests.support.shows import FacadeClient, LiveShow
@@ -90,6 +91,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
     path: str,
     clip: Path,
     tmp_path: Path,
+    record: Record,
 ) -> None:
     show = make_show(composition={"scene": {}})
     source = shown_by_a_scene(facade, show)
@@ -121,17 +123,30 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
                 return status["connect"] == "Connected" and since > killed_at
 
             cluster.until("connected again", connected_again, RECONNECTED_S)
+            connected_again_s = time.time() - killed_at
             cluster.until("the source is seen again", lambda: shown_live(began_ms), 10)
             killed = probe.analyse(recording.result())
 
             gateway = status_of(cluster, source)["gateway"]
             signal_gateway(cluster, gateway, "STOP")
             try:
+                hangs_at = time.time()
                 cluster.until("it is not known", lambda: not is_connected(cluster, source), TRUE_AGAIN_S * 2)
+                unknown_s = time.time() - hangs_at
             finally:
                 signal_gateway(cluster, gateway, "CONT")
+            goes_on_at = time.time()
             cluster.until("connected still", lambda: is_connected(cluster, source), TRUE_AGAIN_S)
+            true_again_s = time.time() - goes_on_at
             cluster.until("the source is seen once more", lambda: shown_live(began_ms), 10)
+        record(
+            media_gap_s=gap.longest_s,
+            video_hole_s=killed.video_hole_max_s,
+            audio_hole_s=killed.audio_hole_max_s,
+            connected_again_s=connected_again_s,
+            unknown_s=unknown_s,
+            true_again_s=true_again_s,
+        )
         assert gap.longest_s < QUIET_S
         assert killed.undecodable_percent == 0, "the last picture remains"
         assert max(killed.video_hole_max_s, killed.audio_hole_max_s) < 0.2

@@ -1,6 +1,6 @@
 {{- define "onair.image" -}}
 {{- $image := index .root.Values.images .name -}}
-{{ $image.repository }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{ $image.repository }}:{{ $image.tag | default .root.Chart.AppVersion }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* Security contexts of every pod and container: unprivileged, with a read-only root file system. */}}

@@ -77,7 +77,12 @@ DEFINITIONS: dict[str, Schema] = {
     "event prefix": matching("[A-Za-z0-9_.-]{1,32}"),
     "node port": {"type": "integer", "minimum": 0, "maximum": 65535},
     "image": strict(
-        {"repository": matching(r"[^\s@]+"), "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?")}
+        {
+            "repository": matching(r"[^\s@]+"),
+            "tag": matching(r"([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?"),
+            "digest": matching(r"(sha256:[0-9a-f]{64})?"),
+        },
+        required=["repository", "tag"],
     ),
     "resources": strict({"requests": QUANTITIES, "limits": QUANTITIES}, required=[]),
     "map": {"type": "object"},

@@ -81,6 +81,8 @@ def test_the_api_server_accepts_every_object_without_a_warning(values: Path, ins
     kubectl(installed, "label", "namespace", NAMESPACE, level, "--overwrite")
     # The kinds of the Prometheus operator are not installed here
     ours = [each for each in render("-f", values) if "monitoring.coreos.com" not in each["apiVersion"]]
+    namespaces = yaml.safe_dump_all([each for each in ours if each["kind"] == "Namespace"])
+    kubectl(installed, "apply", "--server-side", "--force-conflicts", "-f", "-", stdin=namespaces)
     objects = yaml.safe_dump_all(ours)
     output = kubectl(
         installed,

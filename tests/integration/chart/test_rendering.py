@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, helm, named, render, to_stable_text
+from tests.support.helm import CHART, HelmError, RELEASE, ROOT, SHOWS, helm, named, render, to_stable_text
 
 from onair_crds.resources.kinds import KINDS
 from onair_crds.schema.definitions import custom_resource_definition
@@ -23,6 +23,7 @@ CASES: dict[str, list[str | Path]] = {
     "high-availability": ["-f", ROOT / "examples/values/high-availability.yaml"],
     "monitoring": ["-f", ROOT / "examples/values/monitoring.yaml"],
     "rtc": ["-f", ROOT / "examples/values/rtc.yaml"],
+    "tenants": ["-f", ROOT / "examples/values/tenants.yaml"],
 }
 
 
@@ -113,6 +114,17 @@ def test_pods_do_not_restart_when_another_configuration_changes() -> None:
     other = ["--set", "operator.logLevel=DEBUG", "--set", "images.encoder.tag=next"]
     for name in ("onair-api", "onair-redis", "onair-mediamtx", "onair-demo"):
         assert pod_template(name) == pod_template(name, *other), name
+
+
+def test_an_image_with_a_digest_is_run_by_it() -> None:
+    digest = f"sha256:{'0123456789abcdef' * 4}"
+    objects = render("--set", f"images.api.digest={digest},images.encoder.digest={digest}")
+    (container,) = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]["containers"]
+    assert container["image"].startswith("onair/api:")
+    assert container["image"].endswith(f"@{digest}")
+    assert f"@{digest}" in named(objects, "ConfigMap", "onair-operator")["data"]["config.yaml"]
+    with pytest.raises(HelmError, match="digest"):
+        render("--set", "images.api.digest=0123")
 
 
 def test_the_password_of_redis_is_in_files_alone() -> None:

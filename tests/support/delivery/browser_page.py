@@ -101,5 +101,6 @@ def browser_command(url: str, *more: str) -> tuple[list[str], str | None]:
         pytest.fail("there is no chromium: install it, or run `make images`", pytrace=False)
     run = ["docker", "run", "--rm", "--name", name, "--network", "host", "--user", "1000"]
     # A viewer's browser, which has not the policies of an encoder's
-    run += ["--tmpfs", "/etc/chromium/policies"]
+    # and which stands for another machine: it yields to the encoders of this one
+    run += ["--tmpfs", "/etc/chromium/policies", "--cpu-shares", "102"]
     return [*run, "-e", "HOME=/tmp", "--entrypoint", "chromium", images[0], *flags], name

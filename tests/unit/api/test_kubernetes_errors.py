@@ -38,6 +38,27 @@ def test_each_response_has_one_meaning(error: ApiError, code: Code, status: int)
     assert ("Retry-After" in response.headers) == (status in (429, 503))
 
 
+EXCEEDED = 'projects.onair.dev "a" is forbidden: exceeded quota: onair, requested: count/projects.onair.dev'
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (
+            f"{EXCEEDED}=1, used: count/projects.onair.dev=5, limited: count/projects.onair.dev=5",
+            "projects 5 of 5",
+        ),
+        (
+            f"{EXCEEDED}=1,pods=1, used: pods=3,count/secrets=9, limited: pods=3,count/secrets=9",
+            "pods 3 of 3, secrets 9 of 9",
+        ),
+        ("exceeded quota: shows", "the installation's quota for such resources is used up"),
+    ],
+)
+def test_a_quota_of_the_namespace_is_named_with_its_count(message: str, said: str) -> None:
+    assert said in rpc_error(ApiError(403, "Forbidden", message)).message
+
+
 def test_causes_become_field_violations() -> None:
     causes: list[Document] = [
         {

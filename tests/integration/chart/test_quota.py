@@ -1,0 +1,43 @@
+"""A ResourceQuota of the show namespace (`showNamespace.resourceQuota`), and what it says over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import yaml
+from tests.support.control_plane import ControlPlane
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+
+API = f"system:serviceaccount:{NAMESPACE}:onair-api"
+QUOTA = f"/api/v1/namespaces/{SHOWS}/resourcequotas/onair"
+COUNTED = "count/collections.onair.dev"
+
+
+def test_what_the_namespace_has_no_room_for_is_refused_with_the_count(
+    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text(yaml.safe_dump({"showNamespace": {"resourceQuota": {COUNTED: "1"}}}))
+    install(installed, CHART, "-f", values)
+    hard = cluster.get(QUOTA).raise_for_status().json()["spec"]["hard"]
+    assert hard == {COUNTED: "1"}
+    # What the controller of quotas does
+    status = {"status": {"hard": hard, "used": {COUNTED: "0"}}}
+    content = {"Content-Type": "application/merge-patch+json"}
+    cluster.patch(f"{QUOTA}/status", json=status, headers=content).raise_for_status()
+
+    key = Cluster(cluster, SHOWS, NAMESPACE).add_api_key("studio")
+    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
+        user = User(facade, wait_for(lambda: sign_in(facade, key), "the key is known"))
+        user.collection()
+        refused = user.call("POST", "/collection", {})
+    assert (refused.status_code, refused.json()["code"]) == (429, 8)
+    assert "collections 1 of 1" in refused.json()["message"]
+
+
+def sign_in(facade: Facade, key: str) -> str:
+    path, body = "/live/v2/authentication/token", {"serviceUserId": "anna"}
+    response = facade.http.post(path, headers={"X-API-Key": key}, json=body)
+    return str(response.json()["accessToken"]) if response.is_success else ""
