@@ -21,7 +21,7 @@ DEV = $(BIN)/python -m onair_dev
 # With the programs that were found or built; --cluster adds the variables of the local cluster
 RUN = $(DEV) run
 PYTEST = $(BIN)/python -m pytest
-# Files side by side, two of them with media at the most; whole encoders have the machine to themselves
+# Files side by side, two of them with media at the most; shows of the cluster have the machine to themselves
 WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadfile --no-loadscope-reorder
 
 help: ## Show this list

@@ -15,7 +15,7 @@ from tests.support.side_by_side import (
     is_worker,
     its_share_of_the_machine,
     part_of,
-    runs_alone,
+    place_of,
 )
 from tests.support.started_programs import StartedPrograms
 from xdist.workermanage import WorkerController
@@ -65,8 +65,8 @@ def pytest_xdist_node_collection_finished(node: WorkerController, ids: list[str]
     count(node.config, ids)
 
 
-def _place(file: str) -> tuple[int, bool]:
-    return PARTS.index(part_of(file)), runs_alone(file)
+def _place(file: str) -> tuple[int, bool, bool]:
+    return PARTS.index(part_of(file)), *place_of(file)
 
 
 def count(config: pytest.Config, nodeids: Iterable[str]) -> None:

@@ -14,8 +14,10 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).parents[2]
-ALONE = ("tests/soak/", "tests/e2e/", "tests/bench/", "tests/integration/encoder/pod/")
-"""Whole encoders in real time: these have the machine to themselves."""
+ALONE = ("tests/soak/", "tests/e2e/", "tests/bench/")
+"""These have the machine to themselves."""
+ENCODERS = "tests/integration/encoder/pod/"
+"""Whole encoders in real time: two of them side by side leave cores idle, and nothing else runs then."""
 WITH_MEDIA = "integration with media"
 MEDIA_WORKERS = 2
 """The most that handle media at a time, as a core has enough to do with one."""
@@ -31,6 +33,11 @@ def part_of(file: str) -> str:
 
 def runs_alone(file: str) -> bool:
     return file.startswith(ALONE)
+
+
+def place_of(file: str) -> tuple[bool, bool]:
+    """Where a file comes within its part: whole encoders after the rest, what runs alone last."""
+    return runs_alone(file), file.startswith(ENCODERS)
 
 
 def file_of(nodeid: str) -> str:

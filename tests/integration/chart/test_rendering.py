@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.helm import CHART, HelmError, RELEASE, ROOT, SHOWS, helm, named, render, to_stable_text
+from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, HelmError, helm, named, render, to_stable_text
 
 from onair_crds.resources.kinds import KINDS
 from onair_crds.schema.definitions import custom_resource_definition

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.support.side_by_side import FilesSideBySide, part_of, runs_alone
+from tests.support.side_by_side import FilesSideBySide, part_of, place_of, runs_alone
 
 LIGHT = [
     f"tests/integration/api/live/test_{each}.py" for each in ("source", "project", "guests", "broadcast")
@@ -14,7 +14,8 @@ LIGHT = [
 COMPOSITOR = "tests/integration/web/compositor"
 MEDIA, MEDIA_2 = f"{COMPOSITOR}/test_geometry.py", f"{COMPOSITOR}/test_sources.py"
 UNIT = [f"tests/unit/support/test_{each}.py" for each in ("docker", "side_by_side", "soak_bounds")]
-ALONE = "tests/integration/encoder/pod/test_show.py"
+ENCODER = "tests/integration/encoder/pod/test_show.py"
+ALONE = "tests/e2e/test_lifecycle.py"
 
 
 @pytest.mark.parametrize(
@@ -23,14 +24,18 @@ ALONE = "tests/integration/encoder/pod/test_show.py"
         (UNIT[0], "unit", False),
         (LIGHT[0], "integration", False),
         (MEDIA, "integration with media", False),
-        (ALONE, "integration with media", True),
+        (ENCODER, "integration with media", False),
         ("tests/soak/test_soak.py", "soak", True),
-        ("tests/e2e/test_lifecycle.py", "e2e", True),
+        (ALONE, "e2e", True),
     ],
 )
-def test_whole_encoders_have_the_machine_to_themselves(file: str, part: str, alone: bool) -> None:
+def test_shows_of_the_cluster_have_the_machine_to_themselves(file: str, part: str, alone: bool) -> None:
     assert part_of(file) == part
     assert runs_alone(file) is alone
+
+
+def test_whole_encoders_come_after_what_would_share_the_machine_with_them() -> None:
+    assert sorted([ALONE, ENCODER, MEDIA, MEDIA_2], key=place_of) == [MEDIA, MEDIA_2, ENCODER, ALONE]
 
 
 class Worker:
