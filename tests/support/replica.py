@@ -65,8 +65,18 @@ class Replica:
         cluster: Cluster,
         key: str,
         redis: str,
+        *,
+        usual_limits: bool = False,
     ) -> None:
+        """
+        Args:
+            usual_limits: those of an installation; else none, as all load comes with one token.
+        """
         self.port = free_port()
+        no_limits = {
+            "events": {"sessionsPerToken": 100_000},
+            "rateLimits": {"perToken": 0, "perService": 0},
+        }
         config = folder / "config.yaml"
         config.write_text(
             yaml.safe_dump(
@@ -75,35 +85,31 @@ class Replica:
                     "showNamespace": cluster.shows,
                     "releaseNamespace": cluster.release,
                     "redis": {"url": redis},
-                    "events": {"sessionsPerToken": 100_000},
-                    "rateLimits": {"perToken": 0, "perService": 0},  # all streams use one token
                     "logLevel": "ERROR",
+                    **({} if usual_limits else no_limits),
                 }
             )
         )
         self.program = MeasuredProcess(["-m", "onair_api"], ONAIR_CONFIG=str(config), KUBECONFIG=str(rights))
         programs.append(self.program)
-        url = f"http://127.0.0.1:{self.port}"
+        self._url = url = f"http://127.0.0.1:{self.port}"
         wait_for(lambda: _ready(url), "the facade is ready")
-        response = wait_for(
-            lambda: (
-                (
-                    posted := httpx.post(
-                        f"{url}/live/v2/authentication/token",
-                        headers={"X-API-Key": key},
-                        json={"serviceUserId": "bench"},
-                        trust_env=False,
-                    )
-                ).is_success
-                and posted
-            ),
-            "the API key is accepted",
-        )
-        self.token = response.json()["accessToken"]
+        self.token = self.sign_in(key, "bench")
         wait_for(
             lambda: "onair_api_redis_connected 1.0" in httpx.get(f"{url}/metrics", trust_env=False).text,
             "Redis connected",
         )
+
+    def sign_in(self, key: str, user: str) -> str:
+        """A host's token."""
+
+        def post() -> httpx.Response:
+            headers, body = {"X-API-Key": key}, {"serviceUserId": user}
+            path = "/live/v2/authentication/token"
+            return httpx.post(f"{self._url}{path}", headers=headers, json=body, trust_env=False)
+
+        response = wait_for(lambda: (posted := post()).is_success and posted, "the API key is accepted")
+        return str(response.json()["accessToken"])
 
 
 def _ready(url: str) -> bool:

@@ -7,12 +7,12 @@ cost, however many others subscribe.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 from onair_api.access.audiences import AudienceKey
 from onair_api.event.event import LAYOUT_FAMILY, Event
 from onair_api.event.names import pattern
 from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.stream.fair_turns import FairTurns
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
@@ -27,30 +27,48 @@ def send(session: Session, event: Event) -> None:
     sender.push(event.frame_for(session.origin, sender.format, reduced=reduced), event)
 
 
+def _had(session: Session, event: Event) -> bool:
+    """Whether it received the event before it came back."""
+    return session.resumed is not None and session.resumed.has(event)
+
+
+def _send_live(session: Session, event: Event) -> None:
+    if not _had(session, event):
+        send(session, event)
+        EVENTS_OUT.inc()
+
+
 class Delivery:
     def __init__(self, buffer: ReplayBuffer, limits: SubscriptionLimits) -> None:
         self._buffer = buffer
         self._limits = limits
         self._audiences: dict[AudienceKey, SubscriptionIndex[Session]] = {}
+        self._turns = FairTurns(_send_live)
 
     @property
     def idle(self) -> bool:
-        """Whether there is no subscription."""
-        return not self._audiences and self._limits.idle
+        """Whether there is no subscription, and nothing to be sent."""
+        return not self._audiences and self._limits.idle and self._turns.idle
 
     def deliver(self, event: Event) -> None:
-        """Sends an event to every session here that is to have it, and keeps it for those that reconnect."""
+        """Sends an event to every session here that is to have it, and keeps it for those that reconnect.
+
+        Many get it one after another, while others have their turns.
+        """
         EVENTS_IN.labels(event.family).inc()
         self._buffer.add(event, time.time())
-        count = 0
-        for session in self._receivers(event):
-            if session.resumed is not None and session.resumed.has(event):
-                continue
-            send(session, event)
-            count += 1
+        receivers = self._receivers(event)
+        if self._turns.must_wait(receivers):
+            self._turns.add(event, receivers)
+            return
+        for session in receivers:
+            _send_live(session, event)
         event.drop_frames()
-        if count:
-            EVENTS_OUT.inc(count)
+
+    def unsent(self, session: Session) -> list[Event]:
+        """Events that wait for a session which is closing: it gets them no more."""
+        waiting = [event for event in self._turns.take(session) if not _had(session, event)]
+        return [*session.sender.unsent(), *waiting]
 
     def check(self, session: Session, name: str) -> None:
         """
@@ -69,6 +87,8 @@ class Delivery:
             self._audiences.setdefault(key, SubscriptionIndex()).add(subscription, session)
 
     def remove(self, session: Session, subscription: Subscription) -> None:
+        for event in self._turns.take(session):
+            _send_live(session, event)
         STREAM_SUBSCRIPTIONS.dec()
         self._limits.remove(session.token, subscription.name)
         for key in session.visibility.keys:
@@ -79,7 +99,7 @@ class Delivery:
             if not audience:
                 del self._audiences[key]
 
-    def _receivers(self, event: Event) -> Iterable[Session]:
+    def _receivers(self, event: Event) -> list[Session]:
         """The sessions that receive an event, each once."""
         found = [
             sessions

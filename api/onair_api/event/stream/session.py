@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 
-from onair_api.access.audiences import GuestPlace, Visibility
+from onair_api.access.audiences import GuestPlace, Owner, Visibility
 from onair_api.access.target import Target
 from onair_api.auth.identity import Identity
 from onair_api.errors import Code, RpcError
@@ -63,6 +63,11 @@ class Session:
         self.revoked = False
         """Its token was revoked."""
         self.closed = False
+
+    @property
+    def owner(self) -> Owner:
+        """Who owns what it sees: a guest's host."""
+        return self.place.owner if self.place else self.identity.owner
 
     def reply(self, correlation_id: str | None, name: str, value: bytes) -> None:
         """Replies to a request, or reports something about the stream itself.

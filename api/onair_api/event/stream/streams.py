@@ -137,7 +137,7 @@ class Streams:
             session.subscriptions.values(),
             session.resumed,
             self._sources(session),
-            session.sender.unsent(),
+            self._delivery.unsent(session),
             self._cluster.age_s,
         )
         for subscription in session.subscriptions.values():

@@ -3,59 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
+from tests.support.recorded_stream import Stream
 
-from onair_api.access.audiences import Visibility, owner_key, project_key
+from onair_api.access.audiences import owner_key, project_key
 from onair_api.access.target import Target
-from onair_api.auth.identity import Identity
-from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Format, Position
+from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream.delivery import Delivery
-from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.settings import EventSettings
-from onair_crds.resources.enums import Role
 
 OWNER, GUESTS = owner_key("s", "u"), project_key("s", "p")
-
-
-class Sender:
-    format = Format.NDJSON
-    loss_message: Callable[[], bytes]
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def push(self, frame: bytes, event: Event | None = None) -> None:
-        if event:
-            self.events.append(event)
-
-    def unsent(self) -> list[Event]:
-        return []
-
-    def stalled_s(self, now: float) -> float:
-        return 0.0
-
-    def abort(self) -> None: ...
-
-    def end(self, code: int, reason: str) -> None: ...
-
-
-class Stream:
-    """A session, and what it was sent."""
-
-    def __init__(self, *keys: tuple[str, ...], sees_layouts: bool = True) -> None:
-        self._sender = Sender()
-        identity = Identity("s", "u", "u", Role.HOST, ())
-        self.session = Session("id", identity, Visibility("u", keys, sees_layouts), "token", self._sender)
-
-    @property
-    def names(self) -> list[str]:
-        return [event.name for event in self._sender.events]
 
 
 def event(name: str, *audiences: tuple[str, ...], family: str = LIVE_FAMILY, number: int = 1) -> Event:

@@ -1,0 +1,139 @@
+"""Delivers what goes to many streams in turns of the owners whose streams they are.
+
+A thousand streams of one user take tens of milliseconds for each event. Done at once, they would hold up
+everybody else's events and requests; so they get turns of well under a millisecond until all have theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onair_api.access.audiences import Owner
+from onair_api.event.event import Event
+from onair_api.event.stream.session import Session
+from onair_api.metrics import EVENTS_DROPPED
+
+AT_ONCE = 16
+"""Streams that are given an event at once, as many as a turn takes."""
+TURN_S = 0.0001
+STEP, STEP_BYTES = 4, 16_384
+"""Streams, and what they are sent, between two looks at the clock."""
+MAX_DELIVERIES, MAX_BYTES = 1_000_000, 16 << 20
+"""What an owner's streams may wait for, all together; beyond it they lose all of it, and are told."""
+
+Send = Callable[[Session, Event], None]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    event: Event | None
+    """None: what was lost is told."""
+    sessions: list[Session | None]
+    """None where it was taken."""
+    at: int = 0
+
+
+class _Queue:
+    def __init__(self) -> None:
+        self.waiting: deque[_Waiting] = deque()
+        self.deliveries = 0
+        self.bytes = 0
+
+    def add(self, event: Event, sessions: list[Session]) -> None:
+        self.waiting.append(_Waiting(event, [*sessions]))
+        self.deliveries += len(sessions)
+        self.bytes += event.size
+
+    def end_first(self) -> None:
+        first = self.waiting.popleft()
+        self.deliveries -= len(first.sessions)
+        if first.event:
+            self.bytes -= first.event.size
+            first.event.drop_frames()
+
+
+class FairTurns:
+    """Keeps the order of events for each stream. Each stream has one owner."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._queues: dict[Owner, _Queue] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def idle(self) -> bool:
+        return not self._queues
+
+    def must_wait(self, sessions: list[Session]) -> bool:
+        """Whether an event for these is for `add`: they are many, or events before it wait."""
+        return len(sessions) > AT_ONCE or bool(
+            self._queues and sessions and sessions[0].owner in self._queues
+        )
+
+    def add(self, event: Event, sessions: list[Session]) -> None:
+        owner = sessions[0].owner
+        queue = self._queues.setdefault(owner, _Queue())
+        if queue.deliveries + len(sessions) > MAX_DELIVERIES or queue.bytes + event.size > MAX_BYTES:
+            queue = self._queues[owner] = _lost(queue)
+        queue.add(event, sessions)
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def take(self, session: Session) -> list[Event]:
+        """What waits for a stream, which does not get it from here any more."""
+        queue = self._queues.get(session.owner)
+        taken: list[Event] = []
+        for waiting in queue.waiting if queue else ():
+            for number in range(waiting.at, len(waiting.sessions)):
+                if waiting.sessions[number] is session:
+                    waiting.sessions[number] = None
+                    if waiting.event:
+                        taken.append(waiting.event)
+        return taken
+
+    async def _run(self) -> None:
+        try:
+            while self._queues:
+                owner, queue = next(iter(self._queues.items()))
+                self._turn(queue)
+                if self._queues.get(owner) is queue:
+                    del self._queues[owner]
+                    if queue.waiting:
+                        self._queues[owner] = queue
+                await asyncio.sleep(0)
+        finally:
+            self._task = None
+
+    def _turn(self, queue: _Queue) -> None:
+        end = time.perf_counter() + TURN_S
+        while queue.waiting:
+            first = queue.waiting[0]
+            end_of_step = first.at + (STEP if not first.event or first.event.size * STEP <= STEP_BYTES else 1)
+            step, first.at = first.sessions[first.at : end_of_step], end_of_step
+            for session in step:
+                if session is None or session.closed:
+                    continue
+                if first.event:
+                    self._send(session, first.event)
+                else:
+                    session.sender.push(session.sender.loss_message())
+            if first.at >= len(first.sessions):
+                queue.end_first()
+            if time.perf_counter() >= end:
+                return
+
+
+def _lost(queue: _Queue) -> _Queue:
+    """In its place: that all that waited is lost, told to each stream once."""
+    left = [
+        (each.event, session) for each in queue.waiting for session in each.sessions[each.at :] if session
+    ]
+    EVENTS_DROPPED.labels("too_many").inc(sum(1 for event, _ in left if event))
+    after = _Queue()
+    after.waiting.append(_Waiting(None, [*dict.fromkeys(session for _, session in left)]))
+    after.deliveries = len(after.waiting[0].sessions)
+    return after

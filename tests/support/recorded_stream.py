@@ -1,0 +1,54 @@
+"""A stream's session without a connection, and what it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onair_api.access.audiences import Visibility
+from onair_api.auth.identity import Identity
+from onair_api.event.event import Event, Format
+from onair_api.event.stream.session import Session
+from onair_crds.resources.enums import Role
+
+
+class Sender:
+    format = Format.NDJSON
+    loss_message: Callable[[], bytes]
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.losses = 0
+
+    def push(self, frame: bytes, event: Event | None = None) -> None:
+        if event:
+            self.events.append(event)
+        elif b"DATA_LOSS" in frame:
+            self.losses += 1
+
+    def unsent(self) -> list[Event]:
+        return []
+
+    def stalled_s(self, now: float) -> float:
+        return 0.0
+
+    def abort(self) -> None: ...
+
+    def end(self, code: int, reason: str) -> None: ...
+
+
+class Stream:
+    """A session, and what it was sent."""
+
+    def __init__(self, *keys: tuple[str, ...], sees_layouts: bool = True, user: str = "u") -> None:
+        self._sender = Sender()
+        identity = Identity("s", user, user, Role.HOST, ())
+        self.session = Session("id", identity, Visibility(user, keys, sees_layouts), "token", self._sender)
+
+    @property
+    def losses(self) -> int:
+        """How often it was told of a loss."""
+        return self._sender.losses
+
+    @property
+    def names(self) -> list[str]:
+        return [event.name for event in self._sender.events]

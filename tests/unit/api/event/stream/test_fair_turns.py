@@ -1,0 +1,143 @@
+"""What goes to many streams does not hold up those of others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from tests.support.recorded_stream import Stream
+
+from onair_api.access.audiences import owner_key
+from onair_api.access.target import Target
+from onair_api.event.event import Event, Position
+from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
+from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.stream import fair_turns
+from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.subscription_limits import SubscriptionLimits
+from onair_api.event.subscription import Subscription
+from onair_api.settings import EventSettings
+
+MANY = 4 * fair_turns.AT_ONCE
+ALL = Subscription("*", Target(), Target())
+
+
+class Owner:
+    """A user with streams that take everything."""
+
+    def __init__(self, delivery: Delivery, name: str, streams: int) -> None:
+        self.key = owner_key("s", name)
+        self.streams = [Stream(self.key, user=name) for _ in range(streams)]
+        self._delivery, self._number = delivery, 0
+        for each in self.streams:
+            delivery.add(each.session, ALL)
+
+    def change(self, *names: str) -> None:
+        for name in names:
+            self._number += 1
+            body = Event(name, b"{}", Target(), "Project", Position(self._number), (self.key,))
+            self._delivery.deliver(body)
+
+    @property
+    def complete(self) -> int:
+        """How many streams have as much as the one that has most."""
+        most = max(len(each.names) for each in self.streams)
+        return sum(len(each.names) == most for each in self.streams) if most else 0
+
+
+@pytest.fixture
+def delivery() -> Delivery:
+    return Delivery(ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()))
+
+
+async def turns_until(condition: Callable[[], bool]) -> None:
+    for _ in range(100_000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    pytest.fail("it does not come to that")
+
+
+async def delivered(delivery: Delivery) -> None:
+    await turns_until(lambda: delivery._turns.idle)
+
+
+async def test_few_get_an_event_at_once_while_many_of_another_wait(delivery: Delivery) -> None:
+    crowd, one = Owner(delivery, "crowd", MANY), Owner(delivery, "one", 1)
+    crowd.change(*map(str, range(50)))
+    one.change("mine")
+    assert one.streams[0].names == ["mine"]
+    assert crowd.complete == 0
+    await delivered(delivery)
+    assert all(each.names == [str(n) for n in range(50)] for each in crowd.streams)
+
+
+async def test_a_turn_ends_however_much_waits(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
+    crowd = Owner(delivery, "crowd", MANY)
+    crowd.change("a")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert 0 < crowd.complete <= 2 * fair_turns.STEP
+
+
+async def test_owners_take_turns(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
+    first, second = Owner(delivery, "first", MANY), Owner(delivery, "second", MANY)
+    first.change(*"abcdefgh")
+    second.change("a")
+    await turns_until(lambda: second.complete == MANY)
+    assert len(first.streams[-1].names) <= 1, "it has had no more turns than the other"
+    await delivered(delivery)
+
+
+async def test_order_is_kept_for_a_stream_that_waits(delivery: Delivery) -> None:
+    """An event for few of an owner's streams waits behind one for all of them."""
+    crowd = Owner(delivery, "crowd", MANY)
+    crowd.change("all")
+    last = crowd.streams[-1]
+    for each in crowd.streams[:-1]:
+        delivery.remove(each.session, ALL)
+    crowd.change("few")
+    assert last.names == []
+    await delivered(delivery)
+    assert last.names == ["all", "few"]
+
+
+async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery: Delivery) -> None:
+    crowd = Owner(delivery, "crowd", MANY)
+    crowd.change("a", "b")
+    last = crowd.streams[-1]
+    delivery.remove(last.session, ALL)
+    assert last.names == ["a", "b"]
+    await delivered(delivery)
+    assert last.names == ["a", "b"]
+
+
+async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: Delivery) -> None:
+    crowd = Owner(delivery, "crowd", MANY)
+    last = crowd.streams[-1]
+    closed = ClosedSession({"Project": Position(1)}, [ALL], 0.0)
+    last.session.resumed = ResumedSession(closed, 1e12)
+    crowd.change("had elsewhere", "b")
+    last.session.closed = True
+    assert [event.name for event in delivery.unsent(last.session)] == ["b"]
+    await delivered(delivery)
+    assert last.names == []
+
+
+async def test_too_much_is_lost_and_told_once(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
+    crowd = Owner(delivery, "crowd", MANY)
+    crowd.change("a", "b", "c", "d")
+    await delivered(delivery)
+    assert all((each.losses, each.names) == (1, ["d"]) for each in crowd.streams)
+
+
+async def test_too_many_bytes_are_lost(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_turns, "MAX_BYTES", 5)
+    crowd = Owner(delivery, "crowd", MANY)
+    crowd.change("a", "b", "c")
+    await delivered(delivery)
+    assert all((each.losses, each.names) == (1, ["c"]) for each in crowd.streams)
