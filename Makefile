@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help up env down demo test test-unit test-integration test-e2e fuzz schedules soak bench lint format generate verify proto-release \
-        images tools openapi lock picture clean venv ready-demo ready-test
+        images refresh sbom scan tools openapi lock picture clean venv ready-demo ready-test
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -131,6 +131,15 @@ picture: venv ## Draw the dashboard for the documentation from what the last soa
 
 images: ready-demo ## Build the images whose inputs changed
 	@$(DEV) images
+
+refresh: ready-demo ## Build the images anew with the newest Debian packages, Chromium among them
+	@$(DEV) refresh
+
+sbom: images ## Write what is in each image to build/bills-of-materials (CycloneDX)
+	@$(DEV) sbom
+
+scan: images ## List packages of the images that Debian has security updates for; fails where there are some
+	@$(DEV) scan
 
 tools: ready-test ## Find or build kind, helm, kubectl, etcd, kube-apiserver and the servers of tests
 	@$(DEV) tools

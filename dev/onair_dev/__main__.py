@@ -16,7 +16,12 @@ from onair_dev.graph import run_all
 from onair_dev.progress import Progress
 from onair_dev.settings import CLUSTER, url
 
-PARTS = {"up": "the local cluster", "images": "our images", "tools": "programs for the cluster and for tests"}
+PARTS = {
+    "up": "the local cluster",
+    "images": "our images",
+    "refresh": "our images with the newest packages",
+    "tools": "programs for the cluster and for tests",
+}
 
 
 def main() -> None:
@@ -32,7 +37,7 @@ def main() -> None:
     run = commands.add_parser("run", help="run a command with our programs and the cluster's variables")
     run.add_argument("--cluster", action="store_true", help="add the variables of the local cluster")
     run.add_argument("words", nargs=argparse.REMAINDER)
-    for name in ("env", "down", "clean", "picture"):
+    for name in ("env", "down", "clean", "picture", "sbom", "scan"):
         commands.add_parser(name)
     commands.add_parser("chart").add_argument("--check", action="store_true")
     protos = commands.add_parser("protos")
@@ -53,7 +58,7 @@ def main() -> None:
 def perform(options: argparse.Namespace) -> None:
     """Runs one command. Modules are imported on demand, as most commands need few."""
     match options.command:
-        case "up" | "images" | "tools":
+        case "up" | "images" | "refresh" | "tools":
             build(options.command)
             if options.command == "up":
                 print(f'api docs {url()}/docs     shell  eval "$(make env)"     next  make demo')
@@ -87,6 +92,10 @@ def perform(options: argparse.Namespace) -> None:
 
             done = protos.check if options.check else protos.release if options.release else protos.write
             sys.exit(done())
+        case "sbom" | "scan":
+            from onair_dev.supply_chain import report
+
+            sys.exit(report.bills() if options.command == "sbom" else report.scan())
         case "compare":
             from onair_dev.bench_results import compare
 

@@ -70,6 +70,16 @@ def image_tasks(known: Facts) -> list[Task]:
     return tasks
 
 
+def refresh_tasks() -> list[Task]:
+    """As `image_tasks`, from a new base image: nothing that was built before is used."""
+    base = Task("base image", base_images.refresh_task, (), 22)
+    tasks = [
+        Task(f"image {name}", images.image_task(name), ("base image", *after), cold_s)
+        for name, (cold_s, after) in IMAGES.items()
+    ]
+    return [base, *tasks]
+
+
 def node_tasks(known: Facts) -> list[Task]:
     """Returns tasks for kind's node image: pulled, or built from programs and an operating system."""
     if known.node_pullable:
@@ -112,6 +122,8 @@ def of(what: str, known: Facts) -> list[Task]:
     match what:
         case "images":
             return image_tasks(known)
+        case "refresh":
+            return refresh_tasks()
         case "tools":
             return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
         case "integration" | "soak":

@@ -17,6 +17,7 @@ from onair_crds.shapes import Document
 ROOT = Path(__file__).parents[2]
 CHART = ROOT / "charts/onair"
 RELEASE = "onair"
+KEYS = "onair-keys"
 NAMESPACE = "onair-system"
 SHOWS = "shows"
 KUBE_VERSION = "1.34.4"

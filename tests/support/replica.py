@@ -96,9 +96,12 @@ class Replica:
         wait_for(lambda: _ready(url), "the facade is ready")
         self.token = self.sign_in(key, "bench")
         wait_for(
-            lambda: "onair_api_redis_connected 1.0" in httpx.get(f"{url}/metrics", trust_env=False).text,
+            lambda: "onair_api_redis_connected 1.0" in self.metrics(),
             "Redis connected",
         )
+
+    def metrics(self) -> str:
+        return httpx.get(f"{self._url}/metrics", trust_env=False).text
 
     def sign_in(self, key: str, user: str) -> str:
         """A host's token."""
@@ -110,6 +113,16 @@ class Replica:
 
         response = wait_for(lambda: (posted := post()).is_success and posted, "the API key is accepted")
         return str(response.json()["accessToken"])
+
+
+def subscribers(
+    programs: list[MeasuredProcess], port: int, path: str, token: str, count: int
+) -> MeasuredProcess:
+    offered = f"Bearer, {token}" if token else ""
+    load = MeasuredProcess([str(LOAD / "subscribers.py"), "127.0.0.1", str(port), path, offered, str(count)])
+    programs.append(load)
+    assert load.line() == {"open": count}
+    return load
 
 
 def _ready(url: str) -> bool:

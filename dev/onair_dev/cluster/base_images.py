@@ -12,6 +12,7 @@ from onair_dev.settings import CACHE, KIND_NODE, KIND_NODE_OUT, NODE_BUILT
 
 BASE = "debian:bookworm-slim"
 NODE_PUBLIC = "kindest/node:v1.34.0"
+PACKAGES_OF = CACHE / "packages-of"
 REFUSALS = CACHE / "pulls.json"
 RETRY_AFTER_S = 7 * 24 * 3600
 
@@ -76,6 +77,24 @@ def base_task(current: Step) -> None:
     current.detail = BASE
 
 
+def packages_of() -> str:
+    """Names when the packages of the images were last asked for anew; empty: never."""
+    return PACKAGES_OF.read_text() if PACKAGES_OF.exists() else ""
+
+
+def refresh_task(current: Step) -> None:
+    """Pulls or builds the base again, so that every image on top of it gets the newest packages."""
+    if succeeds(["docker", "manifest", "inspect", BASE], timeout_s=20):
+        current.run(f"pulling {BASE}", "pull-base", ["docker", "pull", BASE])
+        # The same base as before would bring the layers that were built on it
+        relabel = f"docker build -q -t {BASE} --label packages-of={time.time()} - <<< 'FROM {BASE}'"
+        current.run(f"labelling {BASE}", "label-base", ["bash", "-c", relabel])
+    else:
+        build(current, f"building {BASE} from packages", "base", again=True)
+    write(PACKAGES_OF, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    current.detail = BASE
+
+
 def node_os_task(current: Step) -> None:
     """Builds the operating system of the node image, without Kubernetes."""
     build(current, "building the node's operating system", "os")
@@ -96,8 +115,8 @@ def node_image() -> str:
     return NODE_PUBLIC if has_image(NODE_PUBLIC) else NODE_BUILT
 
 
-def build(current: Step, doing: str, *steps: str) -> None:
-    """Runs steps of images/kind-node/build; existing outputs are skipped."""
+def build(current: Step, doing: str, *steps: str, again: bool = False) -> None:
+    """Runs steps of images/kind-node/build; existing outputs are skipped, unless `again`."""
     if not shutil.which("mmdebstrap") and "base" in steps:
         raise Failed(
             f"{BASE} cannot be pulled, and mmdebstrap, which would build it, was not found",
@@ -107,6 +126,6 @@ def build(current: Step, doing: str, *steps: str) -> None:
         doing,
         f"kind-node-{steps[-1]}",
         [KIND_NODE / "build", *steps],
-        env={"KIND_NODE_OUT": str(KIND_NODE_OUT)},
+        env={"KIND_NODE_OUT": str(KIND_NODE_OUT), "FORCE": "1" if again else ""},
         remedy="see images/kind-node/README.md",
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from onair_dev.cluster import base_images
 from onair_dev.cluster.base_images import has_image
 from onair_dev.commands import output_of
 from onair_dev.failures import Failed
@@ -84,7 +85,8 @@ def image(name: str) -> Image:
             with file.open("rb") as content:
                 tar.addfile(entry, content)
     context = archive.getvalue()
-    return Image(name, hashlib.sha256(context).hexdigest()[:12], context)
+    packages = base_images.packages_of().encode()
+    return Image(name, hashlib.sha256(context + packages).hexdigest()[:12], context)
 
 
 def build(current: Step, wanted: Image) -> None:

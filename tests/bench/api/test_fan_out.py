@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from tests.support.control_plane import free_port
 from tests.support.facade import wait_for
-from tests.support.replica import LOAD, MeasuredProcess, Replica
+from tests.support.replica import LOAD, MeasuredProcess, Replica, subscribers
 from websockets.sync.client import connect
 
 SUBSCRIBERS = 1000
@@ -20,16 +20,6 @@ PACED, PACED_PER_S = 50, 10
 BURST = 200
 IDLE = 5000
 PAYLOAD = {"text": "x" * 100}
-
-
-def subscribers(
-    programs: list[MeasuredProcess], port: int, path: str, token: str, count: int
-) -> MeasuredProcess:
-    offered = f"Bearer, {token}" if token else ""
-    load = MeasuredProcess([str(LOAD / "subscribers.py"), "127.0.0.1", str(port), path, offered, str(count)])
-    programs.append(load)
-    assert load.line() == {"open": count}
-    return load
 
 
 class Figures:

@@ -11,7 +11,7 @@ from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
-from tests.support.helm import NAMESPACE, SHOWS, install
+from tests.support.helm import KEYS, NAMESPACE, SHOWS, install
 from tests.support.node_labeller import USER as SANDBOX
 
 from onair_api.settings import GatewaySettings, IngestSettings
@@ -49,7 +49,8 @@ def facade(installed: ControlPlane) -> Iterator[Facade]:
     """A facade with the rights of its service account."""
     gateways = [GatewaySettings(name="onair-ingest-0", url="http://127.0.0.1:9")]
     ingest = IngestSettings(found=True, gateways=gateways)
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, ingest=ingest) as facade:
+    rights = installed.kubeconfig_for(API)
+    with Facade(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as facade:
         yield facade
 
 

@@ -17,7 +17,7 @@ from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import GUIDE, README, ROOT, TESTED, blocks, commands, run, script
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
-from tests.support.helm import NAMESPACE, SHOWS, kubectl
+from tests.support.helm import KEYS, NAMESPACE, SHOWS, kubectl
 
 from onair_crds.contract.inside_addresses import InsideRules
 
@@ -45,7 +45,7 @@ def shell(own_plane: ControlPlane, cluster: httpx.Client) -> Iterator[Mapping[st
     wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
     installed = yaml.safe_load(kubectl(own_plane, "get", "-n", NAMESPACE, *CONFIGURATION))
     inside = InsideRules.model_validate(installed["inside"])
-    with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside) as facade:
+    with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside, keys_namespace=KEYS) as facade:
         url = str(facade.http.base_url).rstrip("/")
         yield {
             **variables,

@@ -6,13 +6,15 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
+from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
 from tests.support.facade import Cluster, Facade, User, wait_for
-from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+from tests.support.fixtures.control_plane import is_served
+from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, HelmError, install
 
 API = f"system:serviceaccount:{NAMESPACE}:onair-api"
-KEYS = "onair-keys"
 TOKEN = "/live/v2/authentication/token"
 PAGE = ROOT / "docs/reference/tokens.md"
 
@@ -21,21 +23,32 @@ def sign_in(facade: Facade, key: str) -> httpx.Response:
     return facade.http.post(TOKEN, headers={"X-API-Key": key}, json={"serviceUserId": "anna"})
 
 
-def test_api_keys_go_on_in_the_new_namespace(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
+@pytest.fixture
+def former(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
+    """An installation whose keys are in the release's own namespace, as they once were."""
+    install(own_plane, CHART, "--set", "keysNamespace.name=")
+    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
+    return own_plane
+
+
+def test_an_upgrade_leaves_no_key_behind_and_copied_ones_go_on(
+    former: ControlPlane, cluster: httpx.Client, tmp_path: Path
 ) -> None:
     own = Cluster(cluster, SHOWS, NAMESPACE).add_api_key("studio")
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
+    with Facade(former.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
         wait_for(lambda: sign_in(facade, own).is_success, "the key is known")
         issuer = User(facade, sign_in(facade, own).json()["accessToken"])
         issuer.collection()
 
+    with pytest.raises(HelmError, match=f"copy them to {KEYS} first"):
+        install(former, CHART, "--reset-values")
+
     create, copy = (each for each in re.findall(r"`(kubectl [^`]+)`", PAGE.read_text()) if KEYS in each)
     commands = [create, *(copy.replace("TYPE", each) for each in ("api-key", "signing-key"))]
-    run("\n".join(["set -euo pipefail", *commands]), tmp_path, {"KUBECONFIG": str(installed.kubeconfig)})
-    install(installed, CHART, "--set", f"keysNamespace.name={KEYS}", "--set", "keysNamespace.create=false")
+    run("\n".join(["set -euo pipefail", *commands]), tmp_path, {"KUBECONFIG": str(former.kubeconfig)})
+    install(former, CHART, "--reset-values", "--set", "keysNamespace.create=false")
 
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
+    with Facade(former.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         wait_for(lambda: sign_in(facade, own).is_success, "the key goes on")
         User(facade, sign_in(facade, own).json()["accessToken"]).collection()
         assert User(facade, issuer.token).call("GET", "/collection").status_code == 401

@@ -16,7 +16,7 @@ from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
-from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 
 NEEDS_PODS = re.compile(r"kubectl (wait|port-forward)|export ONAIR_URL")
 EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
@@ -37,7 +37,7 @@ def test_every_command_of_the_notes_that_needs_no_pod_succeeds(
 ) -> None:
     commands = [c for c in commands_of_notes(installed.kubeconfig, *options) if not NEEDS_PODS.match(c)]
     assert len(commands) >= 5
-    with Facade(installed.kubeconfig, SHOWS, NAMESPACE) as facade:
+    with Facade(installed.kubeconfig, SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         shell = {"KUBECONFIG": str(installed.kubeconfig), "ONAIR_URL": facade.url}
         printed = run(script([*commands, "echo", "echo key=${KEY-}"]), tmp_path, shell)
         assert "project.onair.dev/sunday-1100" in printed

@@ -8,7 +8,7 @@ import httpx
 import yaml
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User, wait_for
-from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 
 API = f"system:serviceaccount:{NAMESPACE}:onair-api"
 QUOTA = f"/api/v1/namespaces/{SHOWS}/resourcequotas/onair"
@@ -28,8 +28,8 @@ def test_what_the_namespace_has_no_room_for_is_refused_with_the_count(
     content = {"Content-Type": "application/merge-patch+json"}
     cluster.patch(f"{QUOTA}/status", json=status, headers=content).raise_for_status()
 
-    key = Cluster(cluster, SHOWS, NAMESPACE).add_api_key("studio")
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
+    key = Cluster(cluster, SHOWS, KEYS).add_api_key("studio")
+    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         user = User(facade, wait_for(lambda: sign_in(facade, key), "the key is known"))
         user.collection()
         refused = user.call("POST", "/collection", {})

@@ -11,7 +11,7 @@ import pytest
 from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User, wait_for
-from tests.support.helm import CHART, NAMESPACE, ROOT, SHOWS, install, kubectl, render
+from tests.support.helm import CHART, KEYS, NAMESPACE, ROOT, SHOWS, install, kubectl, render
 from tests.support.node_labeller import labeller
 from tests.support.operations import CALLS, LATER, World
 from tests.support.used_rights import Right, granted, requests, unused
@@ -58,7 +58,8 @@ RIGHTS = [
     (OPERATOR, "create", "pods", NAMESPACE, False),
     (OPERATOR, "list", "pods", "default", False),
     (OPERATOR, "list", "secrets", NAMESPACE, False),
-    (OPERATOR, "get", "secrets/onair-signing-key", NAMESPACE, False),
+    (OPERATOR, "get", "secrets/onair-signing-key", KEYS, False),
+    (OPERATOR, "list", "secrets", KEYS, False),
     (OPERATOR, "get", "services", NAMESPACE, False),
     (OPERATOR, "patch", "configmaps/onair-api", NAMESPACE, False),
     (OPERATOR, "get", "secrets", "kube-system", False),
@@ -68,7 +69,11 @@ RIGHTS = [
     (API, "create", "projects.onair.dev", SHOWS, True),
     (API, "delete", "destinations.onair.dev", SHOWS, True),
     (API, "watch", "secrets", SHOWS, True),
-    (API, "create", "secrets", NAMESPACE, True),
+    (API, "create", "secrets", KEYS, True),
+    (API, "watch", "secrets", KEYS, True),
+    (API, "create", "secrets", NAMESPACE, False),
+    (API, "list", "secrets", NAMESPACE, False),
+    (API, "get", "secrets/onair-operator-signing", NAMESPACE, False),
     (API, "watch", "configmaps/onair-ingest-addresses", NAMESPACE, True),
     (API, "patch", "configmaps/onair-ingest-addresses", NAMESPACE, False),
     (API, "get", "configmaps/onair-ingest-addresses", NAMESPACE, False),
@@ -76,7 +81,7 @@ RIGHTS = [
     (API, "patch", "projects.onair.dev/status", SHOWS, False),
     (API, "patch", "secrets", SHOWS, False),
     (API, "list", "pods", SHOWS, False),
-    (API, "delete", "secrets", NAMESPACE, False),
+    (API, "delete", "secrets", KEYS, False),
     (API, "list", "secrets", "kube-system", False),
     (API, "list", "nodes", None, False),
     (API, "list", "projects.onair.dev", "default", False),
@@ -137,7 +142,7 @@ class Installation:
     def __init__(self, plane: ControlPlane, admin: httpx.Client) -> None:
         install(plane, CHART, *OPTIONS)
         self.plane, self.admin = plane, admin
-        self.cluster = Cluster(admin, SHOWS, NAMESPACE)
+        self.cluster = Cluster(admin, SHOWS, KEYS)
         self.rights = granted(render(*OPTIONS))
 
     def unused(self) -> list[Right]:

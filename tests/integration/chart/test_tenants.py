@@ -9,7 +9,7 @@ import pytest
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User, wait_for
-from tests.support.helm import CHART, NAMESPACE, SHOWS, install
+from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
 
 from onair_crds.shapes import Document
 
@@ -241,8 +241,8 @@ def test_the_http_interface_goes_on(
 ) -> None:
     """What it makes is of no tenant here: no tenant with kubectl changes it, or what it keeps in Secrets."""
     church, _ = kept_apart
-    key = Cluster(cluster, SHOWS, NAMESPACE).add_api_key("studio")
-    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE) as facade:
+    key = Cluster(cluster, SHOWS, KEYS).add_api_key("studio")
+    with Facade(installed.kubeconfig_for(API), SHOWS, NAMESPACE, keys_namespace=KEYS) as facade:
         token = wait_for(lambda: sign_in(facade, key), "the key is known")
         show = User(facade, token).project()
         made = show.destination(address={"rtmpPush": {"url": "rtmp://live.example.org/app", "key": "secret"}})

@@ -22,7 +22,7 @@ AT_ONCE = 16
 TURN_S = 0.0001
 STEP, STEP_BYTES = 4, 16_384
 """Streams, and what they are sent, between two looks at the clock."""
-MAX_DELIVERIES, MAX_BYTES = 1_000_000, 16 << 20
+MAX_DELIVERIES, MAX_BYTES = 250_000, 16 << 20
 """What an owner's streams may wait for, all together; beyond it they lose all of it, and are told."""
 
 Send = Callable[[Session, Event], None]
@@ -35,6 +35,17 @@ class _Waiting:
     sessions: list[Session | None]
     """None where it was taken."""
     at: int = 0
+    _places: dict[Session, int] | None = None
+
+    def take(self, session: Session) -> bool:
+        """Whether it waited for a stream, which it does not from now on."""
+        if self._places is None:  # a thousand streams may close at once: each looks at every event that waits
+            self._places = {each: place for place, each in enumerate(self.sessions) if each}
+        place = self._places.get(session, -1)
+        if place < self.at or self.sessions[place] is None:
+            return False
+        self.sessions[place] = None
+        return True
 
 
 class _Queue:
@@ -86,14 +97,8 @@ class FairTurns:
     def take(self, session: Session) -> list[Event]:
         """What waits for a stream, which does not get it from here any more."""
         queue = self._queues.get(session.owner)
-        taken: list[Event] = []
-        for waiting in queue.waiting if queue else ():
-            for number in range(waiting.at, len(waiting.sessions)):
-                if waiting.sessions[number] is session:
-                    waiting.sessions[number] = None
-                    if waiting.event:
-                        taken.append(waiting.event)
-        return taken
+        waiting = queue.waiting if queue else ()
+        return [each.event for each in waiting if each.take(session) and each.event]
 
     async def _run(self) -> None:
         try:

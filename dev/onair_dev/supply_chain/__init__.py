@@ -1,0 +1,1 @@
+"""What is in our images: bills of materials, and updates that they lack."""

@@ -1,0 +1,59 @@
+"""Finds Debian packages of an image for which the distribution has a security update.
+
+Debian publishes what it fixes in a suite of its own: a package that would be upgraded from there has a known
+vulnerability. Package indexes of Python, npm and Go say nothing of the kind by name and version; for these,
+give the bill of materials to a scanner that has its own advisories.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onair_dev.failures import Failed
+
+SECURITY_SUITE = "Debian-Security"
+TIMEOUT_S = 300
+_UPGRADE = re.compile(r"^Inst (?P<name>\S+) \[(?P<has>\S+)\] \((?P<fixed>\S+) (?P<from>[^)]*)\)")
+ASK = "apt-get -qq -o Acquire::Retries=3 update >/dev/null && apt-get --simulate dist-upgrade"
+
+
+class Update(NamedTuple):
+    package: str
+    has: str
+    fixed: str
+
+
+def security_updates(told: str) -> Iterator[Update]:
+    """Of what `apt-get --simulate dist-upgrade` says."""
+    for line in told.splitlines():
+        if (match := _UPGRADE.match(line)) and SECURITY_SUITE in match["from"]:
+            yield Update(match["name"], match["has"], match["fixed"])
+
+
+def updates_of(reference: str) -> list[Update]:
+    """Asks Debian's servers.
+
+    Raises:
+        Failed: they did not respond.
+    """
+    command = [
+        "docker",
+        "run",
+        "--rm",
+        "--network=host",
+        "--user=0:0",
+        "--entrypoint=/bin/sh",
+        reference,
+        "-c",
+        ASK,
+    ]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        raise Failed(
+            f"{reference}: Debian's package lists could not be read: {done.stderr.strip()[-300:]}",
+            "see that this machine reaches a Debian mirror",
+        )
+    return list(security_updates(done.stdout))
