@@ -26,6 +26,18 @@ def parent_of(pid: int) -> int | None:
         return None
 
 
+def children_of(pid: int, word: str = "") -> list[int]:
+    """Children of a process, with a word in their command lines.
+
+    Not from /proc/PID/task/PID/children: while one of them ends, it may leave out others.
+    """
+    return [
+        each
+        for each, arguments in command_lines().items()
+        if word in " ".join(arguments) and parent_of(each) == pid
+    ]
+
+
 def descendants(*, with_argument: str) -> list[int]:
     """Processes below this one of which an argument, or the program itself, is that."""
     return [pid for pid, arguments in command_lines().items() if with_argument in arguments and _is_ours(pid)]

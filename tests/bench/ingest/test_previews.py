@@ -27,6 +27,7 @@ from tests.support.ingest.previews import until, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.media import probe
 from tests.support.media.painted import av_offset_ms, click_times, read_frame
+from tests.support.processes import children_of
 from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
 
@@ -90,9 +91,8 @@ def pss_mib(pid: int) -> float:
 
 
 def room_process(pod: IngestPod) -> int:
-    pid = pod.gateway.process.pid
-    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return int(child)
+    (child,) = children_of(pod.gateway.process.pid)
+    return child
 
 
 @pytest.mark.parametrize(("form", "b_frames"), [("passed through", 0), ("encoded anew", 2)])

@@ -18,6 +18,7 @@ from tests.support.control_plane import ControlPlane
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import (
     CHART,
+    KEYS,
     NAMESPACE,
     RELEASE,
     ROOT,
@@ -32,12 +33,12 @@ from tests.support.helm import (
 from onair_crds.shapes import Document
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-RELEASE_SECRETS = f"/api/v1/namespaces/{NAMESPACE}/secrets"
 PROJECTS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/projects"
 
 
-def secret(cluster: httpx.Client, name: str) -> dict[str, str]:
-    data = cluster.get(f"{RELEASE_SECRETS}/{name}").raise_for_status().json()["data"]
+def secret(cluster: httpx.Client, name: str, namespace: str = NAMESPACE) -> dict[str, str]:
+    path = f"/api/v1/namespaces/{namespace}/secrets/{name}"
+    data = cluster.get(path).raise_for_status().json()["data"]
     return {key: base64.b64decode(value).decode() for key, value in data.items()}
 
 
@@ -71,7 +72,7 @@ def test_the_demo_key_matches_its_hash_and_survives_an_upgrade(
     assert len(key) == 40
     install(installed, CHART, "--set", "api.replicas=3")
     assert secret(cluster, "onair-demo-api-key")["apiKey"] == key
-    verifier = secret(cluster, "onair-api-key-demo")
+    verifier = secret(cluster, "onair-api-key-demo", KEYS)
     assert verifier == {"serviceId": "demo", "hash": hashlib.sha256(key.encode()).hexdigest()}
 
 

@@ -3,6 +3,7 @@
 That nothing has more is read from the API server's audit log, while operator and facade do all that they do.
 """
 
+import base64
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from tests.support.node_labeller import labeller
 from tests.support.operations import CALLS, LATER, World
 from tests.support.used_rights import Right, granted, requests, unused
 
-from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL
+from onair_api.settings import RoomSettings
+from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, RENDERER_KEY_TYPE
+from onair_crds.contract.renderer_token import PUBLIC_PEM, RENDERER_KEY_SECRET
 from onair_crds.shapes import Document
 from onair_operator.sandbox.profile import installed_name
 
@@ -199,6 +202,34 @@ def use_every_operation(facade: Facade, cluster: Cluster) -> None:
     wait_for(lambda: user.call("GET", snapshot).status_code not in (200, LATER), "the encoder is asked for")
 
 
+def use_a_new_replica(installation: Installation, facade: Facade) -> None:
+    """One that has never seen the key of a token, and that verifies tokens of rooms."""
+    cluster = installation.cluster
+    headers, body = {"X-API-Key": cluster.add_api_key("gone")}, {"serviceUserId": "anna"}
+    path = "/live/v2/authentication/token"
+    wait_for(lambda: facade.http.post(path, headers=headers, json=body).is_success, "the API key is known")
+    token = facade.http.post(path, headers=headers, json=body).json()["accessToken"]
+    for each in cluster.secrets(KEYS):
+        if (name := each["metadata"]["name"]).startswith("api-key-"):
+            installation.admin.delete(f"/api/v1/namespaces/{KEYS}/secrets/{name}").raise_for_status()
+    rights = installation.plane.kubeconfig_for(f"system:serviceaccount:{NAMESPACE}:{API}")
+    rooms = RoomSettings(url="http://127.0.0.1:9")
+    with Facade(rights, SHOWS, NAMESPACE, keys_namespace=KEYS, rooms=rooms) as other:
+        assert User(other, token).call("GET", "/collection").status_code == 401
+        joining = other.http.get("/webrtc/v2/rtc/validate", params={"access_token": "of-a-room"})
+        assert joining.status_code in (401, 503)
+
+
+def publish_another_key(installation: Installation) -> None:
+    """A public half of a key that the operator has not got."""
+    installation.create(
+        f"/api/v1/namespaces/{KEYS}/secrets",
+        metadata={"name": RENDERER_KEY_SECRET},
+        type=RENDERER_KEY_TYPE,
+        data={PUBLIC_PEM: base64.b64encode(b"another").decode()},
+    )
+
+
 def take_names(installation: Installation) -> None:
     """A pod and Secrets with the names of encoders to come."""
     context = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
@@ -261,14 +292,11 @@ def refer_to(installation: Installation, secret: str, reason: str) -> None:
     wait_until(said, f"{reason} of {secret}")
 
 
-KEYS = ("--set", "keysNamespace.name=onair-keys")
-
-
 def rights_on_secrets(account: str, namespace: str) -> set[tuple[str, str]]:
     """Verbs, and names or nothing, in the namespace, where keys have one of their own."""
     return {
         (each.verb, each.name)
-        for each in granted(render(*KEYS))
+        for each in granted(render())
         if each.user.endswith(f":{account}") and each.resource == "secrets" and each.namespace == namespace
     }
 
@@ -295,6 +323,10 @@ def test_every_right_is_used_and_none_is_missing(
 ) -> None:
     take_names(installation)
     use_every_operation(facade, installation.cluster)
+    with monkeypatch.context() as variables:
+        variables.delenv("ONAIR_CONFIG")  # the operator's
+        use_a_new_replica(installation, facade)
+    publish_another_key(installation)
     let_everything_happen(installation)
     with monkeypatch.context() as variables:
         account = tmp_path / "account"

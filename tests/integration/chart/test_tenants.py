@@ -69,6 +69,13 @@ def send_out(tenant: Tenant, project: str, secret: str) -> str:
     return tenant.create("destinations", f"{tenant.name}--mine", destination(project, secret))
 
 
+def owner_of(tenant: Tenant) -> Document:
+    """Another's project as the owner of what is changed."""
+    uid = tenant.send("GET", f"{CRDS}/projects/club--show").json()["metadata"]["uid"]
+    owner = {"apiVersion": "onair.dev/v1alpha1", "kind": "Project", "name": "club--show", "uid": uid}
+    return {"metadata": {"ownerReferences": [owner | {"blockOwnerDeletion": True}]}}
+
+
 def owned_by(service: str) -> Document:
     return {"owner": {"serviceId": service, "serviceUserId": "anna"}}
 
@@ -159,6 +166,10 @@ REFUSED: dict[str, tuple[Callable[[Tenant], str], str]] = {
             "destinations", "church--mine", destination("club--show", "church--key")
         ),
         "not club--show",
+    ),
+    "a reference that would keep another's from being deleted": (
+        lambda church: said(church.send("PATCH", f"{CRDS}/projects/church--show", owner_of(church))),
+        "which begin with church--: not club--show",
     ),
     "another's Secret": (
         lambda church: church.create(

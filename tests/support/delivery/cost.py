@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.delivery import delivery_process
+from tests.support.processes import children_of
 
 SETTLE_S, MEASURE_S = 3.0, 8.0
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -60,7 +61,7 @@ class DeliveryProcess:
 
     def processes(self) -> list[int]:
         """Returns the pids of the process and its senders, without the ffmpeg that plays the encoder."""
-        return [self._process.pid, *(p for p in children(self._process.pid) if "ffmpeg" not in command(p))]
+        return [self._process.pid, *(p for p in children_of(self._process.pid) if "ffmpeg" not in command(p))]
 
     def close(self) -> None:
         assert self._process.stdin
@@ -69,10 +70,6 @@ class DeliveryProcess:
             self._process.wait(10)
         finally:
             self._process.kill()
-
-
-def children(pid: int) -> list[int]:
-    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def command(pid: int) -> str:

@@ -7,10 +7,10 @@ import contextlib
 import os
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.processes import children_of
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
@@ -56,8 +56,6 @@ async def until(publisher: Publisher, words: str | None, timeout_s: float = 15.0
 
 def process_of(room: str) -> int:
     """The pid of the one process that this test's process has for a room."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    program = COMMAND[-1].encode()
-    found = [pid for pid in children if program in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    found = children_of(os.getpid(), COMMAND[-1])
     assert len(found) == 1, (room, found)
-    return int(found[0])
+    return found[0]

@@ -17,6 +17,7 @@ from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.previews import seen, until, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.processes import children_of
 from tests.support.rooms.member import Member, member
 
 from onair_crds.room_publisher.recode import MAX_HEIGHT, MAX_WIDTH
@@ -105,9 +106,7 @@ async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
 
 def processes(pod: IngestPod) -> list[int]:
     """The processes of rooms that a gateway has."""
-    pid = pod.gateway.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(each) for each in children if b"room_process" in Path(f"/proc/{each}/cmdline").read_bytes()]
+    return children_of(pod.gateway.process.pid, "room_process")
 
 
 async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operator(
