@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import queue
-import re
 import statistics
 import threading
 import time
@@ -15,13 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
 from tests.support.redis_server import RedisServer
-from tests.support.replica import LOAD, MeasuredProcess, Replica, subscribers
-from websockets.sync.client import ClientConnection, connect
+from tests.support.replica import LOAD, MeasuredProcess, Replica
+from websockets.sync.client import connect
 
 STREAMS, WILDCARDS = 1000, 256
-LISTENERS, EVENTS, EVENTS_PER_S, ROUNDS = 200, 200, 40, 3
 MEASURED_S, PER_S = 20.0, 25
 BOUND = 2.0
 """Times what it is alone."""
@@ -68,49 +66,6 @@ class Quiet:
         receiver.join(30)
         assert events.qsize() == count, "each event came"
         return requests, [events.get() for _ in range(count)]
-
-
-def test_what_one_tenant_subscribes_to_costs_another_nothing(
-    programs: list[MeasuredProcess], replica: Replica, cluster: Cluster, report: Callable[..., float]
-) -> None:
-    """Deliveries per second of the facade's CPU time, in turns without and with a thousand other streams."""
-    path = "/event/v2/stream?subscribe.name=bench:*"
-    mine = subscribers(programs, replica.port, path, replica.token, LISTENERS)
-    url = f"ws://127.0.0.1:{replica.port}/event/v2/stream?access_token={replica.token}"
-    other = replica.sign_in(cluster.add_api_key("stranger"), "mallory")
-    names = "|".join([f"studio:{number}:*" for number in range(63)] + [f"*:{n}:*" for n in range(32)])
-    per_core: dict[str, list[float]] = {"alone": [], "beside": []}
-    with connect(url, compression=None, proxy=None) as publisher:
-        for _ in range(ROUNDS):
-            per_core["alone"].append(deliveries_per_core(replica, mine, publisher))
-            theirs = subscribers(
-                programs, replica.port, f"/event/v2/stream?subscribe.name={names}", other, STREAMS
-            )
-            per_core["beside"].append(deliveries_per_core(replica, mine, publisher))
-            theirs.end()
-            wait_for(lambda: open_streams(replica) == LISTENERS + 1, "the other's streams are closed")
-    for what, figures in per_core.items():
-        report(f"deliveries per core, {what} another's {STREAMS} streams", figures, "/s")
-    ratios = [beside / alone for alone, beside in zip(*per_core.values(), strict=True)]
-    ratio = report("deliveries per core, beside another's streams ÷ alone", ratios, "×", at_least=0.9)
-    assert ratio > 0.9 / 2
-
-
-def open_streams(replica: Replica) -> float:
-    found = re.search(r'onair_api_stream_sessions\{transport="websocket"\} (\S+)', replica.metrics())
-    return float(found[1]) if found else 0.0
-
-
-def deliveries_per_core(replica: Replica, load: MeasuredProcess, publisher: ClientConnection) -> float:
-    used = replica.program.cpu_s()
-    load.measure(EVENTS)
-    began = time.monotonic()
-    for number in range(EVENTS):
-        time.sleep(max(0.0, began + number / EVENTS_PER_S - time.monotonic()))
-        payload = {"sent": time.monotonic(), "text": "x" * 100}
-        publisher.send(json.dumps({"publish": {"name": "bench:tick", "payload": payload}}))
-    delivered: int = load.line()["deliveries"]
-    return delivered / (replica.program.cpu_s() - used)
 
 
 def p99(of: list[float]) -> float:
