@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from onair_crds.media.flv import Packet
 from onair_crds.media.segmenter import Cut, Segmenter
@@ -18,6 +18,8 @@ class SpoolWriter:
         self.segmenter = segmenter
         self.ready = asyncio.Event()
         """There may be a segment to store."""
+        self.kept: Callable[[], object] = lambda: None
+        """Called with each segment that waits from now on."""
         self._fan_out = fan_out
         self._cuts: asyncio.Queue[Cut] = asyncio.Queue()
         if spool.first:
@@ -40,6 +42,7 @@ class SpoolWriter:
     async def _keep(self) -> None:
         while True:
             await self.spool.put(await self._cuts.get())
+            self.kept()
             self.ready.set()
             self._cuts.task_done()
 

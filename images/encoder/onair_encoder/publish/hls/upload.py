@@ -38,6 +38,8 @@ class Upload:
         """
         self._destination = destination
         self._spool_writer = spool_writer
+        # Between attempts, too, which may be half a minute apart
+        spool_writer.kept = self._count
         self._presentation = presentation
         self._store = store
         self._guard = PlaylistGuard(store, presentation)

@@ -28,3 +28,17 @@ async def test_no_viewer_is_shown_what_was_on_air_when_the_storage_went_away(hls
     stored = b"".join(bucket.objects.values())
     assert b"second 0" not in stored
     assert b"second 118" in stored
+
+
+async def test_what_waits_is_counted_between_two_attempts_too(hls: HlsInMemory) -> None:
+    bucket = hls.bucket
+    away = SessionError("not available", permanent=True)
+    bucket.refuses = lambda method, key: away
+    publisher = await hls.publisher(hls.wanted(vod=True))
+    hls.programme.segments(1)
+    await bucket.until(lambda: publisher.destination.state.last_error, "an error")
+    attempts = publisher.destination.state.attempts
+    hls.programme.segments(3)
+    await bucket.until(lambda: publisher.destination.state.waiting_s > 3, "the seconds that wait")
+    assert publisher.destination.state.attempts == attempts
+    assert publisher.destination.counters.queued_bytes
