@@ -1,6 +1,7 @@
 """Measures how soon a source's status tells of its encoder, and how soon an edge claims a run.
 
-A real encoder, MediaMTX and gateway; the publisher's time is that of the hook's question, before any media.
+A real encoder, MediaMTX and gateway. By RTMP a push begins when its first picture reaches the server, by SRT
+with the hook's question, which comes before any media: its encoder holds no picture back.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.support.gateway_server import SECRET, GatewayServer, stream_state
+from tests.support.ingest.arrivals import Arrivals
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
@@ -23,37 +26,55 @@ from onair_operator.settings import GatewaySettings
 
 ROUNDS = 10
 BOUND_S = 1.0
+SILENT_S = 1.0
+"""A source without media for so long is disconnected."""
 SOURCES = 50
 
 
+@pytest.mark.parametrize("protocol", ["rtmp", "srt"])
 async def test_the_state_of_a_source_follows_its_encoder(
-    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float]
+    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float], protocol: str
 ) -> None:
     connected, disconnected = [], []
-    with ScriptedFacade(SECRET) as facade, IngestPod(tmp_path, facade.url, SECRET) as pod:
+    with (
+        ScriptedFacade(SECRET) as facade,
+        IngestPod(tmp_path, facade.url, SECRET) as pod,
+        Arrivals("127.0.0.1", pod.rtmp_port) as arrivals,
+    ):
         gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
         async with operated(cluster, gateway):
             await cluster.collection()
-            await camera(cluster)
+            await camera(cluster, **{f"{protocol}Push": {}})
             secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
             key = base64.b64decode(secret["data"]["streamKey"]).decode()
             facade.keys.add(key)
+            rtmp = f"rtmp://{arrivals.host}:{arrivals.port}/live/{key}"
             for number in range(ROUNDS):
+                arrivals.at_ms.clear()
 
                 async def asked(before: int = number) -> bool:
                     return len(facade.asked) > before
 
-                with Encoder(f"{pod.rtmp}/{key}") as encoder:
+                url = rtmp if protocol == "rtmp" else pod.srt(f"publish:{key}")
+                with Encoder(url, options=("-tune", "zerolatency")) as encoder:
                     await until("the hook's question", asked)
-                    began = time.monotonic()
+                    began = time.time()
                     await status_with(cluster, connect="Connected")
-                    connected.append(time.monotonic() - began)
-                    encoder.process.kill()
-                    began = time.monotonic()
-                    await status_with(cluster, connect="Disconnected")
-                    disconnected.append(time.monotonic() - began)
-    report("a push that is admitted to Connected in the status", connected, "s", BOUND_S)
-    report("an encoder's end to Disconnected in the status", disconnected, "s", BOUND_S)
+                    if protocol == "rtmp":
+                        began = min(arrivals.at_ms.values()) / 1000
+                    connected.append(time.time() - began)
+                    disconnected.append(await _seconds_until_disconnected(cluster, encoder))
+    report(f"a push by {protocol.upper()} to Connected in the status", connected, "s", BOUND_S)
+    # By SRT a process that is killed says nothing, and its stream is silent
+    bound_s = BOUND_S if protocol == "rtmp" else SILENT_S + BOUND_S
+    report(f"an encoder killed, by {protocol.upper()}, to Disconnected", disconnected, "s", bound_s)
+
+
+async def _seconds_until_disconnected(cluster: OperatedNamespace, encoder: Encoder) -> float:
+    encoder.process.kill()
+    began = time.monotonic()
+    await status_with(cluster, connect="Disconnected")
+    return time.monotonic() - began
 
 
 async def test_fifty_sources_that_connect_at_once(

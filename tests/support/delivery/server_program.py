@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
+import functools
 from pathlib import Path
 
 import pytest
 
+from onair_dev.cluster.images import image
+from onair_dev.tools import mediamtx, servers
 
+
+@functools.cache
 def server_program(name: str) -> Path:
-    """A server that `make tools` or `make up` has built; the test fails where there is none."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onair"
-    folder = cache / ("mediamtx" if name == "mediamtx" else "servers")
-    found = sorted(folder.glob(f"*/{name}"))
-    if not found:
-        pytest.fail(f"{name} was not found: run `make tools`", pytrace=False)
-    return found[-1]
+    """A server as this checkout wants it, built before; the test fails where there is none."""
+    program = mediamtx.path_of(image(name).tag) if name == "mediamtx" else servers.path_of(name)
+    if not program.exists():
+        pytest.fail(f"{name} was not found as it is wanted here: run `make tools`", pytrace=False)
+    return program
