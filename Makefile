@@ -21,7 +21,7 @@ DEV = $(BIN)/python -m onair_dev
 # With the programs that were found or built; --cluster adds the variables of the local cluster
 RUN = $(DEV) run
 PYTEST = $(BIN)/python -m pytest
-# Files side by side, two of them with media at the most; shows of the cluster have the machine to themselves
+# Files side by side, two of them with media or shows at the most; what takes from the others runs alone
 WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadfile --no-loadscope-reorder
 
 help: ## Show this list
@@ -70,7 +70,7 @@ test-integration: ready-test ## With a real API server, etcd, Redis and containe
 
 test-e2e: ready-test ## Shows in the local cluster
 	@$(DEV) prepare test
-	@$(RUN) --cluster $(PYTEST) tests/e2e $(ARGS)
+	@$(RUN) --cluster $(PYTEST) $(WORKERS) tests/e2e $(ARGS)
 
 fuzz: ready-test ## Generated requests to every operation for FUZZ_S seconds (600), and what parsers may meet
 	@$(DEV) prepare integration

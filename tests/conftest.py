@@ -33,7 +33,7 @@ settings.register_profile(
 )
 settings.load_profile("onair")
 
-PARTS = ("unit", "integration", WITH_MEDIA, "soak", "e2e", "bench")
+PARTS = ("unit", "integration", WITH_MEDIA, "e2e", "soak", "bench")
 STARTED = StartedPrograms()
 PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"}
 """Python itself, and what its `platform.platform()` starts."""

@@ -78,7 +78,7 @@ def test_cold_start(
             raise AssertionError(f"run {number}: {error}") from error
         finally:
             show.delete()
-            cluster.wait_without_shows()
+            cluster.wait_without_pods([show.project])
     report("POST start → response", [s["response"] for s in starts], "s")
     pod = report("response → pod created", [s["pod"] for s in starts], "s", 0.3)
     packet = report("POST start → first packet, cold", [s["packet"] for s in starts], "s", 6.0)

@@ -52,7 +52,7 @@ def test_a_start_edge_to_the_first_packet(
                 late.append(arrived - connected_since(cluster, source) - PATIENCE_S)
         finally:
             show.delete()
-            cluster.wait_without_shows()
+            cluster.wait_without_pods([show.project])
     assert min(late) > 0, "a broadcast started before its source had been connected for long enough"
     report("start edge of a source → first packet, cold, p50", [statistics.median(late)], "s")
     p95 = report(

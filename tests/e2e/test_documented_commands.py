@@ -21,5 +21,4 @@ def test_every_command_of_a_page_succeeds(page: Path, cluster: LocalCluster, tmp
         if page == GUIDE:
             assert (tmp_path / "now.jpg").read_bytes().startswith(b"\xff\xd8")
     finally:
-        cluster.shows("delete", "collection", "sunday-service", "--ignore-not-found")
-        cluster.wait_without_shows()
+        cluster.delete_collection("sunday-service")

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import httpx
 import numpy as np
 import pytest
-import yaml
-from tests.support.cluster import SYSTEM, LocalCluster
+from tests.support.cluster import LocalCluster
 from tests.support.media.painted import read_frame
 from tests.support.receiver import Receiver
-from tests.support.shows import FacadeClient, LiveShow
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.support.shows import LiveShow
 
 
 def test_a_start_while_running_returns_the_running_id_and_a_stop_ends_it(
@@ -97,60 +92,6 @@ def test_an_unreachable_composition_is_reported(
 
     cluster.until("the condition CompositionUnreachable", is_reported)
     assert show.status()["phase"] == "PROJECT_BROADCAST_PHASE_STARTING"
-
-
-@pytest.fixture
-def no_facade(cluster: LocalCluster, facade: FacadeClient) -> Iterator[None]:
-    """Scales the HTTP interface to zero for the test; the next one finds it on every node again."""
-    cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=0")
-    cluster.kubectl(
-        "-n", SYSTEM, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/component=api", "--timeout=60s"
-    )
-    yield
-    cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=1")
-    cluster.kubectl("-n", SYSTEM, "rollout", "status", "deployment/onair-api", "--timeout=120s")
-    cluster.until("it responds whenever it is asked", lambda: all(_responds(facade) for _ in range(20)))
-
-
-def _responds(facade: FacadeClient) -> bool:
-    with contextlib.suppress(httpx.HTTPError):
-        return facade.http.get("/openapi.json").is_success
-    return False
-
-
-def test_a_show_runs_from_manifests_alone(
-    no_facade: None, cluster: LocalCluster, receiver: Receiver, tmp_path: Path
-) -> None:
-    documents = [d for f in sorted(EXAMPLES.glob("*.yaml")) for d in yaml.safe_load_all(f.read_text()) if d]
-    show = next(
-        d for d in documents if d["kind"] == "Project" and d["spec"]["broadcast"]["state"] == "Running"
-    )
-    show["spec"]["rendering"]["video"].update(width=640, height=360)
-    # As JSON: a `y` that PyYAML writes is read as `true` by kubectl
-    manifests = tmp_path / "show.json"
-    manifests.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": documents}))
-    secret = next(d for d in documents if d["kind"] == "Secret")
-    path = "live/" + next(iter(secret["stringData"].values()))
-    name = show["metadata"]["name"]
-    try:
-        cluster.kubectl("apply", "-f", str(manifests))
-        cluster.shows("wait", f"project/{name}", "--for=condition=Ready", "--timeout=60s")
-        receiver.wait_ready(path, 30)
-        listed = cluster.shows("get", "projects", name)
-        assert "Running" in listed
-        assert "1/1" in listed
-        cluster.shows(
-            "patch", "project", name, "--type=merge", "-p", '{"spec":{"broadcast":{"state":"Stopped"}}}'
-        )
-        cluster.until("the stream has ended", lambda: not receiver.ready(path), 30)
-        cluster.kubectl("apply", "-f", str(manifests))
-        receiver.wait_ready(path, 60)
-    finally:
-        started = time.monotonic()
-        # What is deleted with its owner may be gone before it is its turn
-        cluster.kubectl("delete", "-f", str(manifests), "--ignore-not-found", "--timeout=60s")
-    assert time.monotonic() - started < 60
-    assert not receiver.ready(path)
 
 
 def test_an_invalid_manifest_is_rejected_with_a_reason(cluster: LocalCluster) -> None:

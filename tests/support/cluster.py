@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from pytest_kind import KindCluster
@@ -23,9 +23,6 @@ PROBE = f"{PAGES}/probe.html"
 
 class LocalCluster(KindCluster):
     """pytest-kind's cluster, extended by queries and by waiting for conditions."""
-
-    strangers: frozenset[str] = frozenset()
-    """Encoder pods of shows that are none of the tests'."""
 
     def shows(self, *arguments: str) -> str:
         return self.kubectl("-n", SHOWS, *arguments)
@@ -59,21 +56,20 @@ class LocalCluster(KindCluster):
         owners = {each["metadata"]["name"]: each["spec"].get("owner") for each in self.list("collection")}
         left = {name for name, owner in owners.items() if owner and owner["serviceUserId"] == user}
         projects = [each for each in self.list("project") if each["spec"]["collectionId"] in left]
-        names = ",".join(each["metadata"]["name"] for each in projects)
         if left:
             self.shows("delete", "collection", *left)
-        if projects:
-            self.until("they are gone", lambda: not self.list("pod", f"onair.dev/project in ({names})"))
-        self.strangers = frozenset(self.encoder_pods())
+        self.wait_without_pods([each["metadata"]["name"] for each in projects])
 
-    def encoder_pods(self) -> set[str]:
-        """The names of all encoder pods but those of shows that were on air before the tests began."""
-        pods = self.list("pod", "app.kubernetes.io/component=encoder")
-        return {pod["metadata"]["name"] for pod in pods} - self.strangers
+    def wait_without_pods(self, projects: Collection[str]) -> None:
+        """Waits until none of these projects has a pod."""
+        selector = f"onair.dev/project in ({','.join(projects)})"
+        self.until("no pods left", lambda: not (projects and self.list("pod", selector)))
 
-    def wait_without_shows(self) -> None:
-        """Waits until no encoder pod of the tests is left."""
-        self.until("no encoder pods left", lambda: not self.encoder_pods())
+    def delete_collection(self, name: str) -> None:
+        """Deletes a collection, if it is there, and waits until its shows have ended."""
+        projects = [each for each in self.list("project") if each["spec"]["collectionId"] == name]
+        self.shows("delete", "collection", name, "--ignore-not-found")
+        self.wait_without_pods([each["metadata"]["name"] for each in projects])
 
     def encoder_pod(self, project: str) -> str:
         """Returns the name of the pod that the project's status has claimed."""

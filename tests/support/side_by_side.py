@@ -14,11 +14,12 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).parents[2]
-ALONE = ("tests/soak/", "tests/e2e/", "tests/bench/")
-"""These have the machine to themselves."""
+ALONE = ("tests/soak/", "tests/e2e/alone/", "tests/bench/")
+"""These have the machine and the cluster to themselves."""
 ENCODERS = "tests/integration/encoder/pod/"
 """Whole encoders in real time: two of them side by side leave cores idle, and nothing else runs then."""
 WITH_MEDIA = "integration with media"
+LIGHT = ("unit", "integration")
 MEDIA_WORKERS = 2
 """The most that handle media at a time, as a core has enough to do with one."""
 
@@ -47,7 +48,7 @@ def file_of(nodeid: str) -> str:
 def is_light(tests: Iterable[str]) -> bool:
     """Whether tests of one file handle no media and need not be alone."""
     file = file_of(next(iter(tests)))
-    return not runs_alone(file) and part_of(file) != WITH_MEDIA
+    return part_of(file) in LIGHT
 
 
 class FilesSideBySide(LoadScopeScheduling):
@@ -74,6 +75,21 @@ class FilesSideBySide(LoadScopeScheduling):
 
 def is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
+
+
+@contextmanager
+def once_in_a_run(config: pytest.Config, what: str) -> Iterator[bool]:
+    """Whether this worker is the first of the run to do it; others wait until it is done."""
+    if not is_worker(config):
+        yield True
+        return
+    run: str = config.workerinput["testrunuid"]  # type: ignore[attr-defined]
+    path = Path(tempfile.gettempdir(), f"onair-tests-{run}.{what}")
+    with path.open("a") as done:
+        fcntl.flock(done, fcntl.LOCK_EX)
+        yield path.stat().st_size == 0
+        done.write("done")
+        done.flush()
 
 
 @contextmanager

@@ -15,7 +15,8 @@ COMPOSITOR = "tests/integration/web/compositor"
 MEDIA, MEDIA_2 = f"{COMPOSITOR}/test_geometry.py", f"{COMPOSITOR}/test_sources.py"
 UNIT = [f"tests/unit/support/test_{each}.py" for each in ("docker", "side_by_side", "soak_bounds")]
 ENCODER = "tests/integration/encoder/pod/test_show.py"
-ALONE = "tests/e2e/test_lifecycle.py"
+SHOW = "tests/e2e/test_lifecycle.py"
+ALONE = "tests/e2e/alone/test_faults.py"
 
 
 @pytest.mark.parametrize(
@@ -26,10 +27,11 @@ ALONE = "tests/e2e/test_lifecycle.py"
         (MEDIA, "integration with media", False),
         (ENCODER, "integration with media", False),
         ("tests/soak/test_soak.py", "soak", True),
+        (SHOW, "e2e", False),
         (ALONE, "e2e", True),
     ],
 )
-def test_shows_of_the_cluster_have_the_machine_to_themselves(file: str, part: str, alone: bool) -> None:
+def test_what_takes_from_the_others_has_the_machine_to_itself(file: str, part: str, alone: bool) -> None:
     assert part_of(file) == part
     assert runs_alone(file) is alone
 
@@ -86,7 +88,7 @@ def test_a_third_worker_takes_what_handles_no_media_from_the_end_of_a_part_and_t
 
 
 def test_a_third_worker_has_nothing_to_do_where_all_is_media() -> None:
-    *_, third = given(3, MEDIA, MEDIA_2, ALONE)
+    *_, third = given(3, MEDIA, MEDIA_2, SHOW, ALONE)
     assert third.given == []
     assert third.shutting_down
 

@@ -29,5 +29,4 @@ def test_every_command_of_the_notes_succeeds(case: str, cluster: LocalCluster, t
         printed = run("\n".join(lines), tmp_path, {}, timeout_s=120)
         assert '{"accessToken":' in printed
     finally:
-        cluster.shows("delete", "collection", "sunday-service", "--ignore-not-found")
-        cluster.wait_without_shows()
+        cluster.delete_collection("sunday-service")

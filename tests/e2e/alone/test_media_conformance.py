@@ -16,7 +16,7 @@ from tests.support.shows import LiveShow
 
 from onair_crds.shapes import JsonObject
 
-BUILD = Path(__file__).parents[2] / "build/e2e"
+BUILD = Path(__file__).parents[3] / "build/e2e"
 
 CASES: list[tuple[str, int, int, JsonObject]] = [
     ("720p30", 1280, 720, {}),

@@ -22,7 +22,7 @@ from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 INGEST = "ingest.example.org"
 REGIONS = ("us-east-1", "eu-central-1")
 """Of the two workers, see dev/values.yaml."""

@@ -83,7 +83,7 @@ def signal_gateway(cluster: LocalCluster, pod: str, signal: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
+def test_a_show_goes_on_while_all_ingest_is_killed_its_gateway_hangs_and_one_pod_stops(
     facade: FacadeClient,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
@@ -139,6 +139,17 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
             cluster.until("connected still", lambda: is_connected(cluster, source), TRUE_AGAIN_S)
             true_again_s = time.time() - goes_on_at
             cluster.until("the source is seen once more", lambda: shown_live(began_ms), 10)
+
+            stopped_at = time.time()
+            cluster.kubectl("-n", SYSTEM, "delete", "pod", gateway, "--wait=false")
+
+            def moved() -> bool:
+                status = status_of(cluster, source)
+                return status["connect"] == "Connected" and status["gateway"] != gateway
+
+            cluster.until("connected at another pod", moved, RECONNECTED_S)
+            moved_s = time.time() - stopped_at
+            cluster.until("the source is seen from there", lambda: shown_live(began_ms), 10)
         record(
             media_gap_s=gap.longest_s,
             video_hole_s=killed.video_hole_max_s,
@@ -146,6 +157,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_and_while_its_gateway_hangs(
             connected_again_s=connected_again_s,
             unknown_s=unknown_s,
             true_again_s=true_again_s,
+            moved_s=moved_s,
         )
         assert gap.longest_s < QUIET_S
         assert killed.undecodable_percent == 0, "the last picture remains"
