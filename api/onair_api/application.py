@@ -138,7 +138,9 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         destinations=Destinations(cluster, writer, credentials, limits),
         broadcasts=Broadcasts(cluster, writer, Encoders(client, settings.show_namespace), quotas),
         sources=sources,
-        hls_previews=HlsPreviews(cluster, IngestSecret(cluster, settings.release_namespace), settings),
+        hls_previews=HlsPreviews(
+            cluster, IngestSecret(cluster, settings.release_namespace), settings, tokens.has_ended
+        ),
         rooms=Rooms(cluster, writer, room_server, joins, settings.rooms),
         room_admission=RoomAdmission(cluster, writer, room_server, joins, callers.rate_limits),
         room_values=room_values,

@@ -198,6 +198,13 @@ class Cluster:
         )
         return key
 
+    def delete_api_key(self, service_id: str) -> None:
+        data = base64.b64encode(service_id.encode()).decode()
+        keys = [each for each in self.secrets(self.release) if each["type"] == "onair.dev/api-key"]
+        (key,) = [each for each in keys if each["data"]["serviceId"] == data]
+        name = key["metadata"]["name"]
+        self.admin.delete(f"/api/v1/namespaces/{self.release}/secrets/{name}").raise_for_status()
+
 
 class User:
     """Calls as one user of one service."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from onair_crds.contract.renderer_token import PROJECT_UID, user_id
 from onair_crds.resources.enums import Role
@@ -33,6 +34,16 @@ class ApiKeyRef:
 
     secret: str
     uid: str
+
+
+class Origin(Protocol):
+    """What a token, or what was given out for one, goes back to and ends with."""
+
+    @property
+    def lineage(self) -> tuple[str, ...]: ...
+
+    @property
+    def api_key(self) -> ApiKeyRef | None: ...
 
 
 @dataclass(frozen=True)

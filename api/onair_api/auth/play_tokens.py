@@ -1,15 +1,19 @@
 """Tokens in the addresses of players: each opens one source's HLS preview, and nothing else. Pure.
 
 An address that is shown somewhere is good for a few minutes. Who opens it within them is given another, by
-which their player goes on until the access token ends that the preview was asked for with.
+which their player goes on until the access token ends that the preview was asked for with, or is revoked.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from onair_api.auth.identity import ApiKeyRef, Origin
 
 OPEN_LIFE_S = 300
 _SEPARATOR = "."
@@ -30,22 +34,32 @@ class PlayToken:
     """Unix time."""
     until_s: int
     """End of the access token that it was asked for with."""
+    lineage: tuple[str, ...]
+    api_key: ApiKeyRef | None
+    """What that access token goes back to: it ends with them."""
 
     def encode(self, secret: bytes) -> str:
         """Characters that a path of a URL may have."""
-        fields = (self.purpose, str(self.expires_s), str(self.until_s), self.uid, self.source)
-        text = _SEPARATOR.join(fields)
+        key = self.api_key and (self.api_key.secret, self.api_key.uid)
+        fields = (self.purpose, self.source, self.uid, self.expires_s, self.until_s, self.lineage, key)
+        text = base64.urlsafe_b64encode(json.dumps(fields, separators=(",", ":")).encode()).decode()
         return f"{_signature(secret, text)}{_SEPARATOR}{text}"
 
     def to_play(self) -> PlayToken:
         """The one that whoever opens it is given."""
-        return PlayToken(Purpose.PLAY, self.source, self.uid, self.until_s, self.until_s)
+        return replace(self, purpose=Purpose.PLAY, expires_s=self.until_s)
 
 
-def opening(source: str, uid: str, now_s: float, until_s: float) -> PlayToken:
-    """The token of an address that is handed out."""
+def opening(source: str, uid: str, now_s: float, until_s: float, origin: Origin) -> PlayToken:
+    """The token of an address that is handed out.
+
+    Args:
+        until_s: when the access token ends that it is asked for with.
+        origin: what that goes back to.
+    """
     end_s = int(until_s)
-    return PlayToken(Purpose.OPEN, source, uid, min(int(now_s) + OPEN_LIFE_S, end_s), end_s)
+    expires_s = min(int(now_s) + OPEN_LIFE_S, end_s)
+    return PlayToken(Purpose.OPEN, source, uid, expires_s, end_s, origin.lineage, origin.api_key)
 
 
 def decode(token: str, secret: bytes, purpose: Purpose, now_s: float) -> PlayToken | None:
@@ -53,8 +67,9 @@ def decode(token: str, secret: bytes, purpose: Purpose, now_s: float) -> PlayTok
     signature, _, text = token.partition(_SEPARATOR)
     if not hmac.compare_digest(signature.encode(), _signature(secret, text).encode()):
         return None
-    given, expires, until, uid, source = text.split(_SEPARATOR, 4)
-    found = PlayToken(Purpose(given), source, uid, int(expires), int(until))
+    given, source, uid, expires_s, until_s, lineage, key = json.loads(base64.urlsafe_b64decode(text))
+    api_key = ApiKeyRef(*key) if key else None
+    found = PlayToken(Purpose(given), source, uid, expires_s, until_s, tuple(lineage), api_key)
     return found if found.purpose is purpose and now_s < found.expires_s else None
 
 

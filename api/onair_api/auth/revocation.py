@@ -15,7 +15,7 @@ import time
 import structlog
 
 from onair_api.auth.expiry import expires_annotation
-from onair_api.auth.identity import Identity
+from onair_api.auth.identity import Identity, Origin
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import REVOKED_TOKEN
 from onair_api.settings import MAX_TOKEN_DURATION_MS
@@ -43,9 +43,9 @@ class RevokedTokens:
         """Whether this replica knows it as revoked: at most one watch delay after it was written."""
         return self._cluster.view.get(REVOKED_TOKEN, secret_name(token_id)) is not None
 
-    def ended(self, identity: Identity) -> bool:
-        """Whether this replica knows that the identity's token, or one that it goes back to, was ended."""
-        return any(self.known(_lineage(each)) for each in identity.lineage)
+    def ended(self, origin: Origin) -> bool:
+        """Whether this replica knows that a token, or one that it goes back to, was ended."""
+        return any(self.known(_lineage(each)) for each in origin.lineage)
 
     async def end(self, identity: Identity) -> None:
         """Ends a token with its successors and predecessors, and all that goes back to them.

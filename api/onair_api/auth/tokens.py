@@ -15,7 +15,7 @@ from enum import StrEnum
 import jwt
 
 from onair_api.auth.api_keys import ApiKeys
-from onair_api.auth.identity import Identity
+from onair_api.auth.identity import Identity, Origin
 from onair_api.auth.signing_keys import RendererKey, SigningKeys
 from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
@@ -86,7 +86,7 @@ class Tokens:
         settings: TokenSettings,
         now: Callable[[], float] = time.time,
         revoked: Callable[[str], bool] = lambda token_id: False,
-        ended: Callable[[Identity], bool] = lambda identity: False,
+        ended: Callable[[Origin], bool] = lambda origin: False,
         api_keys: ApiKeys | None = None,
     ) -> None:
         """
@@ -195,7 +195,9 @@ class Tokens:
         known = self._cache.get(digest)
         if known is None:
             known = await self._verify(token)
-            await self._check_api_key(known)
+            # Once for each token, so that a replica that was restarted learns of earlier deletions
+            if await self._lost_its_key(known.identity):
+                raise Unauthenticated(_REFUSED.format("its API key was deleted"))
             self._remember(digest, known)
         else:
             self._cache.move_to_end(digest)
@@ -224,16 +226,22 @@ class Tokens:
         except Unauthenticated:
             return None
 
-    def ended_with_its_key(self, identity: Identity) -> bool:
-        """Whether the API key that an identity's token goes back to is known to be deleted."""
-        key = identity.api_key
+    def ended_with_its_key(self, origin: Origin) -> bool:
+        """Whether the API key that a token goes back to is known to be deleted."""
+        key = origin.api_key
         return key is not None and self._api_keys is not None and self._api_keys.is_deleted(key)
 
-    async def _check_api_key(self, token: Verified) -> None:
-        """Looks once for each token, so that a replica that was restarted learns of earlier deletions."""
-        key = token.identity.api_key
-        if key and self._api_keys and not await self._api_keys.check(key):
-            raise Unauthenticated(_REFUSED.format("its API key was deleted"))
+    async def _lost_its_key(self, origin: Origin) -> bool:
+        key = origin.api_key
+        return bool(key and self._api_keys and not await self._api_keys.check(key))
+
+    async def has_ended(self, origin: Origin) -> bool:
+        """Whether what was given out for a token ends now, as that was revoked or its API key deleted.
+
+        Raises:
+            ApiError: the API server had to be asked for the key and did not respond.
+        """
+        return self._ended(origin) or await self._lost_its_key(origin)
 
     def _sign(
         self,

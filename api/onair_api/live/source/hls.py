@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import quote
 
 import aiohttp
@@ -14,6 +14,7 @@ import structlog
 
 from onair_api.access.ownership import owned_collection, source_of
 from onair_api.auth.callers import Caller
+from onair_api.auth.identity import Origin
 from onair_api.auth.ingest_secret import IngestSecret
 from onair_api.auth.play_tokens import PlayToken, Purpose, decode, opening
 from onair_api.cache.cluster import Cluster
@@ -45,8 +46,19 @@ RETRY_S = 2
 
 
 class HlsPreviews:
-    def __init__(self, cluster: Cluster, secret: IngestSecret, settings: Settings) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        secret: IngestSecret,
+        settings: Settings,
+        has_ended: Callable[[Origin], Awaitable[bool]],
+    ) -> None:
+        """
+        Args:
+            has_ended: whether what a token goes back to was revoked or deleted.
+        """
         self._cluster = cluster
+        self._has_ended = has_ended
         self._secret = secret
         self._public_url = settings.public_url.rstrip("/")
         self._gateways = {each.name: each.url.rstrip("/") for each in settings.ingest.gateways}
@@ -63,19 +75,19 @@ class HlsPreviews:
         entry = await source_of(self._cluster, ids["collectionId"], ids["sourceId"])
         if not self._gateways or not entry.model(Source).enabled:
             return {"enabled": False}
-        token = opening(entry.name, entry.uid, time.time(), caller.token.expires)
+        token = opening(entry.name, entry.uid, time.time(), caller.token.expires, caller.identity)
         return {"enabled": True, "url": self._url(token.encode(await self._known_secret()), MASTER)}
 
     async def master(self, token: str) -> str:
         """The playlist that an address leads to: it names the player's own.
 
         Raises:
-            Unauthenticated: the token has expired, or is none.
+            Unauthenticated: the token has expired, has ended with what it goes back to, or is none.
             NotFound: the source is gone.
             Unavailable: the installation's secret cannot be read.
         """
         secret = await self._known_secret()
-        opened = self._verified(token, secret, Purpose.OPEN)
+        opened = await self._verified(token, secret, Purpose.OPEN)
         self._source(opened)
         media = f"../{quote(opened.to_play().encode(secret))}/{MEDIA}"
         return f"#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-STREAM-INF:BANDWIDTH={BANDWIDTH_BPS}\n{media}\n"
@@ -84,7 +96,7 @@ class HlsPreviews:
         """The player's playlist as it is now.
 
         Raises:
-            Unauthenticated: the token has expired, or is none.
+            Unauthenticated: the token has expired, has ended with what it goes back to, or is none.
             NotFound: the source is gone, or not connected.
             ResourceExhausted: too many requests at once.
             Unavailable: the gateway does not respond, or there is no segment yet.
@@ -106,7 +118,7 @@ class HlsPreviews:
         self, token: str, name: str, timeout_s: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         secret = await self._known_secret()
-        entry = self._source(self._verified(token, secret, Purpose.PLAY))
+        entry = self._source(await self._verified(token, secret, Purpose.PLAY))
         gateway, stream = self._gateways.get(str(entry.status.get("gateway"))), entry.status.get("stream")
         if gateway is None or not stream:
             raise NotFound("the source is not connected")
@@ -134,9 +146,9 @@ class HlsPreviews:
             if not self._running[token]:
                 del self._running[token]
 
-    def _verified(self, token: str, secret: bytes, purpose: Purpose) -> PlayToken:
+    async def _verified(self, token: str, secret: bytes, purpose: Purpose) -> PlayToken:
         found = decode(token, secret, purpose, time.time())
-        if found is None:
+        if found is None or await self._has_ended(found):
             raise Unauthenticated("the address of the preview is not valid any more; ask for another")
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
@@ -12,23 +11,12 @@ from tests.support.tokens import invite, refreshed
 TOKEN = "/live/v2/authentication/token"
 
 
-def delete_key(cluster: Cluster, service_id: str) -> None:
-    data = base64.b64encode(service_id.encode()).decode()
-    (secret,) = [
-        s
-        for s in cluster.secrets(cluster.release)
-        if s["type"] == "onair.dev/api-key" and s["data"]["serviceId"] == data
-    ]
-    name = secret["metadata"]["name"]
-    cluster.admin.delete(f"/api/v1/namespaces/{cluster.release}/secrets/{name}").raise_for_status()
-
-
 def test_an_api_key_that_is_removed_ends(
     facade: Facade, cluster: Cluster, sign_in: Callable[..., User]
 ) -> None:
     key = cluster.add_api_key("short-lived")
     sign_in(key=key)
-    delete_key(cluster, "short-lived")
+    cluster.delete_api_key("short-lived")
 
     def refused() -> bool:
         return (
@@ -51,7 +39,7 @@ def test_with_an_api_key_end_its_tokens_and_streams_on_all_replicas(
         user.ok("GET", show.path)
     users.append(refreshed(host, second_facade))
     with WebSocket(second_facade, host.token) as stream:
-        delete_key(cluster, "breached")
+        cluster.delete_api_key("breached")
         wait_for(
             lambda: {user.call("GET", show.path).status_code for user in users} == {401}, "the tokens ended"
         )

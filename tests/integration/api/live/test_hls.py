@@ -159,6 +159,32 @@ def test_strangers_get_neither_the_address_nor_what_is_behind_another(
     assert_error(previewed.get("/".join([*head, token, "media.m3u8"])), 401, 16)
 
 
+def test_players_end_with_the_token_or_the_api_key_of_whoever_asked(
+    previewed: Previewed, sign_in: Callable[..., User], cluster: Cluster
+) -> None:
+    facade = previewed.facade
+
+    def media(user: User, path: str) -> tuple[str, str]:
+        """Where a user was told to play a source, and where a player of it has got to."""
+        url = facade.url + urlsplit(user.ok("GET", f"{path}/preview/hls")["url"]).path
+        return url, previewed.media(url)
+
+    key = cluster.add_api_key("a-player")
+    login, other = sign_in("ann", facade=facade, key=key), sign_in("ann", facade=facade, key=key)
+    collection = login.collection()
+    made = login.ok("POST", f"/collection/{collection}/source", {"address": {"rtmpPush": {}}})["source"]
+    path = f"/collection/{collection}/source/{made['sourceId']}"
+    ended, goes_on = media(login, path), media(other, path)
+    assert login.call("DELETE", "/authentication/token").is_success
+    for each in ended:
+        assert_error(previewed.get(each), 401, 16)
+    assert previewed.get(goes_on[0]).is_success
+    assert_error(previewed.get(goes_on[1]), 404, 5)
+
+    cluster.delete_api_key("a-player")
+    wait_for(lambda: {previewed.get(each).status_code for each in goes_on} == {401}, "they end with the key")
+
+
 def test_a_player_that_takes_nothing_holds_up_neither_others_nor_the_facade(previewed: Previewed) -> None:
     source, key = previewed.source()
     options = ("-b:v", "12M", "-minrate", "12M", "-maxrate", "12M", "-bufsize", "12M")

@@ -6,11 +6,16 @@ import dataclasses
 
 import pytest
 
+from onair_api.auth.identity import ApiKeyRef, Identity
 from onair_api.auth.play_tokens import OPEN_LIFE_S, Purpose, decode, opening
+from onair_crds.resources.enums import Role
 
 SECRET = b"a secret of these tests"
 NOW_S = 1_770_000_000.5
-OPEN = opening("source-a.b", "uid-1", NOW_S, NOW_S + 86_400)
+LOGIN = Identity(
+    *("service", "user", "Ann"), Role.HOST, (), api_key=ApiKeyRef("key.of.a", "uid-2"), lineage=("1", "2")
+)
+OPEN = opening("source-a.b", "uid-1", NOW_S, NOW_S + 86_400, LOGIN)
 PLAY = OPEN.to_play()
 
 
@@ -22,10 +27,11 @@ def test_an_address_opens_for_some_minutes_and_a_player_goes_on_until_the_access
     assert decode(PLAY.encode(SECRET), SECRET, Purpose.PLAY, NOW_S + 86_398) == PLAY
     assert decode(PLAY.encode(SECRET), SECRET, Purpose.PLAY, NOW_S + 86_400) is None
     assert (PLAY.source, PLAY.uid) == ("source-a.b", "uid-1")
+    assert (PLAY.lineage, PLAY.api_key) == (LOGIN.lineage, LOGIN.api_key)
 
 
 def test_an_address_ends_with_the_access_token_that_it_was_asked_for_with() -> None:
-    short = opening("source", "uid-1", NOW_S, NOW_S + 10)
+    short = opening("source", "uid-1", NOW_S, NOW_S + 10, LOGIN)
     assert short.expires_s == int(NOW_S + 10)
 
 
