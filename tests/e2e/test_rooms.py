@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
 from tests.support.cluster import LocalCluster
+from tests.support.event_client import WebSocket, events_of
 from tests.support.ingest.encoder import Encoder
 from tests.support.rooms.participant import participant
 from tests.support.shows import FacadeClient, LiveShow
 
 HOSTED = {"webrtc": {"hosted": {}}}
+JOINS = "apistream:room:EVENT_TYPE_PARTICIPANT:EVENT_SUB_TYPE_JOIN"
 
 
 def join(facade: FacadeClient, show: LiveShow, name: str) -> str:
@@ -34,9 +37,15 @@ async def test_two_browsers_see_and_hear_each_other_and_a_camera_until_the_room_
     facade.call("PUT", f"{show.path}/webrtc/start", {})
     url = str(facade.http.base_url).rstrip("/").replace("http", "ws", 1) + "/webrtc/v2"
     first, second = join(facade, show, "Anna"), join(others, show, "Ben")
-    async with participant(url, first) as anna, participant(url, second) as ben:
+    async with AsyncExitStack() as stack:
+        stream = stack.enter_context(WebSocket(facade, facade.token))
+        stream.subscribe(JOINS, projectId=show.project)
+        anna = await stack.enter_async_context(participant(url, first))
+        ben = await stack.enter_async_context(participant(url, second))
         await anna.until("in the room", lambda report: report["identity"] == "e2e", 40)
         await ben.until("in the room beside", lambda report: report["identity"] == "e2e#2", 40)
+        heard = [each["event"]["payload"]["participant"]["join"] for each in events_of(stream, 2)]
+        assert {each["displayName"] for each in heard} == {"Anna", "Ben"}
         await anna.until("Ben is seen", lambda report: report["frames"]["e2e#2 camera"] > 5, 40)
         await ben.until("Anna is seen", lambda report: report["frames"]["e2e camera"] > 5, 40)
         await ben.until("Anna is heard", lambda report: report["loud"]["e2e microphone"])

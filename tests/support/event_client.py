@@ -46,16 +46,19 @@ def events_of(stream: Stream, count: int) -> list[JsonObject]:
     return found
 
 
+class Endpoint(Protocol):
+    url: str
+    """Of the HTTP interface."""
+
+
 class WebSocket:
     """A stream over WebSocket."""
 
-    def __init__(self, facade: Facade, token: str | None, *, way: str = "subprotocol", **query: str) -> None:
+    def __init__(self, at: Endpoint, token: str | None, *, way: str = "subprotocol", **query: str) -> None:
         headers = {"Authorization": f"Bearer {token}"} if way == "header" else {}
         if way == "query" and token is not None:
             query["access_token"] = token
-        url = (
-            facade.url.replace("http", "ws") + "/event/v2/stream" + (f"?{urlencode(query)}" if query else "")
-        )
+        url = at.url.replace("http", "ws") + "/event/v2/stream" + (f"?{urlencode(query)}" if query else "")
         names = [Subprotocol("Bearer"), Subprotocol(token)] if way == "subprotocol" and token else None
         self._context = connect(
             url,

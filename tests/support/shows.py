@@ -17,7 +17,7 @@ class FacadeClient:
     def __init__(self, url: str, api_key: str, user: str = "e2e") -> None:
         # A connection for each request: one that stood idle may end, with its pod, as it is used again
         self.http = httpx.Client(base_url=url, timeout=15, limits=httpx.Limits(max_keepalive_connections=0))
-        self.user = user
+        self.url, self.user = url, user
         self.sign_in(api_key)
 
     def sign_in(self, api_key: str) -> None:
@@ -25,8 +25,8 @@ class FacadeClient:
         response = self.http.post(
             "/live/v2/authentication/token", headers={"X-API-Key": api_key}, json={"serviceUserId": self.user}
         )
-        token = response.raise_for_status().json()["accessToken"]
-        self.http.headers["Authorization"] = f"Bearer {token}"
+        self.token = str(response.raise_for_status().json()["accessToken"])
+        self.http.headers["Authorization"] = f"Bearer {self.token}"
 
     @classmethod
     def from_environment(cls, user: str = "e2e") -> FacadeClient:

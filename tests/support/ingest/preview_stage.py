@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,20 +31,24 @@ SOURCE = "source-cam"
 
 @dataclass(frozen=True)
 class Stage:
-    """A show with a room and a camera, and the pod that the camera is pushed to."""
+    """A show with a room and a camera, and the pods that the camera may be pushed to."""
 
     cluster: OperatedNamespace
     server: LiveKitServer
-    pod: IngestPod
+    pods: tuple[IngestPod, ...]
     room: str
     key: str
 
     @property
-    def settings(self) -> dict[str, Any]:
-        return operator_settings(self.server, self.pod)
+    def pod(self) -> IngestPod:
+        return self.pods[0]
 
-    def camera(self) -> Encoder:
-        return Encoder(f"{self.pod.rtmp}/{self.key}")
+    @property
+    def settings(self) -> dict[str, Any]:
+        return operator_settings(self.server, self.pods)
+
+    def camera(self, pod: IngestPod | None = None) -> Encoder:
+        return Encoder(f"{(pod or self.pod).rtmp}/{self.key}")
 
     def joined(self, identity: str = "anna") -> AbstractAsyncContextManager[Member]:
         return member(self.server.url, self.server.token(self.room, identity, canSubscribe=True))
@@ -60,16 +64,28 @@ class Stage:
         await until("the camera is connected", check)
 
 
-def operator_settings(server: LiveKitServer, pod: IngestPod) -> dict[str, Any]:
-    gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
-    return {"ingest": IngestSettings(gateways=[gateway]), "rooms": RoomSettings(url=server.http_url)}
+def operator_settings(server: LiveKitServer, pods: tuple[IngestPod, ...]) -> dict[str, Any]:
+    gateways = [
+        GatewaySettings(name=pod_name(number), url=f"http://127.0.0.1:{pod.port}")
+        for number, pod in enumerate(pods)
+    ]
+    return {"ingest": IngestSettings(gateways=gateways), "rooms": RoomSettings(url=server.http_url)}
+
+
+def pod_name(number: int) -> str:
+    return f"onair-ingest-{number}"
 
 
 @asynccontextmanager
 async def staged(
-    cluster: OperatedNamespace, server: LiveKitServer, folder: Path, **settings: str
+    cluster: OperatedNamespace, server: LiveKitServer, folder: Path, pods: int = 1, **settings: str
 ) -> AsyncIterator[Stage]:
-    """Everything but the operator runs for as long as the context lasts."""
+    """Everything but the operator runs for as long as the context lasts.
+
+    Args:
+        pods: how many ingest pods there are.
+        settings: of their gateways, as environment variables.
+    """
     for name, data in (
         (SECRET_NAME, {API_KEY: KEY, API_SECRET: SECRET}),
         (INGEST_SECRET, {INGEST_SECRET_KEY: INGEST.decode()}),
@@ -83,12 +99,24 @@ async def staged(
     await cluster.create("Source", SOURCE, {"collectionId": "sunday", "address": address, "preview": preview})
     sources = [{"sourceId": SOURCE}]
     project = await cluster.project("Stopped", **HOSTED, sources=sources, room={"state": "Open"})
-    with ScriptedFacade(INGEST) as facade, IngestPod(folder, facade.url, INGEST, settings=settings) as pod:
-        async with cluster.operator(**operator_settings(server, pod)):
+    with ScriptedFacade(INGEST) as facade, ExitStack() as stack:
+        started = tuple(
+            stack.enter_context(
+                IngestPod(folder_of(folder, number), facade.url, INGEST, pod_name(number), settings)
+            )
+            for number in range(pods)
+        )
+        async with cluster.operator(**operator_settings(server, started)):
             key = await until("a stream key", lambda: stream_key(cluster))
             facade.keys.add(key)
             await until("the room is open", lambda: opened(cluster))
-        yield Stage(cluster, server, pod, str(project["metadata"]["uid"]), key)
+        yield Stage(cluster, server, started, str(project["metadata"]["uid"]), key)
+
+
+def folder_of(folder: Path, number: int) -> Path:
+    own = folder / pod_name(number)
+    own.mkdir()
+    return own
 
 
 async def stream_key(cluster: OperatedNamespace) -> str | None:

@@ -1,4 +1,4 @@
-"""A participant of a room without a browser: LiveKit's native client, which publishes nothing."""
+"""A participant of a room without a browser: LiveKit's native client, which publishes nothing by itself."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ class Member:
             self.hearing(event.frame)
             known = self.loudest.get(identity, 0)
             self.loudest[identity] = max(known, *map(abs, event.frame.data))
+
+    async def publish_microphone(self) -> rtc.LocalTrackPublication:
+        """Publishes a microphone that nobody speaks into."""
+        track = rtc.LocalAudioTrack.create_audio_track("microphone", rtc.AudioSource(48_000, 1))
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+        return await self.room.local_participant.publish_track(track, options)
 
     def end(self) -> None:
         for task in self._listening:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import datetime as dt
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from tests.support.operated_namespace import OperatedNamespace, until
 from tests.support.rooms.hosted_rooms import HOSTED, room_server
 from tests.support.rooms.member import member
 
-from onair_crds.contract.rooms import API_KEY, API_SECRET, SECRET_NAME, SERVER_KEYS
+from onair_crds.contract.room_tokens import livekit_participant, livekit_preview
+from onair_crds.contract.rooms import API_KEY, API_SECRET, RENDERER_PREFIX, SECRET_NAME, SERVER_KEYS
 from onair_crds.kube.apis import CUSTOM, SECRETS
 from onair_crds.kube.errors import ApiError
+from onair_crds.resources.enums import Role
 from onair_crds.shapes import Document
 from onair_operator.project import room as room_plan
 from onair_operator.room import rooms
@@ -42,10 +45,10 @@ async def operated(cluster: OperatedNamespace, server: LiveKitServer) -> AsyncIt
         yield
 
 
-async def open_room(cluster: OperatedNamespace) -> str:
+async def open_room(cluster: OperatedNamespace, **spec: Any) -> str:
     """A project with an open room; gives the room's name."""
     await cluster.collection()
-    project = await cluster.project("Stopped", **HOSTED, room={"state": "Open"})
+    project = await cluster.project("Stopped", **HOSTED, room={"state": "Open"}, **spec)
     await room_with(cluster, phase="Open")
     return str(project["metadata"]["uid"])
 
@@ -74,6 +77,23 @@ async def test_a_room_is_opened_its_participants_told_and_closed_by_kubectl(
         assert (await room_with(cluster, phase="Open"))["opening"] == 2
 
 
+async def test_the_first_participants_and_what_they_publish_are_told(
+    cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room_plan, "MAX_SHOWN_PARTICIPANTS", 1)
+    monkeypatch.setattr(rooms, "QUIET_PASSES", 1)
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+        async with member(server.url, server.token(room, "anna")) as anna:
+            microphone = await anna.publish_microphone()
+            async with member(server.url, server.token(room, "ben")):
+                (told,) = (await room_with(cluster, count=2))["participants"]
+                assert told["identity"] == "anna"
+                await until("the microphone is told", lambda: _publishes(cluster, "Microphone"))
+                await anna.room.local_participant.unpublish_track(microphone.sid)
+                await until("it is no more", lambda: _publishes(cluster))
+
+
 async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_alone(
     cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +112,40 @@ async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_
         await room_with(cluster, wasEmpty=None)
         await cluster.patch("Project", "show", {"room": {"state": "Open"}})
         assert (await room_with(cluster, phase="Open"))["opening"] == 2
+
+
+async def test_a_preview_and_who_watches_unseen_hold_no_room_open(
+    cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
+    monkeypatch.setattr(rooms, "QUIET_PASSES", 1)
+    async with operated(cluster, server), AsyncExitStack() as stay:
+        room = await open_room(cluster, sources=[{"sourceId": "source-cam"}])
+        async with member(server.url, server.token(room, "anna")):
+            preview = livekit_preview(KEY, SECRET, room, "source-cam", "Camera").get_secret_value()
+            left = [
+                await stay.enter_async_context(member(server.url, token))
+                for token in (preview, renderer_token(room))
+            ]
+            await room_with(cluster, count=3, emptySince=None)
+        assert (await room_with(cluster, count=2))["emptySince"]
+        assert (await room_with(cluster, phase="Closed"))["wasEmpty"]
+        for each in left:
+            await each.disconnected()
+
+
+def renderer_token(room: str) -> str:
+    """A token of the page that draws a show."""
+    return livekit_participant(
+        KEY,
+        SECRET,
+        room=room,
+        identity=f"{RENDERER_PREFIX}0",
+        role=Role.RENDERER,
+        display_name="Renderer",
+        metadata="{}",
+        until=dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5),
+    ).get_secret_value()
 
 
 async def test_rooms_come_back_when_their_server_was_restarted(
@@ -158,6 +212,11 @@ async def test_operators_make_the_built_in_servers_credentials_once(
             assert len(values[API_SECRET]) >= 32
             made.add(values[SERVER_KEYS])
     assert len(made) == 1
+
+
+async def _publishes(cluster: OperatedNamespace, *sources: str) -> bool:
+    (told,) = (await room_with(cluster, phase="Open"))["participants"]
+    return told.get("publishing", []) == [*sources]
 
 
 async def _credentials(cluster: OperatedNamespace) -> dict[str, str] | None:

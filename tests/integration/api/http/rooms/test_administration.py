@@ -42,6 +42,7 @@ def forged(**changes: Any) -> str:
 @pytest.mark.parametrize(
     ("role", "runs", "publishes", "hidden"),
     [
+        ("ROLE_HOST", True, True, False),
         ("ROLE_COHOST", True, True, False),
         ("ROLE_CONTRIBUTOR", False, True, False),
         ("ROLE_GUEST", False, True, False),
@@ -73,6 +74,18 @@ def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_repl
     again = sign_in(name, facade=studios[1])
     assert join(show, again)[1] == f"{name}#2"
     assert join(show, User(studios[0], again.token))[1] == f"{name}#2"
+
+
+async def test_a_guest_without_an_id_keeps_the_identity_of_the_token(
+    show: Show, studios: tuple[Facade, Facade]
+) -> None:
+    one, two = studios
+    ben, eve = guest(show), guest(show)
+    token, identity = join(show, ben)
+    async with member(signal_url(one), token):
+        assert join(show, ben)[1] == identity
+        assert join(show, User(two, ben.token))[1] == identity
+        assert join(show, eve)[1] not in (identity, f"{identity}#2")
 
 
 async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(

@@ -37,10 +37,7 @@ async def test_a_host_lists_mutes_renames_and_removes_with_the_token_of_the_room
         member(signal_url(studio), host_token),
         member(signal_url(studio), eve_token) as there,
     ):
-        source = rtc.AudioSource(48_000, 1)
-        track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
-        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
-        published = await there.room.local_participant.publish_track(track, options)
+        published = await there.publish_microphone()
 
         listed = (await run("listParticipants"))["value"]
         assert sorted(each["identity"] for each in listed) == sorted([host, "eve"])

@@ -96,6 +96,32 @@ async def test_the_audience_hears_who_joins_and_leaves(
     }
 
 
+async def test_the_audience_hears_who_publishes_and_unpublishes(
+    heard: tuple[Facade, Facade], sign_in: Callable[..., User]
+) -> None:
+    one, two = heard
+    user = sign_in(facade=two)
+    show = user.project(**HOSTED)
+    token, _ = join(show, guest(show, name="ben"), displayName="Ben")
+    with WebSocket(two, user.token) as stream:
+        stream.subscribe(f"{EVENTS}PUBLISH|{EVENTS}UNPUBLISH", projectId=show.id)
+        async with member(signal_url(one), token) as ben:
+            microphone = await ben.publish_microphone()
+            published = stream.next()["result"]["event"]
+            await ben.room.local_participant.unpublish_track(microphone.sid)
+            unpublished = stream.next()["result"]["event"]
+        stream.assert_silent()
+    assert [each["name"] for each in (published, unpublished)] == [f"{EVENTS}PUBLISH", f"{EVENTS}UNPUBLISH"]
+    told = {
+        "collectionId": show.collection,
+        "projectId": show.id,
+        "participantId": "ben",
+        "source": "MICROPHONE",
+    }
+    assert published["payload"] == {"participant": {"publish": told}}
+    assert unpublished["payload"] == {"participant": {"unpublish": told}}
+
+
 def test_forged_repeated_and_late_webhooks_are_told_to_nobody(
     heard: tuple[Facade, Facade], sign_in: Callable[..., User]
 ) -> None:
