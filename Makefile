@@ -21,7 +21,7 @@ DEV = $(BIN)/python -m onair_dev
 # With the programs that were found or built; --cluster adds the variables of the local cluster
 RUN = $(DEV) run
 PYTEST = $(BIN)/python -m pytest
-# Files side by side, two of them with media or shows at the most; what takes from the others runs alone
+# Files side by side, two of them with browsers, encoders or shows at the most; what takes from the others runs alone
 WORKERS = --numprocesses=$(TEST_WORKERS) --dist=loadfile --no-loadscope-reorder
 
 help: ## Show this list

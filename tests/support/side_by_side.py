@@ -21,7 +21,15 @@ ENCODERS = "tests/integration/encoder/pod/"
 WITH_MEDIA = "integration with media"
 LIGHT = ("unit", "integration")
 MEDIA_WORKERS = 2
-"""The most that handle media at a time, as a core has enough to do with one."""
+"""The most that run browsers or encode pictures at a time, as a core has enough to do with one."""
+SMALL_MEDIA = tuple(
+    f"tests/integration/{each}"
+    for each in (
+        *("chart/", "encoder/publish/", "ingest/readers/", "ingest/test_", "operator/source/"),
+        "test_interleavings.py",
+    )
+)
+"""These wait for small pictures in real time: beside two others there is a core left for one of them."""
 
 
 @functools.cache
@@ -45,16 +53,16 @@ def file_of(nodeid: str) -> str:
     return nodeid.split("::", 1)[0]
 
 
-def is_light(tests: Iterable[str]) -> bool:
-    """Whether tests of one file handle no media and need not be alone."""
+def fits_beside_two(tests: Iterable[str]) -> bool:
+    """Whether tests of one file take little of the machine, and need not be alone."""
     file = file_of(next(iter(tests)))
-    return part_of(file) in LIGHT
+    return part_of(file) in LIGHT or (part_of(file) == WITH_MEDIA and file.startswith(SMALL_MEDIA))
 
 
 class FilesSideBySide(LoadScopeScheduling):
     """Gives a worker one file at a time, and to one worker, in order, all that runs alone.
 
-    Workers beyond `MEDIA_WORKERS` get what handles no media, and end once there is no more of it. They take a
+    Workers beyond `MEDIA_WORKERS` get what takes little, and end once there is no more of it. They take a
     part from its end: files of one folder want the same of the machine, those of another wait meanwhile.
     """
 
@@ -64,12 +72,12 @@ class FilesSideBySide(LoadScopeScheduling):
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         if self.nodes.index(node) >= MEDIA_WORKERS:
-            light = {scope: part_of(scope) for scope, tests in self.workqueue.items() if is_light(tests)}
-            if not light:
+            fits = {each: part_of(each) for each, tests in self.workqueue.items() if fits_beside_two(tests)}
+            if not fits:
                 node.shutdown()
                 return
-            part = next(iter(light.values()))
-            self.workqueue.move_to_end([scope for scope in light if light[scope] == part][-1], last=False)
+            part = next(iter(fits.values()))
+            self.workqueue.move_to_end([scope for scope in fits if fits[scope] == part][-1], last=False)
         super()._assign_work_unit(node)
 
 

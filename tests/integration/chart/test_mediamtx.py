@@ -104,28 +104,43 @@ def stream(server: Server) -> Iterator[Callable[[], bool]]:
         yield lambda: process.poll() is None
 
 
-@pytest.mark.parametrize("user", ALL)
-def test_only_its_own_user_publishes(server: Server, user: tuple[str, str]) -> None:
-    assert server.publishes(user, f"from-{user[0]}-{user[1]}") is (user == PUBLISHER)
+def of_all(judged: Callable[[tuple[str, str]], object]) -> dict[tuple[str, str], object]:
+    """What everybody gets, at once: the server lets whoever is refused wait for two seconds."""
+    with ThreadPoolExecutor(len(ALL)) as pool:
+        return dict(zip(ALL, pool.map(judged, ALL), strict=True))
 
 
-@pytest.mark.parametrize("user", ALL)
-def test_only_its_own_user_uses_the_api(server: Server, user: tuple[str, str]) -> None:
-    for path in ("paths/list", "rtmpconns/list", "config/global/get"):
-        assert server.api(user, path) == (200 if user == API else 401)
+def test_only_its_own_user_publishes(server: Server) -> None:
+    published = of_all(lambda user: server.publishes(user, f"from-{user[0]}-{user[1]}"))
+    assert published == {user: user == PUBLISHER for user in ALL}
 
 
-@pytest.mark.parametrize("user", ALL)
-def test_only_its_own_user_reads(server: Server, stream: Callable[[], bool], user: tuple[str, str]) -> None:
-    allowed = user == READER
-    credentials = f"{user[0]}:{user[1]}@" if any(user) else ""
-    rtsp = f"rtsp://{credentials}{HOST}:{server.ports['rtsp']}/live/secret-path"
-    with ThreadPoolExecutor() as pool:
-        assert list(pool.map(server.reads, (server.rtmp(user), rtsp))) == [allowed, allowed]
-    url = f"http://{HOST}:{server.ports['hls']}/live/secret-path/index.m3u8"
-    response = httpx.get(url, auth=user if any(user) else None, timeout=15, follow_redirects=True)
-    assert (response.status_code, "EXTM3U" in response.text) == (200 if allowed else 401, allowed)
+@pytest.mark.parametrize("path", ["paths/list", "rtmpconns/list", "config/global/get"])
+def test_only_its_own_user_uses_the_api(server: Server, path: str) -> None:
+    assert of_all(lambda user: server.api(user, path)) == {user: 200 if user == API else 401 for user in ALL}
+
+
+@pytest.mark.parametrize("protocol", ["rtmp", "rtsp"])
+def test_only_its_own_user_reads(server: Server, stream: Callable[[], bool], protocol: str) -> None:
+    def reads(user: tuple[str, str]) -> bool:
+        if protocol == "rtmp":
+            return server.reads(server.rtmp(user))
+        credentials = f"{user[0]}:{user[1]}@" if any(user) else ""
+        return server.reads(f"rtsp://{credentials}{HOST}:{server.ports['rtsp']}/live/secret-path")
+
+    assert of_all(reads) == {user: user == READER for user in ALL}
     assert stream(), "whoever else came, the publisher goes on"
+
+
+def test_only_its_own_user_reads_by_hls(server: Server, stream: Callable[[], bool]) -> None:
+    url = f"http://{HOST}:{server.ports['hls']}/live/secret-path/index.m3u8"
+
+    def reads(user: tuple[str, str]) -> tuple[int, bool]:
+        response = httpx.get(url, auth=user if any(user) else None, timeout=15, follow_redirects=True)
+        return response.status_code, "EXTM3U" in response.text
+
+    assert of_all(reads) == {user: (200, True) if user == READER else (401, False) for user in ALL}
+    assert stream()
 
 
 def test_its_log_names_no_path_and_no_password(server: Server, stream: Callable[[], bool]) -> None:

@@ -13,6 +13,7 @@ LIGHT = [
 ]
 COMPOSITOR = "tests/integration/web/compositor"
 MEDIA, MEDIA_2 = f"{COMPOSITOR}/test_geometry.py", f"{COMPOSITOR}/test_sources.py"
+SMALL = "tests/integration/ingest/test_push.py"
 UNIT = [f"tests/unit/support/test_{each}.py" for each in ("docker", "side_by_side", "soak_bounds")]
 ENCODER = "tests/integration/encoder/pod/test_show.py"
 SHOW = "tests/e2e/test_lifecycle.py"
@@ -87,7 +88,12 @@ def test_a_third_worker_takes_what_handles_no_media_from_the_end_of_a_part_and_t
     assert sorted(files_of(first) + files_of(second)) == sorted((*UNIT[:2], *LIGHT[:3], MEDIA, ALONE))
 
 
-def test_a_third_worker_has_nothing_to_do_where_all_is_media() -> None:
+def test_a_third_worker_takes_small_media_beside_two_that_have_browsers() -> None:
+    *_, third = given(3, MEDIA, MEDIA_2, SMALL, ALONE)
+    assert files_of(third) == [SMALL]
+
+
+def test_a_third_worker_has_nothing_to_do_where_all_is_large() -> None:
     *_, third = given(3, MEDIA, MEDIA_2, SHOW, ALONE)
     assert third.given == []
     assert third.shutting_down

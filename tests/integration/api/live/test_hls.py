@@ -107,7 +107,19 @@ def test_what_is_pushed_with_b_frames_is_played_from_the_address_alone(
         url = previewed.url(source)
         command = [
             *("ffmpeg", "-nostdin", "-loglevel", "error", "-xerror", "-err_detect", "explode", "-i", url),
-            *("-t", "6", "-progress", "pipe:1", "-f", "null", "-"),
+            *(
+                "-fps_mode",
+                "passthrough",
+                "-enc_time_base",
+                "-1",
+                "-t",
+                "6",
+                "-progress",
+                "pipe:1",
+                "-f",
+                "null",
+                "-",
+            ),
         ]
         run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")

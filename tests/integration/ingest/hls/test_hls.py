@@ -44,7 +44,20 @@ class HlsClient:
         command = [
             *("ffmpeg", "-nostdin", "-loglevel", "error", "-xerror", "-err_detect", "explode"),
             *("-headers", f"Authorization: Bearer {self.token}\r\n", "-i", self.url + HLS_PLAYLIST),
-            *("-t", str(seconds), "-progress", "pipe:1", "-f", "null", "-"),
+            # Times are in milliseconds by RTMP: rounded to those of 30 frames a second, two may be the same
+            *(
+                "-fps_mode",
+                "passthrough",
+                "-enc_time_base",
+                "-1",
+                "-t",
+                str(seconds),
+                "-progress",
+                "pipe:1",
+                "-f",
+                "null",
+                "-",
+            ),
         ]
         run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         assert run.returncode == 0, run.stderr
