@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
 import httpx
-from tests.support.facade import DEADLINE_S, Facade, User
+from tests.support.facade import DEADLINE_S, User
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
@@ -118,7 +118,7 @@ class WebSocket:
 class HttpStream:
     """A stream as a plain HTTP response: newline-delimited JSON, or server-sent events."""
 
-    def __init__(self, facade: Facade, user: User, *, sse: bool = False, **query: str) -> None:
+    def __init__(self, facade: Endpoint, user: User, *, sse: bool = False, **query: str) -> None:
         self._messages: queue.Queue[str | None] = queue.Queue()
         headers = {**user.headers, **({"Accept": "text/event-stream"} if sse else {})}
         self._client = httpx.Client(base_url=facade.url, trust_env=False, timeout=None)
@@ -174,7 +174,7 @@ class HttpStream:
 class RawStream:
     """A subscriber that reads only when a test does: no library reads ahead for it."""
 
-    def __init__(self, facade: Facade, user: User, *, websocket: bool = True) -> None:
+    def __init__(self, facade: Endpoint, user: User, *, websocket: bool = True) -> None:
         host, port = facade.url.removeprefix("http://").split(":")
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)

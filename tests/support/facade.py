@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import httpx
 from tests.support.doors import DOOR, RPC, through_rpc
@@ -206,10 +206,17 @@ class Cluster:
         self.admin.delete(f"/api/v1/namespaces/{self.release}/secrets/{name}").raise_for_status()
 
 
+class Reachable(Protocol):
+    """A facade as its clients reach it."""
+
+    url: str
+    http: httpx.Client
+
+
 class User:
     """Calls as one user of one service."""
 
-    def __init__(self, facade: Facade, token: str) -> None:
+    def __init__(self, facade: Reachable, token: str) -> None:
         self.facade, self.token = facade, token
         self.headers = {"Authorization": f"Bearer {token}"}
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.ingest.encoder import Encoder, picture, tone
+from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 
@@ -75,12 +74,10 @@ def test_the_frame_rate_is_measured(
 def test_a_size_that_changes_in_mid_stream_is_told_without_a_break(
     pod: IngestPod, follower: Follower, key: str, protocol: str, tmp_path: Path
 ) -> None:
-    clips = tmp_path / "clips.ts"
-    clips.write_bytes(b"".join(clip(tmp_path, size, 4) for size in ("320x180", "180x320")))
     url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
-    with Encoder(url, video=["-i", str(clips)], audio=[], options=("-c", "copy", "-g", "0")):
+    with Encoder(url, video=resized(tmp_path), audio=[], options=COPIED):
         changed = follower.wait(
-            key, lambda state: bool(state.video and state.video.width == 180), "the new size is told"
+            key, lambda state: bool(state.video and state.video.width == SIZES[1][0]), "the new size is told"
         )
         assert changed.state.flowing
         assert not follower.interruptions(key)
@@ -94,11 +91,3 @@ def test_timestamps_that_jump_end_no_stream(pod: IngestPod, follower: Follower, 
         follower.wait_heartbeats(12)
         assert encoder.process.poll() is None
         assert not follower.interruptions(key)
-
-
-def clip(folder: Path, size: str, seconds: int) -> bytes:
-    path = folder / f"{size}.ts"
-    command = ["ffmpeg", "-loglevel", "error", "-y", *picture(size), "-t", str(seconds), "-c:v", "libx264"]
-    command += ["-preset", "ultrafast", "-g", "30", "-pix_fmt", "yuv420p", "-f", "mpegts", str(path)]
-    subprocess.run(command, check=True)
-    return path.read_bytes()

@@ -7,9 +7,11 @@ import secrets
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.support.event_client import WebSocket
 from tests.support.facade import wait_for
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_installation import PODS, Installation, path_of
@@ -17,19 +19,25 @@ from tests.support.ingest.network import Network
 from tests.support.ingest.publishers import SrtLiveTransmit
 from tests.support.ingest.rtmp_server import RtmpServer
 
+from onair_crds.contract.ingest_gateway import stream_of_key
+from onair_crds.shapes import JsonObject
+from onair_operator.settings import TriggerSettings
+
 pytestmark = pytest.mark.media
 
 WITHIN_S = 2.0
 """Twice the bound, as everywhere in tests."""
 TRUE_WITHIN_S = 6.0
 """Likewise, of what sources say of a pod that has gone."""
+STATE = "apistream:live:EVENT_TYPE_SOURCE:EVENT_SUB_TYPE_STATE"
+OR = "SOURCE_TRIGGER_ACTION_OR"
 
 
 def test_a_push_connects_its_source_and_a_disabled_one_is_cut_off_and_refused(
     installation: Installation,
 ) -> None:
     source = installation.source(rtmpPush={"enabled": True})
-    url = f"{installation.pod.rtmp}/{source['address']['rtmpPush']['key']}"
+    url = f"{installation.pod.rtmp}/{key_of(source)}"
     with Encoder(url) as encoder:
         status = installation.wait_connect(source, "Connected")
         assert status["gateway"] == "onair-ingest-0"
@@ -45,6 +53,93 @@ def test_a_push_connects_its_source_and_a_disabled_one_is_cut_off_and_refused(
     installation.user.ok("PATCH", path_of(source), {"address": {"rtmpPush": {"enabled": True}}})
     with Encoder(url):
         installation.wait_connect(source, "Connected")
+
+
+def test_an_encoder_is_told_by_events_when_its_media_arrives_and_when_it_is_killed(
+    installation: Installation,
+) -> None:
+    source = installation.source(rtmpPush={"enabled": True})
+    key, ids = key_of(source), {name: source[name] for name in ("collectionId", "sourceId")}
+    installation.wait_connect(source, "Disconnected")
+    with WebSocket(installation.facade, installation.user.token) as stream:
+        stream.subscribe(STATE, collectionId=source["collectionId"])
+
+        def told_within(since_s: float, connect: str, reason: str) -> None:
+            told = stream.next()["result"]["event"]["payload"]["source"]["state"]
+            wait_for(lambda: reason in installation.events(source), f"the Event {reason}")
+            assert time.monotonic() - since_s < WITHIN_S
+            assert told == {**ids, "connect": connect}
+
+        with Encoder(f"{installation.pod.rtmp}/{key}") as encoder:
+            wait_for(lambda: installation.pod.has_media(key), "its media arrives")
+            told_within(time.monotonic(), "CONNECT_STATE_CONNECTED", "SourceConnected")
+            encoder.process.kill()
+            told_within(time.monotonic(), "CONNECT_STATE_DISCONNECTED", "SourceDisconnected")
+
+
+def test_a_key_that_was_rolled_lives_until_an_encoder_comes_with_the_new_one(
+    installation: Installation,
+) -> None:
+    source = installation.source(rtmpPush={"enabled": True})
+    key, here, there = key_of(source), installation.pod, installation.other_pod
+    with Encoder(f"{here.rtmp}/{key}") as former:
+        since = installation.wait_connect(source, "Connected")["since"]
+        roll = {"updateMask": "address.rtmpPush.key"}
+        new = key_of(installation.user.ok("PATCH", path_of(source), roll)["source"])
+        read = partial(installation.user.ok, "GET", path_of(source))
+        wait_for(lambda: read()["source"].get("replacedKey"), "it is shown as replaced")
+        with Encoder(f"{there.rtmp}/{key}") as newcomer:
+            assert newcomer.ends() != 0
+        assert there.metric(refused("UnknownKey")) > 0
+        status = installation.status(source)
+        assert (status["stream"], status["since"]) == (stream_of_key(key), since)
+        assert former.process.poll() is None
+        with Encoder(f"{here.rtmp}/{new}") as successor:
+            assert former.ends() != 0
+            wait_for(lambda: installation.status(source)["stream"] == stream_of_key(new), "it is the source")
+            status = installation.status(source)
+            assert (status.get("replacedKey"), status["since"]) == (None, since), "without a break"
+            assert successor.process.poll() is None
+    assert installation.events(source).count("KeyReplaced") == 1
+
+
+def test_without_the_facade_an_encoder_stays_and_starts_and_stops_its_show_and_newcomers_are_refused(
+    installation: Installation,
+) -> None:
+    source, other = (installation.source(rtmpPush={"enabled": True}) for _ in range(2))
+    show = installation.user.project(source["collectionId"])
+    trigger = {"trigger": {"start": OR, "stop": OR}}
+    installation.user.ok("PUT", f"{show.path}/source/{source['sourceId']}", trigger)
+    pod = installation.pod
+
+    def status() -> JsonObject:
+        return installation.cluster.get("projects", show.id).get("status") or {}
+
+    def broadcast() -> JsonObject:
+        return status().get("broadcast") or {}
+
+    wait_for(lambda: status().get("triggers"), "the trigger is known")
+    with Encoder(f"{pod.rtmp}/{key_of(source)}") as encoder:
+        since = installation.wait_connect(source, "Connected")["since"]
+        assert not broadcast(), "it has not lasted yet"
+        with installation.facade.killed():
+            wait_for(broadcast, "the show starts")
+            assert broadcast()["startedBy"] == source["sourceId"]
+            before = pod.metric(refused("Unavailable"))
+            with Encoder(f"{pod.rtmp}/{key_of(other)}") as newcomer:
+                assert newcomer.ends() != 0
+            assert pod.metric(refused("Unavailable")) > before
+            assert encoder.process.poll() is None
+            assert installation.status(source)["since"] == since
+            encoder.process.kill()
+            killed_at_s = time.monotonic()
+            wait_for(lambda: broadcast().get("stoppedBy"), "the show stops")
+            after_s = time.monotonic() - killed_at_s - TriggerSettings().stop_patience_s
+            assert 0 < after_s < WITHIN_S
+            assert broadcast()["stoppedBy"] == source["sourceId"]
+            assert broadcast()["phase"] in ("Stopping", "Stopped")
+    with Encoder(f"{pod.rtmp}/{key_of(other)}"):
+        installation.wait_connect(other, "Connected")
 
 
 def test_a_deleted_source_is_cut_off_and_its_key_is_unknown(installation: Installation) -> None:
@@ -76,13 +171,14 @@ def test_a_source_that_one_ingest_pod_receives_is_in_use_at_another_until_that_p
     installation: Installation,
 ) -> None:
     source = installation.source(rtmpPush={"enabled": True})
-    key = source["address"]["rtmpPush"]["key"]
+    key = key_of(source)
     here, there = installation.pod, installation.other_pod
     with Encoder(f"{here.rtmp}/{key}") as first:
         installation.wait_connect(source, "Connected")
         with Encoder(f"{there.rtmp}/{key}") as second:
             assert second.ends() != 0
-        assert there.metric('onair_ingest_refused_total{protocol="rtmp",reason="InUse"}') > 0
+        assert there.metric(refused("InUse")) > 0
+        assert 'reason": "InUse"' in there.log
         assert first.process.poll() is None
         killed_at_s = here.crash()
         installation.wait_connect(source, "Disconnected")
@@ -134,3 +230,13 @@ def frames(player: str) -> int:
     command += ["-progress", "pipe:1", "-f", "null", "-"]
     run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=40)
     return max(int(line[6:]) for line in run.stdout.splitlines() if line.startswith("frame="))
+
+
+def key_of(source: JsonObject) -> str:
+    """The stream key of a source by RTMP."""
+    return str(source["address"]["rtmpPush"]["key"])
+
+
+def refused(reason: str) -> str:
+    """The metric of publishers by RTMP that were refused for a reason."""
+    return f'onair_ingest_refused_total{{protocol="rtmp",reason="{reason}"}}'

@@ -23,6 +23,23 @@ def tone(rate_hz: int = 48_000, channels: int = 2) -> list[str]:
     return ["-f", "lavfi", "-i", source]
 
 
+SIZES = ((320, 180), (180, 320))
+COPIED = ("-c", "copy", "-g", "0")
+"""Options for what is encoded already."""
+
+
+def resized(folder: Path, seconds: int = 4) -> list[str]:
+    """Input, to be copied: a picture that changes from the first to the second of SIZES in mid-stream."""
+    clips = [folder / f"{width}x{height}.ts" for width, height in SIZES]
+    for clip in clips:
+        command = ["ffmpeg", "-loglevel", "error", "-y", *picture(clip.stem), "-t", str(seconds)]
+        command += ["-c:v", "libx264", "-preset", "ultrafast", "-g", "30", "-pix_fmt", "yuv420p"]
+        subprocess.run([*command, "-f", "mpegts", str(clip)], check=True)
+    both = folder / "resized.ts"
+    both.write_bytes(b"".join(clip.read_bytes() for clip in clips))
+    return ["-i", str(both)]
+
+
 class Encoder:
     """An ffmpeg that publishes in real time. Use as a context manager."""
 

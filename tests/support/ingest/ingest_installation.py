@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, User, wait_for
+from tests.support.facade_process import FacadeProcess
 from tests.support.ingest.ingest_pod import IngestPod
 
 from onair_crds.shapes import JsonObject
@@ -17,7 +18,7 @@ PODS = ("onair-ingest-0", "onair-ingest-1")
 class Installation:
     pod: IngestPod
     other_pod: IngestPod
-    facade: Facade
+    facade: FacadeProcess
     cluster: Cluster
     user: User
 
@@ -32,6 +33,12 @@ class Installation:
     def wait_connect(self, source: JsonObject, wanted: str, deadline_s: float = 20.0) -> JsonObject:
         wait_for(lambda: self.status(source).get("connect") == wanted, f"the source is {wanted}", deadline_s)
         return self.status(source)
+
+    def events(self, source: JsonObject) -> list[str]:
+        """The reasons of a source's Kubernetes Events."""
+        query = {"fieldSelector": f"involvedObject.name={source['sourceId']}"}
+        found = self.cluster.admin.get(f"/api/v1/namespaces/{self.cluster.shows}/events", params=query)
+        return [each["reason"] for each in found.raise_for_status().json()["items"]]
 
     def player(self, source: JsonObject) -> str:
         """Where the source's HLS preview is played."""

@@ -143,6 +143,11 @@ class IngestPod:
         """MediaMTX' own API, past the gateway."""
         return httpx.request(method, f"http://127.0.0.1:{self.api_port}{path}", timeout=5)
 
+    def has_media(self, key: str) -> bool:
+        """Whether the server has received media by RTMP with a key, past the gateway."""
+        response = self.server_api("GET", f"/v3/paths/get/live/{key}")
+        return response.is_success and response.json()["inboundBytes"] > 0
+
     def configured_paths(self) -> list[str]:
         """Paths that MediaMTX is configured with."""
         response = self.server_api("GET", "/v3/config/paths/list")

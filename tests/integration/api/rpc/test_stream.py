@@ -92,10 +92,10 @@ def test_requests_are_replied_to_and_events_follow(host: User) -> None:
         assert changed["payload"]["project"]["update"]["project"]["metadata"] == {"a": [1]}
 
 
-def test_a_stream_goes_on_where_it_was_cut(host: User) -> None:
+def test_a_stream_goes_on_where_it_was_cut(host: User, one: Facade) -> None:
     show = host.project()
     body = requests({"subscribe": {"name": "chat", "target": {"projectId": show.id}}})
-    streams = host.facade.services.events.streams
+    streams = one.services.events.streams
     with opened(host, body, "again") as results:
         assert "subscribed" in next(results)
     wait_for(lambda: not streams.open_sessions and not streams.closing_sessions, "the stream is closed")

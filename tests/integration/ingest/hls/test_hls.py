@@ -11,7 +11,7 @@ import httpx
 import pytest
 from tests.support.child_process import wait_until
 from tests.support.delivery.hls_player import playing
-from tests.support.ingest.encoder import Encoder, picture, tone
+from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
@@ -108,6 +108,24 @@ async def test_a_browser_plays_what_has_only_audio_or_only_video(
             report = await viewer.until("three seconds", lambda report: report["time"] > 3, 30)
     assert (report["width"], report["decoded"] > 60) == ((0, False) if lacks == "video" else (320, True))
     assert bool(report["audio"]) is (lacks == "video")
+    assert not [fault for fault in report["faults"] if fault["fatal"]]
+
+
+async def test_a_browser_plays_on_when_the_size_changes_in_mid_stream(
+    pod: IngestPod, follower: Follower, key: str, tmp_path: Path
+) -> None:
+    clip = resized(tmp_path, seconds=8)
+    with Encoder(f"{pod.rtmp}/{key}", video=clip, audio=[], options=COPIED):
+        await asyncio.to_thread(follower.flowing, key)
+        async with relayed(pod, key) as url, playing(url) as viewer:
+            for size in SIZES:
+                report = await viewer.until(
+                    f"{size} is played",
+                    lambda report, size=size: (report["width"], report["height"]) == size,
+                    30,
+                )
+            began_s = report["time"]
+            report = await viewer.until("a second of it", lambda report: report["time"] > began_s + 1, 30)
     assert not [fault for fault in report["faults"] if fault["fatal"]]
 
 

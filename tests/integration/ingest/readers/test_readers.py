@@ -6,11 +6,12 @@ import asyncio
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import aiohttp
 import pytest
 from tests.support.child_process import wait_until
-from tests.support.ingest.encoder import Encoder, picture, tone
+from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import reading
@@ -91,6 +92,35 @@ async def test_what_else_encoders_send(
     if audio:
         config = next(record for record in reader.records if record.kind is Kind.AUDIO_CONFIG)
         assert f'"sampleRate":{rate_hz},"channels":{channels}'.encode() in config.payload
+
+
+async def test_1080p60_is_read_whole(pod: IngestPod, follower: Follower, secret: bytes, key: str) -> None:
+    with Encoder(f"{pod.rtmp}/{key}", video=picture("1920x1080", 60), options=("-preset", "ultrafast")):
+        follower.flowing(key)
+        async with reading(pod.port, secret, key) as reader:
+            await reader.read(90, timeout_s=30)
+    assert not any(record.gap for record in reader.records)
+    pictures = reader.pictures()
+    assert len(pictures) == 90
+    assert {(width, height) for _, width, height in pictures} == {(1920, 1080)}
+    times_ms = sorted(pts_us / 1000 for pts_us, *_ in pictures)
+    assert times_ms[85] - times_ms[0] == pytest.approx(85_000 / 60, abs=2)
+
+
+@pytest.mark.parametrize("protocol", ["rtmp", "srt"])
+async def test_a_size_that_changes_in_mid_stream_is_decoded_before_and_after(
+    pod: IngestPod, follower: Follower, secret: bytes, key: str, protocol: str, tmp_path: Path
+) -> None:
+    url = f"{pod.rtmp}/{key}" if protocol == "rtmp" else pod.srt(f"publish:{key}")
+    with Encoder(url, video=resized(tmp_path), audio=[], options=COPIED):
+        follower.flowing(key)
+        async with reading(pod.port, secret, key) as reader:
+            await reader.read(150)
+    sizes = [(width, height) for _, width, height in reader.pictures()]
+    assert len(sizes) == 150
+    assert list(dict.fromkeys(sizes)) == list(SIZES)
+    changed = sizes.index(SIZES[1])
+    assert set(sizes[changed:]) == {SIZES[1]}
 
 
 async def test_a_late_reader_begins_at_once_though_key_frames_are_far_apart(

@@ -22,8 +22,8 @@ from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_operator.cluster import ingest_secret
 
-EVENTS_S = 5.0
-"""A new Event waits for nothing, as one that repeats does for ten seconds."""
+EVENTS_S = 2.0
+"""Twice the bound."""
 
 
 @pytest.fixture
