@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, settings
 from tests.support.side_by_side import (
     WITH_MEDIA,
     FilesSideBySide,
+    ShareOfTheMachine,
     file_of,
     is_worker,
-    its_share_of_the_machine,
     part_of,
     place_of,
 )
@@ -34,6 +34,7 @@ settings.register_profile(
 settings.load_profile("onair")
 
 PARTS = ("unit", "integration", WITH_MEDIA, "e2e", "soak", "bench")
+SHARE = ShareOfTheMachine()
 STARTED = StartedPrograms()
 PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"}
 """Python itself, and what its `platform.platform()` starts."""
@@ -73,10 +74,9 @@ def count(config: pytest.Config, nodeids: Iterable[str]) -> None:
     config.stash[COUNTS] = Counter(part_of(file_of(nodeid)) for nodeid in nodeids)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> object:
-    with its_share_of_the_machine(item):
-        return (yield)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    SHARE.take(item)
 
 
 class Progress:

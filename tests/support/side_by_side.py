@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -100,14 +101,26 @@ def once_in_a_run(config: pytest.Config, what: str) -> Iterator[bool]:
         done.flush()
 
 
-@contextmanager
-def its_share_of_the_machine(item: pytest.Item) -> Iterator[None]:
-    """Waits until a test may run: side by side with others, or alone."""
-    if not is_worker(item.config):
-        yield
-        return
-    run: str = item.config.workerinput["testrunuid"]  # type: ignore[attr-defined]
-    with Path(tempfile.gettempdir(), f"onair-tests-{run}.lock").open("w") as lock:
-        alone = runs_alone(file_of(item.nodeid))
-        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        yield
+class ShareOfTheMachine:
+    """Of a worker: beside others, or alone. It is kept until the worker needs the other, or ends.
+
+    So nothing that takes from the others runs between two tests of a file, which have fixtures in common.
+    """
+
+    def __init__(self) -> None:
+        self._lock: int | None = None
+        self._mode = fcntl.LOCK_UN
+
+    def take(self, item: pytest.Item) -> None:
+        """Waits until a test may run."""
+        if not is_worker(item.config):
+            return
+        if self._lock is None:
+            run: str = item.config.workerinput["testrunuid"]  # type: ignore[attr-defined]
+            path = Path(tempfile.gettempdir(), f"onair-tests-{run}.lock")
+            self._lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        mode = fcntl.LOCK_EX if runs_alone(file_of(item.nodeid)) else fcntl.LOCK_SH
+        if mode != self._mode:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+            fcntl.flock(self._lock, mode)
+            self._mode = mode
