@@ -111,6 +111,7 @@ def pytest_testnodedown(node: WorkerController, error: object) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fails a run in which a program was started that is not in the list of `onair_dev.required_programs`."""
     if is_worker(session.config):
+        SHARE.give_back()
         session.config.workeroutput["started"] = sorted(STARTED.names)  # type: ignore[attr-defined]
     elif unlisted() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

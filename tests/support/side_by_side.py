@@ -102,7 +102,7 @@ def once_in_a_run(config: pytest.Config, what: str) -> Iterator[bool]:
 
 
 class ShareOfTheMachine:
-    """Of a worker: beside others, or alone. It is kept until the worker needs the other, or ends.
+    """Of a worker: beside others, or alone. It is kept until the worker needs the other, or gives it back.
 
     So nothing that takes from the others runs between two tests of a file, which have fixtures in common.
     """
@@ -124,3 +124,9 @@ class ShareOfTheMachine:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
             fcntl.flock(self._lock, mode)
             self._mode = mode
+
+    def give_back(self) -> None:
+        """The worker has run its tests; its process goes on until all have."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
