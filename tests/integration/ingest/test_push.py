@@ -33,7 +33,7 @@ def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
         encoder.process.kill()
         ended_at_s = time.monotonic()
     ended = follower.ended(key)
-    assert not ended.state.flowing
+    assert (ended.state.flowing, ended.state.error) == (False, "the publisher closed the connection")
     assert ended.at_s - ended_at_s < 1
 
 
