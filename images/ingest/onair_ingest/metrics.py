@@ -24,9 +24,6 @@ class StreamMetrics(Collector):
         received = CounterMetricFamily(
             "onair_ingest_received_bytes", "Bytes of media of the present connection.", labels=OF_STREAM
         )
-        broken = CounterMetricFamily(
-            "onair_ingest_frames_in_error", "Frames that arrived broken or not whole.", labels=OF_STREAM
-        )
         framerate = GaugeMetricFamily(
             "onair_ingest_frames_per_second", "Frame rate of the video, measured.", labels=OF_STREAM
         )
@@ -35,7 +32,6 @@ class StreamMetrics(Collector):
             labels = [state.stream, state.protocol]
             flowing.add_metric(labels, float(state.flowing))
             received.add_metric(labels, path.inbound_bytes)
-            broken.add_metric(labels, path.inbound_frames_in_error)
             if state.video and state.video.framerate:
                 framerate.add_metric(labels, state.video.framerate)
         yield GaugeMetricFamily(
@@ -43,4 +39,4 @@ class StreamMetrics(Collector):
             "1 while the ingest server's API responds.",
             value=float(self._streams.server_responds),
         )
-        yield from (flowing, received, broken, framerate)
+        yield from (flowing, received, framerate)

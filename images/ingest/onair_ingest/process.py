@@ -19,6 +19,8 @@ from onair_ingest.admission.hook import Hook
 from onair_ingest.hls.routes import HlsRoutes
 from onair_ingest.hls.windows import Windows
 from onair_ingest.measure.framerates import Framerates
+from onair_ingest.measure.metrics import SrtMetrics
+from onair_ingest.measure.srt_losses import SrtLosses
 from onair_ingest.mediamtx.client import MediaMtx
 from onair_ingest.mediamtx.rtmp_player import MediaServer
 from onair_ingest.metrics import StreamMetrics
@@ -82,7 +84,9 @@ async def _serve(
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
     previews = Previews(readers, streams.video, settings.previews.most)
     windows = Windows(readers, streams.state, settings.previews.most_hls)
+    srt_losses = SrtLosses(mediamtx, streams)
     REGISTRY.register(StreamMetrics(streams))
+    REGISTRY.register(SrtMetrics(srt_losses))
     REGISTRY.register(PreviewMetrics(previews, windows))
     REGISTRY.register(ReaderMetrics(readers))
     routes = ReaderRoutes(readers, secret), HlsRoutes(windows, secret)
@@ -91,7 +95,8 @@ async def _serve(
     log.info("ingest.started", gateway=settings.name, port=settings.port)
     framerates = Framerates(streams, media_server)
     rotation = follow_secret(settings.secret_file, secret, settings.secret_interval_s)
-    parts = [asyncio.create_task(part) for part in (streams.run(), framerates.run(), rotation)]
+    running = (streams.run(), framerates.run(), srt_losses.run(), rotation)
+    parts = [asyncio.create_task(part) for part in running]
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({*parts, stopping}, return_when=asyncio.FIRST_COMPLETED)
     for task in (*parts, stopping, forgetting):

@@ -1,12 +1,14 @@
 """Kubernetes Events on resources: sent in the background, so that they never hold up a plan.
 
-A count is written every few seconds at most, however often its Event repeats.
+The first few repetitions of an Event are written at once, then its count now and again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
+import time
 
 import structlog
 
@@ -18,11 +20,10 @@ from onair_crds.resources.base import API_VERSION, MAX_TEXT
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Event
 from onair_operator.cluster.event_aggregation import EventAggregation, Series
+from onair_operator.cluster.event_budget import EventBudget
 
 log = structlog.get_logger()
 
-INTERVAL_S = 10.0
-"""Between two writes of one Event."""
 AT_A_TIME = 4
 """Writes on their way."""
 DRAIN_S = 3.0
@@ -35,6 +36,7 @@ class EventRecorder:
         self._namespace = namespace
         self._instance = instance
         self._aggregation = EventAggregation()
+        self._budget = EventBudget()
         self._newest: dict[str, tuple[Event, Series]] = {}
         """What each Event is to say, by its name, while a task writes it."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,11 +60,11 @@ class EventRecorder:
         written = 0
         try:
             while self._newest[name][1].count > written:
+                await self._pause(self._budget.take(name, time.monotonic()))
                 async with self._turns:
                     event, series = self._newest[name]
                     await self._write(event, series)
                 written = series.count
-                await self._pause()
         finally:
             del self._newest[name]
 
@@ -73,12 +75,10 @@ class EventRecorder:
         except ApiError as error:
             log.warning("event.not-recorded", reason=event.reason, error=error.message)
 
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(INTERVAL_S):
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
                 await self._draining.wait()
-        except TimeoutError:
-            pass
 
     async def _count(self, series: Series) -> bool:
         """Counts an Event up; False where it has expired."""

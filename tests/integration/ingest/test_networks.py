@@ -15,6 +15,7 @@ from tests.support.ingest.network import Network
 from tests.support.ingest.reader import reading
 
 from onair_crds.contract.access_units import Kind
+from onair_crds.contract.ingest_gateway import stream_of_key
 
 pytestmark = pytest.mark.media
 
@@ -33,6 +34,11 @@ def address(network: Network, protocol: str, key: str) -> str:
     if protocol == "rtmp":
         return f"rtmp://127.0.0.1:{network.tcp_port}/live/{key}"
     return f"srt://127.0.0.1:{network.udp_port}?streamid=publish:{key}"
+
+
+def lost_packets(key: str) -> str:
+    """The metric of a stream that is pushed by SRT."""
+    return f'onair_ingest_srt_lost_packets_total{{protocol="srt",stream="{stream_of_key(key)}"}}'
 
 
 def wait_out(seconds: float) -> None:
@@ -79,13 +85,15 @@ def test_a_cut_of_twenty_seconds_ends_the_connection_and_the_key_is_free_again(
 async def test_srt_makes_up_for_a_network_that_loses_every_twentieth_packet(
     pod: IngestPod, follower: Follower, network: Network, secret: bytes, key: str
 ) -> None:
-    network.loss = 0.05
     with Encoder(address(network, "srt", key) + "&latency=400000"):
         follower.flowing(key)
+        wait_until(lambda: f"{lost_packets(key)} 0.0" in pod.metrics, "none is lost yet", 10)
+        network.loss = 0.05
         async with reading(pod.port, secret, key) as reader:
             video = await reader.read(150, timeout_s=30)
         assert network.lost > 20
         assert not follower.interruptions(key)
+        wait_until(lambda: pod.metric(lost_packets(key)) > 0, "what is lost is counted", 10)
     times = sorted(record.pts_us for record in video)
     steps = [round((later - earlier) / 1000) for earlier, later in pairwise(times)]
     assert max(steps[:-4]) < 50, "each picture has come"

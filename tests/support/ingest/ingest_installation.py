@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -34,11 +35,14 @@ class Installation:
         wait_for(lambda: self.status(source).get("connect") == wanted, f"the source is {wanted}", deadline_s)
         return self.status(source)
 
-    def events(self, source: JsonObject) -> list[str]:
-        """The reasons of a source's Kubernetes Events."""
+    def events(self, source: JsonObject) -> Counter[str]:
+        """How often a source's Kubernetes Events say that something happened, by their reasons."""
         query = {"fieldSelector": f"involvedObject.name={source['sourceId']}"}
         found = self.cluster.admin.get(f"/api/v1/namespaces/{self.cluster.shows}/events", params=query)
-        return [each["reason"] for each in found.raise_for_status().json()["items"]]
+        counts: Counter[str] = Counter()
+        for each in found.raise_for_status().json()["items"]:
+            counts[each["reason"]] += each["count"]
+        return counts
 
     def player(self, source: JsonObject) -> str:
         """Where the source's HLS preview is played."""

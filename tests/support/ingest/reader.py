@@ -63,9 +63,6 @@ class Reader:
         frames = []
         for record in self.records:
             if record.kind is Kind.VIDEO_CONFIG:
-                if decoder.is_open:
-                    frames += decoder.decode(None)
-                decoder = av.CodecContext.create("h264", "r")
                 decoder.extradata = split_config(record.payload)[1]
             elif record.kind is Kind.VIDEO:
                 packet = av.Packet(record.payload)

@@ -40,13 +40,15 @@ class MediaMtx:
         Raises:
             MediaMtxUnavailable
         """
-        items, number, pages = [], 0, 1
-        while number < pages:
-            text = await self._call("GET", f"/v3/paths/list?itemsPerPage={PAGE_ITEMS}&page={number}")
-            page = _parsed(Page[Path], text)
-            items += page.items
-            number, pages = number + 1, page.page_count
-        return items
+        return await self._all(Page[Path], "/v3/paths/list")
+
+    async def connections(self, type_: str) -> list[Connection]:
+        """All connections of publishers of one type of source.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        return await self._all(Page[Connection], f"/v3/{CONNECTIONS[type_]}/list")
 
     async def connection(self, source: PathSource) -> Connection | None:
         """A publisher's connection; None where it is closed.
@@ -105,6 +107,16 @@ class MediaMtx:
             Page[PathName], await self._call("GET", f"/v3/config/paths/list?itemsPerPage={PAGE_ITEMS}")
         )
         return [path.name for path in page.items if path.name.startswith(prefix)]
+
+    async def _all(self, model: type[Page[T]], path: str) -> list[T]:
+        items: list[T] = []
+        number, pages = 0, 1
+        while number < pages:
+            text = await self._call("GET", f"{path}?itemsPerPage={PAGE_ITEMS}&page={number}")
+            page = _parsed(model, text)
+            items += page.items
+            number, pages = number + 1, page.page_count
+        return items
 
     async def _call(self, method: str, path: str, body: dict[str, str] | None = None) -> str:
         """The text of a response; empty where there is no such thing."""

@@ -49,7 +49,6 @@ class Path(PathName):
     tracks2: list[Track] = []
     inbound_bytes: int = 0
     """Of media: what keeps a connection alive is not counted."""
-    inbound_frames_in_error: int = 0
 
 
 class Connection(Record):
@@ -60,6 +59,8 @@ class Connection(Record):
     user: str = ""
     remote_addr: str = ""
     """With its port."""
+    packets_received_loss: int = 0
+    """Of SRT: packets that were missing when a later one came; most are sent again in time."""
 
     @property
     def address(self) -> str:

@@ -39,7 +39,7 @@ class Pauses:
 
     def most_s(self, failures: int) -> float:
         """The longest that it may be."""
-        return min(self.longest_s, self.first_s * 2.0 ** (failures - 1))
+        return min(self.longest_s, self.first_s * 2.0 ** min(failures - 1, 16))
 
 
 class Pull:

@@ -21,7 +21,7 @@ NO_CHANGE = 0.02
 SERVER_ENDED = "the ingest server ended"
 GATEWAY_ENDED = "the ingest gateway that pulled it ended"
 UNRESPONSIVE = "the ingest server does not respond"
-DISCONNECTED = "the publisher disconnected"
+CLOSED = "the publisher closed the connection"
 PULL_ENDED = "its server ended the stream"
 SILENT = "connected, but no media arrives"
 
@@ -113,8 +113,7 @@ class Judgement:
             if stream not in self._streams
         ]
         return changed + [
-            _ended(judged, PULL_ENDED if judged.state.protocol == "pull" else DISCONNECTED, now)
-            for judged in gone
+            _ended(judged, PULL_ENDED if judged.state.protocol == "pull" else CLOSED, now) for judged in gone
         ]
 
     def not_responding(self, now: Moment) -> list[StreamState]:

@@ -1,4 +1,4 @@
-"""A pull is over when its connection ends or brings no media, and costs nothing in between."""
+"""A pull is over when its connection ends or brings no media, costs nothing in between, and pauses longer."""
 
 from __future__ import annotations
 
@@ -93,3 +93,13 @@ async def test_a_connection_that_ends_is_noticed_at_once() -> None:
     _, writer = await asyncio.open_connection(address.hostname, address.port)
     assert await pulled.fails() == (INSIDE, 60)
     writer.close()
+
+
+@pytest.mark.parametrize(
+    ("failures", "most_s"), [(1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (1025, 30), (10**6, 30)]
+)
+def test_pauses_double_up_to_a_limit_however_often_it_fails(failures: int, most_s: float) -> None:
+    pauses = Pauses(1.0, 30.0)
+    assert pauses.most_s(failures) == most_s
+    assert pauses.after(failures, 0.0) == most_s / 2
+    assert pauses.after(failures, 1.0) == most_s

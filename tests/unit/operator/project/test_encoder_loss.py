@@ -24,7 +24,7 @@ from onair_operator.cluster.actions import (
     Event,
     Requeue,
 )
-from onair_operator.project.encoder_loss import retry_delay_s
+from onair_operator.project.encoder_loss import MAX_RETRY_DELAY_S, retry_delay_s
 from onair_operator.project.observed import ObservedProject
 
 
@@ -120,3 +120,7 @@ def test_an_interruption_delays_the_next_encoder() -> None:
     observed = world(project(status={"broadcast": status}, metadata=held()))
     assert CreatePod not in kinds(observed)
     assert CreatePod in [type(a) for a in plan(observed, NOW + dt.timedelta(seconds=2))]
+
+
+def test_a_run_whose_encoders_are_lost_all_night_is_retried_still() -> None:
+    assert retry_delay_s(2000) == MAX_RETRY_DELAY_S

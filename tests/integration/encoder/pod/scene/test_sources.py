@@ -143,3 +143,32 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
         assert not others(pixels, "hide", BLUE, *source_itself)
         assert not others(pixels, "remain", *source_itself)
     scene.delete()
+
+
+def test_a_source_that_is_disabled_on_air_is_stood_for_until_it_is_enabled_again(
+    air: OnAir, view: LiveView, slate: str, clips: Clips
+) -> None:
+    id_, url = air.source()
+    run = air.status()["broadcast"]["id"]
+
+    def enable(*, enabled: bool) -> None:
+        path = f"/collection/{air.show.collection}/source/{id_}"
+        air.client.call("PATCH", path, {"address": {"rtmpPush": {"enabled": enabled}}})
+
+    layers = {name: layer(id_, name, slate, 0) for name in PLACES}
+    with air.showing(view, ground=square(BLUE), **layers), Camera(url, clips.orange) as camera:
+        view.until("the source", lambda p: camera.again() or shows(p, *[clips.orange] * 3), AWAY_S)
+        with view.recording() as recording:
+            enable(enabled=False)
+            view.until("what stands for it", lambda p: shows(p, PINK, BLUE, clips.orange), AWAY_S)
+            camera.again()
+            assert all(shows(each.pixels, PINK, BLUE, clips.orange) for each in view.watch(2).frames)
+            enable(enabled=True)
+            view.until("the source again", lambda p: camera.again() or shows(p, *[clips.orange] * 3), AWAY_S)
+    for frame in recording.frames:
+        pixels = frame.decoded.to_ndarray(format="rgb24")
+        assert not others(pixels, "slate", PINK, clips.orange.colour)
+        assert not others(pixels, "hide", BLUE, clips.orange.colour)
+        assert not others(pixels, "remain", clips.orange.colour)
+    broadcast = air.status()["broadcast"]
+    assert (broadcast["id"], broadcast["phase"]) == (run, "Running")

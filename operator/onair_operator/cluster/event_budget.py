@@ -1,0 +1,21 @@
+"""How often an Event may be written: a few times at once, then now and again. Pure."""
+
+from __future__ import annotations
+
+BURST = 5
+"""Writes of one Event that wait for nothing, after it was silent for long."""
+INTERVAL_S = 10.0
+"""Between two further writes of one Event."""
+
+
+class EventBudget:
+    def __init__(self) -> None:
+        self._whole_at_s: dict[str, float] = {}
+        """By the Event's name: when it may be written BURST times at once again."""
+
+    def take(self, name: str, now_s: float) -> float:
+        """Takes an Event's next write; gives how many seconds that has to wait."""
+        self._whole_at_s = {each: at_s for each, at_s in self._whole_at_s.items() if at_s > now_s}
+        whole_at_s = self._whole_at_s.get(name, now_s)
+        self._whole_at_s[name] = whole_at_s + INTERVAL_S
+        return max(0.0, whole_at_s - (BURST - 1) * INTERVAL_S - now_s)

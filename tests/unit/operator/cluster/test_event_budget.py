@@ -1,0 +1,30 @@
+"""An Event may be written a few times at once, then now and again."""
+
+from __future__ import annotations
+
+from onair_operator.cluster.event_budget import BURST, INTERVAL_S, EventBudget
+
+
+def test_the_first_writes_wait_for_nothing_and_further_ones_for_their_turn() -> None:
+    budget = EventBudget()
+    assert [budget.take("flap", 100.0) for _ in range(BURST)] == [0.0] * BURST
+    assert budget.take("flap", 100.0) == INTERVAL_S
+    assert budget.take("flap", 100.0 + INTERVAL_S) == INTERVAL_S
+    assert budget.take("other", 100.0) == 0.0
+
+
+def test_silence_gives_writes_back_one_by_one_and_never_more_than_a_burst() -> None:
+    budget = EventBudget()
+    for _ in range(BURST):
+        budget.take("flap", 0.0)
+    assert [budget.take("flap", 2 * INTERVAL_S) for _ in range(3)] == [0.0, 0.0, INTERVAL_S]
+    later_s = 100 * INTERVAL_S
+    waits_s = [budget.take("flap", later_s) for _ in range(BURST + 1)]
+    assert waits_s == [*[0.0] * BURST, INTERVAL_S]
+
+
+def test_events_that_were_silent_for_long_are_forgotten() -> None:
+    budget = EventBudget()
+    for number in range(1000):
+        budget.take(f"event-{number}", number * INTERVAL_S)
+    assert len(budget._whole_at_s) < 2 * BURST
