@@ -12,6 +12,8 @@ from tests.support.receiver import GapMonitor, Receiver
 from tests.support.shows import LiveShow
 
 DISPOSABLE = "disposable-receiver"
+PAUSE_S = 3.0
+"""Of a stream that goes on, while other shows start on the same cores. A reconnect is seen by its connection."""
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def test_unreachable_and_failing_destinations_do_not_affect_a_healthy_one(
         cluster.until("its failure is reported", lambda: connect_of(cluster, dying) == "Disconnected", 30)
         before = receiver.received_bytes(path)
         cluster.until("media continues", lambda: receiver.received_bytes(path) > before + 200_000, 30)
-    assert gap.longest_s < 1.0
+    assert not gap.reconnected and gap.longest_s < PAUSE_S
     project = cluster.get("project", show.project)["status"]
     assert project["destinations"]["summary"] == "1/3"
     assert connect_of(cluster, healthy) == "Connected"
@@ -120,7 +122,7 @@ def test_destinations_are_added_changed_and_removed_on_air(
         cluster.until("the old address ends", lambda: not receiver.ready(f"{path}-2"), 15)
         on_air.remove_destination(second)
         cluster.until("the second one ends", lambda: not receiver.ready(f"{path}-3"), 15)
-    assert gap.longest_s < 1.0
+    assert not gap.reconnected and gap.longest_s < PAUSE_S
 
 
 def test_a_kicked_destination_reconnects(
@@ -157,7 +159,7 @@ def test_a_deleted_secret_ends_no_stream(
         cluster.shows("delete", "secret", secret)
         cluster.until("it is told", lambda: "goes on with what it has" in error_of(cluster, name))
         receiver.wait_steady(path)
-    assert gap.longest_s < 1.0
+    assert not gap.reconnected and gap.longest_s < PAUSE_S
     assert connect_of(cluster, name) == "Connected"
     receiver.kick(path)
     receiver.wait_steady(path)

@@ -89,19 +89,25 @@ LONGEST_PAUSE_S = 1.0
 
 @dataclass
 class GapMonitor:
-    """Polls a path's byte count; `longest_s` is the longest time without new bytes."""
+    """Polls a path's byte count; `longest_s` is the longest time without new bytes.
+
+    `reconnected` tells whether the path's publisher is another connection at the end.
+    """
 
     receiver: Receiver
     name: str
     longest_s: float = 0.0
+    reconnected: bool = False
     samples: int = 0
     error: Exception | None = None
     _last: int = 0
+    _before: set[str] = field(default_factory=set)
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         self._last = self.receiver.received_bytes(self.name)
+        self._before = self._connections()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         return self
@@ -114,6 +120,10 @@ class GapMonitor:
             self._thread.join()
         assert self.error is None, f"monitoring of the gap failed: {self.error!r}"
         assert self.samples > 10
+        self.reconnected = self._connections() != self._before
+
+    def _connections(self) -> set[str]:
+        return {each["id"] for each in self.receiver.publishers(self.name)}
 
     def _run(self) -> None:
         # A separate client: a slow call of the test must not look like a gap.

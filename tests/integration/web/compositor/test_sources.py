@@ -27,7 +27,7 @@ const look = () => {
 look();
 """
 """Keeps what is to be seen of a layer on each frame of the page."""
-ATTEMPTS = 3
+ATTEMPTS = 30
 CODEC = 24
 """What a codec makes of a colour is that near to it."""
 
@@ -55,7 +55,7 @@ async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> N
 
 
 async def sounds(page: Compositor, hz: float, db: float) -> None:
-    """Waits until a tone is heard for half a second as loud as this: it may skip where its source begins."""
+    """Waits until a tone is heard for half a second as loud as this: it skips where its source begins, or the machine is busy."""
     for _ in range(ATTEMPTS):
         await forget(page.tab)
         if abs((heard_db := (await listen(page.tab, 0.5)).tone_db(hz)) - db) < 2:
