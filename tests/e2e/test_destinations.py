@@ -13,7 +13,7 @@ from tests.support.shows import LiveShow
 
 DISPOSABLE = "disposable-receiver"
 PAUSE_S = 3.0
-"""Of a stream that goes on, while other shows start on the same cores. A reconnect is seen by its connection."""
+"""Of a stream that goes on while other shows start on the same cores. Its connection tells of a reconnect."""
 
 
 @pytest.fixture
@@ -93,7 +93,8 @@ def test_unreachable_and_failing_destinations_do_not_affect_a_healthy_one(
         cluster.until("its failure is reported", lambda: connect_of(cluster, dying) == "Disconnected", 30)
         before = receiver.received_bytes(path)
         cluster.until("media continues", lambda: receiver.received_bytes(path) > before + 200_000, 30)
-    assert not gap.reconnected and gap.longest_s < PAUSE_S
+    assert not gap.reconnected
+    assert gap.longest_s < PAUSE_S
     project = cluster.get("project", show.project)["status"]
     assert project["destinations"]["summary"] == "1/3"
     assert connect_of(cluster, healthy) == "Connected"
@@ -122,7 +123,8 @@ def test_destinations_are_added_changed_and_removed_on_air(
         cluster.until("the old address ends", lambda: not receiver.ready(f"{path}-2"), 15)
         on_air.remove_destination(second)
         cluster.until("the second one ends", lambda: not receiver.ready(f"{path}-3"), 15)
-    assert not gap.reconnected and gap.longest_s < PAUSE_S
+    assert not gap.reconnected
+    assert gap.longest_s < PAUSE_S
 
 
 def test_a_kicked_destination_reconnects(
@@ -159,7 +161,8 @@ def test_a_deleted_secret_ends_no_stream(
         cluster.shows("delete", "secret", secret)
         cluster.until("it is told", lambda: "goes on with what it has" in error_of(cluster, name))
         receiver.wait_steady(path)
-    assert not gap.reconnected and gap.longest_s < PAUSE_S
+    assert not gap.reconnected
+    assert gap.longest_s < PAUSE_S
     assert connect_of(cluster, name) == "Connected"
     receiver.kick(path)
     receiver.wait_steady(path)

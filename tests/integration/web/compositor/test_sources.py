@@ -55,7 +55,10 @@ async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> N
 
 
 async def sounds(page: Compositor, hz: float, db: float) -> None:
-    """Waits until a tone is heard for half a second as loud as this: it skips where its source begins, or the machine is busy."""
+    """Waits until a tone is heard for half a second as loud as this.
+
+    It skips where its source begins, and while the machine is busy.
+    """
     for _ in range(ATTEMPTS):
         await forget(page.tab)
         if abs((heard_db := (await listen(page.tab, 0.5)).tone_db(hz)) - db) < 2:
