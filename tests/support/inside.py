@@ -12,13 +12,18 @@ from tests.support.docker import address_of, docker, own_image, remove
 SECRET = "what is inside"
 CONNECT = """
 import socket, sys
-for each in sys.argv[1:]:
-    host, _, port = each.rpartition(':')
+from concurrent.futures import ThreadPoolExecutor
+def connects(address):
+    host, _, port = address.rpartition(':')
     try:
         socket.create_connection((host, int(port)), 2).close()
-        print(each)
+        return True
     except OSError:
-        pass
+        return False
+with ThreadPoolExecutor(16) as pool:
+    for address, connected in zip(sys.argv[1:], pool.map(connects, sys.argv[1:])):
+        if connected:
+            print(address)
 """
 """A program that prints which of the addresses it is given its user can connect to."""
 CONTROL = 9999
