@@ -17,7 +17,7 @@ from tests.support.media import boxes, painted, probe
 from tests.support.media.boxes import Box
 from tests.support.pages import DEMO, site
 from tests.support.program_cpu import programs_cores
-from tests.support.rooms.participant import participant
+from tests.support.rooms.member import member
 from tests.support.scene import media
 from tests.support.scene.bench_stage import BOXES, PLACES, WIDTH, Stage, guest_layer, pushed, source_layer
 from tests.support.scene.live_scene import LiveLayout
@@ -34,6 +34,8 @@ MISSED_BOUND, AV_BOUND_MS = 0.5, 40.0
 TICKER = Path(__file__).parents[2] / "support/scene/ticker.html"
 TICKER_BOX = Box(0, 360, WIDTH)
 NAMES = ("anna", "ben")
+CAMERA = 640, 480, 20
+"""Width, height and frame rate of a guest's camera: what browsers give where nobody asks for more."""
 WAYS: list[JsonObject] = [{"crossfade": {"durationMs": 800}}, {"swipe": {"durationMs": 800}}]
 Clock = list[painted.Painted | None]
 
@@ -189,8 +191,10 @@ async def test_a_show(stage: Stage, clip: Path, tmp_path: Path, report: Callable
         stack.enter_context(pushed(clip, *(url for _, url in sources)))
         for name in NAMES:
             token = air.room_token(air.guest(name), name)
-            joined = await stack.enter_async_context(participant(air.signal_url, token, insist=True))
-            await joined.until("in the room", lambda told, name=name: told["identity"] == name, 40)
+            guest = await stack.enter_async_context(
+                member(air.signal_url, token, subscribe=False, insist_s=40)
+            )
+            await guest.publish_camera(*CAMERA)
         await asyncio.sleep(BEGIN_S)
         with programs_cores() as machine, programs_cores(air.pod) as pod:
             performance = await asyncio.to_thread(perform, stage, layouts, tmp_path)

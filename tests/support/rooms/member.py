@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
+import time
 from collections.abc import AsyncIterator, Callable
 
+import numpy as np
 from livekit import rtc
 
 
@@ -49,6 +52,14 @@ class Member:
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
         return await self.room.local_participant.publish_track(track, options)
 
+    async def publish_camera(self, width: int, height: int, rate: int) -> None:
+        """Publishes bars that move, as a camera, in one size."""
+        source = rtc.VideoSource(width, height)
+        track = rtc.LocalVideoTrack.create_video_track("camera", source)
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_CAMERA, simulcast=False)
+        await self.room.local_participant.publish_track(track, options)
+        self._listening.add(asyncio.create_task(_film(source, width, height, rate)))
+
     def end(self) -> None:
         for task in self._listening:
             task.cancel()
@@ -57,16 +68,40 @@ class Member:
         await asyncio.wait_for(self.gone.wait(), timeout_s)
 
 
+async def _film(source: rtc.VideoSource, width: int, height: int, rate: int) -> None:
+    loop = asyncio.get_running_loop()
+    began, bars = loop.time(), np.tile(np.arange(width, dtype=np.uint8), (height, 1))
+    for number in itertools.count():
+        red_green_blue_x = np.stack([np.roll(bars, 4 * number, 1), bars, bars[::-1], bars], axis=2)
+        frame = rtc.VideoFrame(width, height, rtc.VideoBufferType.RGBA, red_green_blue_x.tobytes())
+        source.capture_frame(frame)
+        await asyncio.sleep(began + (number + 1) / rate - loop.time())
+
+
 @contextlib.asynccontextmanager
-async def member(url: str, token: str) -> AsyncIterator[Member]:
+async def member(
+    url: str, token: str, *, subscribe: bool = True, insist_s: float = 0
+) -> AsyncIterator[Member]:
     """Joins for as long as the context lasts.
+
+    Args:
+        subscribe: receives what others publish.
+        insist_s: tries again for so long until it is let in.
 
     Raises:
         rtc.ConnectError: the room is not to be joined with this token.
     """
-    joined = Member()
-    joined.room.on("disconnected", lambda *_: joined.gone.set())
-    await joined.room.connect(url, token)
+    deadline = time.monotonic() + insist_s
+    while True:
+        joined = Member()
+        joined.room.on("disconnected", lambda *_, joined=joined: joined.gone.set())
+        try:
+            await joined.room.connect(url, token, rtc.RoomOptions(auto_subscribe=subscribe))
+            break
+        except rtc.ConnectError:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(0.2)
     try:
         yield joined
     finally:
