@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import subprocess
 import time
 from collections.abc import Callable
@@ -55,17 +54,6 @@ def test_a_snapshot_of_a_running_show(on_air: LiveShow, cluster: LocalCluster) -
     record = snapshot(Accept="application/json").json()
     assert record["format"] == "IMAGE_FORMAT_JPEG"
     assert base64.b64decode(record["image"]).startswith(b"\xff\xd8")
-
-
-def test_a_show_runs_in_the_nearest_region(make_show: Callable[..., LiveShow], cluster: LocalCluster) -> None:
-    show = make_show(location={"latitude": 48.1, "longitude": 11.6})
-    show.start()
-    status = show.wait_phase("RUNNING")
-    assert status["region"] == "REGION_EU_CENTRAL_1"
-    assert status["datacenter"] == "eu-central-1a"
-    node = cluster.get("pod", cluster.encoder_pod(show.project))["spec"]["nodeName"]
-    labels = json.loads(cluster.kubectl("get", "node", node, "-o", "json"))["metadata"]["labels"]
-    assert labels["topology.kubernetes.io/region"] == "eu-central-1"
 
 
 def test_max_duration_ends_a_show_with_an_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -21,9 +22,11 @@ class Busybody:
         write = client.json_patch
         self.writes = 0
         self.on = False
+        self.tires_after: float = math.inf
+        """Writes."""
 
         async def later(api: Any, namespace: str, name: str, *rest: Any, **more: Any) -> Any:
-            if self.on:
+            if self.on and self.writes < self.tires_after:
                 self.writes += 1
                 note = {"metadata": {"annotations": {"busybody": str(self.writes)}}}
                 cluster.patch(api.plural, name, note)
@@ -31,6 +34,10 @@ class Busybody:
 
         monkeypatch.setattr(client, "json_patch", later)
         monkeypatch.setattr(writer, "LONGEST_PAUSE_S", 0.001)
+
+    def wins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Has others give up soon, and never tires."""
+        monkeypatch.setattr(writer, "PATIENCE_S", 0.1)
 
 
 def changing(operation: str, call: Call) -> Call:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import itertools
 import random
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from weakref import WeakValueDictionary
 
 import structlog
@@ -27,9 +29,11 @@ from onair_crds.shapes import Document, JsonObject, JsonPatch
 
 log = structlog.get_logger()
 
-ATTEMPTS = 16
+PATIENCE_S = 10.0
+"""For an update whose version others change each time: who reads and writes slower than they do loses most
+attempts, so what counts is that there are many."""
 PAUSE_S = 0.01
-LONGEST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 0.1
 
 SpecChange = Callable[[Entry], Awaitable[JsonObject]]
 """Works out the wanted spec from a version of the object; called again on a newer one after a conflict."""
@@ -38,6 +42,16 @@ Note = RequestNote | Callable[[], RequestNote]
 """The request's note, or what gives it after `SpecChange` has run, on which it may depend."""
 
 Permit = Callable[[Entry], None]
+
+
+def _attempts() -> Iterator[int]:
+    """Numbers of attempts, one at least, until patience ends."""
+    deadline = time.monotonic() + PATIENCE_S
+    yield 0
+    for attempt in itertools.count(1):
+        if time.monotonic() > deadline:
+            return
+        yield attempt
 
 
 class Writer:
@@ -98,14 +112,14 @@ class Writer:
             InvalidArgument: a url that the change brings leads inside.
             QuotaExceeded: it takes too much.
             NotFound: it is gone, or another took its name.
-            Aborted: others changed it each time, `ATTEMPTS` times.
+            Aborted: others changed it each time, for `PATIENCE_S`.
             ApiError: the API server refused the change or did not respond.
         """
         kind, name = entry.kind, entry.name
         async with self._lock(kind, name):
             known = self._cluster.view.get(kind, name)
             before = known if known and known.uid == entry.uid else await self._newest(entry)
-            for attempt in range(ATTEMPTS):
+            for attempt in _attempts():
                 before, wanted, operations = await self._difference(before, change)
                 if not operations:
                     return before, before
@@ -118,9 +132,10 @@ class Writer:
                     return before, after
                 WRITE_CONFLICTS.labels(kind).inc()
                 if attempt:
-                    await asyncio.sleep(random.uniform(0, min(PAUSE_S * 2**attempt, LONGEST_PAUSE_S)))  # noqa: S311
+                    longest_s = min(PAUSE_S * 2 ** min(attempt, 10), LONGEST_PAUSE_S)
+                    await asyncio.sleep(random.uniform(0, longest_s))  # noqa: S311
                 before = await self._newest(before)
-        raise Aborted(f"{kind} {name} was changed by others {ATTEMPTS} times during this update; try again")
+        raise Aborted(f"{kind} {name} was changed by others each time for {PATIENCE_S:g} s; try again")
 
     async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonObject, JsonPatch]:
         """What the change makes of a version: of the API server's own where that is nothing, or refused.
@@ -154,10 +169,10 @@ class Writer:
 
         Raises:
             NotFound: it is gone, or another took its name.
-            Aborted: others changed it each time, `ATTEMPTS` times.
+            Aborted: others changed it each time, for `PATIENCE_S`.
         """
         async with self._lock(entry.kind, entry.name):
-            for _ in range(ATTEMPTS):
+            for _ in _attempts():
                 if permit:
                     permit(entry)
                 gone = await self._delete(entry, note)

@@ -1,0 +1,81 @@
+"""A page that takes all it can get costs another show of the same node nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.cluster import LocalCluster, address
+from tests.support.ingest.pod_page import URL, page_in_pod
+from tests.support.media import probe
+from tests.support.receiver import GapMonitor, Receiver, read_url
+from tests.support.shows import LiveShow
+
+RECORDED_S = 15.0
+MORE_MISSED_PERCENT = 2.0
+"""Of the frames, beyond those missed beside a calm page: what two recordings on a busy machine differ by."""
+GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
+if (location.search) {
+  const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];
+  for (let i = 0; i < 8; i++) new Worker(URL.createObjectURL(burn));
+  setInterval(() => kept.push(new Uint8Array(4 << 20).fill(1)), 20);
+}
+</script>"""
+"""With a query: every core, and memory until it is ended, again and again."""
+
+
+@pytest.fixture
+def one_node(cluster: LocalCluster) -> Iterator[None]:
+    """New pods come to one worker."""
+    workers = [
+        each["metadata"]["name"]
+        for each in cluster.list("node", "!node-role.kubernetes.io/control-plane")
+        if not each["spec"].get("taints")
+    ]
+    for each in workers[1:]:
+        cluster.kubectl("cordon", each)
+    yield
+    for each in workers[1:]:
+        cluster.kubectl("uncordon", each)
+
+
+def test_another_show_loses_nothing_to_a_page_that_takes_all_it_can_get(
+    one_node: None,
+    make_show: Callable[..., LiveShow],
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    tmp_path: Path,
+    record: Callable[..., None],
+) -> None:
+    def started(key: str, *page: str) -> LiveShow:
+        show = make_show(*page)
+        show.add_destination(**address(key))
+        show.start()
+        return show
+
+    def missed_percent() -> float:
+        return probe.analyse(probe.record(read_url(path), RECORDED_S, tmp_path)).missing_percent
+
+    calm = started(path)
+    hostile = started(f"{path}-hostile", URL)
+    pods = [
+        cluster.until("its pod", lambda show=show: cluster.running_pod(show.project))
+        for show in (calm, hostile)
+    ]
+    assert len({cluster.get("pod", each)["spec"]["nodeName"] for each in pods}) == 1
+    receiver.wait_ready(path, 60)
+    calm.wait_phase("RUNNING")
+    with page_in_pod(cluster, pods[1], GREEDY):
+        receiver.wait_ready(f"{path}-hostile", 60)
+        hostile.wait_phase("RUNNING")
+        before = missed_percent()
+        with GapMonitor(receiver, path) as gap:
+            page = {"spec": {"composition": {"external": {"url": f"{URL}?greedy"}}}}
+            cluster.shows("patch", "project", hostile.project, "--type=merge", f"--patch={json.dumps(page)}")
+            beside = missed_percent()
+    record(missed_before_percent=before, missed_beside_percent=beside, media_gap_s=gap.longest_s)
+    assert not gap.reconnected
+    assert beside <= before + MORE_MISSED_PERCENT
