@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support.cluster_rest import ClusterRest
 from tests.support.side_by_side import (
     WITH_MEDIA,
     FilesSideBySide,
@@ -80,10 +81,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
 
 
 class Progress:
-    """Says which part begins, and measures it; in the process that reports."""
+    """Says which part begins, measures it, has the cluster rest meanwhile; in the process that reports."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self._rest = ClusterRest()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -95,6 +97,11 @@ class Progress:
             before = "\n" if self._config.getoption("numprocesses", None) else ""  # after its dots
             reporter.write_line(f"{before}{part}: {self._config.stash[COUNTS][part]} tests")
         times[part][1] = max(times[part][1], report.stop)
+        if report.when == "teardown":
+            self._rest.test_ended(part, self._config.stash[COUNTS])
+
+    def pytest_sessionfinish(self) -> None:
+        self._rest.end()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -45,6 +45,10 @@ class CostSettings(OperatorPart):
     complexity_step: float = 1.25
     """Factor for each step of rendering.complexity."""
     browser_memory_mib: int = 640
+    browser_limit_factor: float = 4
+    """CPU limit of the browser, by its request; 0 for none."""
+    browser_limit_millicores: int = 2000
+    """That limit is no lower."""
     encoder_memory_mib: int = 256
 
 

@@ -6,10 +6,11 @@ and replies; others have everything. A node's own connections to its pods (probe
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
@@ -125,22 +126,19 @@ def _others(state: State, namespace: str, peers: Iterable[Document], far: str) -
             yield f"ip {far} {{ {', '.join(found)} }}"
 
 
-def observed(api: client.ApiClient) -> State:
+def observed(core: client.CoreV1Api, networking: client.NetworkingV1Api) -> State:
     """From the API server."""
 
-    def items(path: str) -> list[Any]:
-        answer = api.call_api(
-            path, "GET", response_type="object", auth_settings=["BearerToken"], _return_http_data_only=True
-        )
-        return list(answer["items"])
+    def items(listing: Callable[..., Any]) -> list[Any]:
+        return list(json.loads(listing(_preload_content=False).data)["items"])
 
     pods = [
         Pod(p["metadata"]["namespace"], p["spec"]["nodeName"], p["status"]["podIP"], p["metadata"]["labels"])
-        for p in items("/api/v1/pods")
+        for p in items(core.list_pod_for_all_namespaces)
         if p["status"].get("podIP") and not p["spec"].get("hostNetwork")
     ]
-    namespaces = {n["metadata"]["name"]: n["metadata"]["labels"] for n in items("/api/v1/namespaces")}
-    return State(pods, namespaces, items("/apis/networking.k8s.io/v1/networkpolicies"))
+    namespaces = {n["metadata"]["name"]: n["metadata"]["labels"] for n in items(core.list_namespace)}
+    return State(pods, namespaces, items(networking.list_network_policy_for_all_namespaces))
 
 
 def on_node(node: str, *command: str, text: str = "") -> None:
@@ -155,7 +153,7 @@ class Enforcement:
 
     def __init__(self, cluster: LocalCluster) -> None:
         config.load_kube_config(str(cluster.kubeconfig_path))
-        self._api = client.ApiClient()
+        self._core, self._networking = client.CoreV1Api(), client.NetworkingV1Api()
         nodes = cluster.list("node")
         self._ranges = {each["metadata"]["name"]: str(each["spec"]["podCIDR"]) for each in nodes}
         self._loaded: dict[str, str] = {}
@@ -200,7 +198,7 @@ class Enforcement:
 
     def _load(self) -> None:
         with self._loading:
-            state = observed(self._api)
+            state = observed(self._core, self._networking)
             for node in self._ranges:
                 text = script(state, node)
                 if self._loaded.get(node) != text:
@@ -217,13 +215,12 @@ class Enforcement:
 def enforced(cluster: LocalCluster) -> Iterator[Enforcement]:
     """What the cluster's policies do not allow is dropped meanwhile, for pods that come later too."""
     enforcement = Enforcement(cluster)
-    enforcement.open()
     following = threading.Thread(target=enforcement.follow, daemon=True)
-    following.start()
-    try:
+    with ExitStack() as stack:
+        stack.callback(enforcement.close)
+        enforcement.open()
+        following.start()
+        stack.callback(following.join)
+        stack.callback(enforcement.stop)
         yield enforcement
-    finally:
-        enforcement.stop()
-        following.join()
-        enforcement.close()
     assert enforcement.error is None, f"policies were not followed: {enforcement.error!r}"

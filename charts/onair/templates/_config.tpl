@@ -42,6 +42,8 @@ encoder:
     shareMillicores: {{ .Values.encoder.cost.shareMillicores | int }}
     complexityStep: {{ .Values.encoder.cost.complexityStep }}
     browserMemoryMib: {{ .Values.encoder.cost.browserMemoryMib | int }}
+    browserLimitFactor: {{ .Values.encoder.cost.browserLimitFactor }}
+    browserLimitMillicores: {{ .Values.encoder.cost.browserLimitMillicores | int }}
     encoderMemoryMib: {{ .Values.encoder.cost.encoderMemoryMib | int }}
 broadcast:
   retentionS: {{ .Values.broadcast.retentionSeconds | int64 }}

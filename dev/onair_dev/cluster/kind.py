@@ -104,11 +104,11 @@ def is_complete(nodes: list[dict[str, str]], node_image: str) -> bool:
 
 
 def revive(current: Step) -> bool:
-    """Starts stopped nodes; returns whether all nodes report as ready within REVIVE_S."""
-    stopped = [node["name"].lstrip("/") for node in containers() if node["state"] != "running"]
-    if stopped:
+    """Starts stopped and paused nodes; returns whether all nodes report as ready within REVIVE_S."""
+    states = {node["name"].lstrip("/"): node["state"] for node in containers() if node["state"] != "running"}
+    for name, state in states.items():
         current.doing = "restarting the nodes"
-        if not succeeds(["docker", "start", *stopped]):
+        if not succeeds(["docker", "unpause" if state == "paused" else "start", name]):
             return False
     if not KUBECONFIG.exists():
         output_of(

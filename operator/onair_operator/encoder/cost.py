@@ -14,12 +14,14 @@ HIGH_QUALITY_FACTOR = 1.6
 
 @dataclass(frozen=True)
 class Cost:
-    """Requests of the two containers."""
+    """Requests of the two containers, and the CPU limit of one."""
 
     browser_millicores: int
     encoder_millicores: int
     browser_memory_mib: int
     encoder_memory_mib: int
+    browser_limit_millicores: int | None = None
+    """None where it may take all that is idle."""
 
     @property
     def cores(self) -> float:
@@ -40,4 +42,9 @@ def cost_of(rendering: Rendering, table: CostSettings) -> Cost:
         encoder_millicores=round(millicores) - browser,
         browser_memory_mib=round(table.browser_memory_mib * (0.75 + 0.25 * pixels)),
         encoder_memory_mib=round(table.encoder_memory_mib * (0.75 + 0.25 * pixels)),
+        browser_limit_millicores=max(
+            round(browser * table.browser_limit_factor), table.browser_limit_millicores
+        )
+        if table.browser_limit_factor
+        else None,
     )

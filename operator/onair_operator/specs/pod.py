@@ -156,11 +156,11 @@ def _network(encoder: EncoderSettings, inside: InsideRules, cost: Cost) -> Docum
     }
 
 
-def _resources(millicores: int, memory_mib: int) -> Document:
-    # No CPU limit: a burst of the page must not make frames late while the node has time to spare.
+def _resources(millicores: int, memory_mib: int, limit_millicores: int | None = None) -> Document:
+    limits = {"cpu": f"{limit_millicores}m"} if limit_millicores else {}
     return {
         "requests": {"cpu": f"{millicores}m", "memory": f"{memory_mib}Mi"},
-        "limits": {"memory": f"{memory_mib * 3}Mi"},
+        "limits": {**limits, "memory": f"{memory_mib * 3}Mi"},
     }
 
 
@@ -186,7 +186,9 @@ def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
             *_largest_canvas(encoder),
             {"name": SANDBOX_VARIABLE, "value": encoder.sandbox.mode.value},
         ],
-        "resources": _resources(cost.browser_millicores, cost.browser_memory_mib),
+        "resources": _resources(
+            cost.browser_millicores, cost.browser_memory_mib, cost.browser_limit_millicores
+        ),
         "securityContext": {**_locked_down(BROWSER_UID), **_seccomp_profile(encoder.sandbox)},
         "volumeMounts": [
             {"name": "browser-tmp", "mountPath": TMP_FOLDER},

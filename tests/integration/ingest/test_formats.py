@@ -67,7 +67,7 @@ def test_the_frame_rate_is_measured(
             key, lambda state: bool(state.video and state.video.framerate), "the frame rate is measured"
         ).state
     assert state.video
-    assert state.video.framerate == pytest.approx(framerate, rel=0.1)
+    assert state.video.framerate == pytest.approx(framerate, rel=0.01)
 
 
 @pytest.mark.parametrize("protocol", ["rtmp", "srt"])

@@ -13,7 +13,9 @@ TIMESTAMPS = 1 << 32
 
 
 def framerate_of(timestamps: Collection[int], clock_hz: int) -> float | None:
-    """Frames per second; None where there are too few frames.
+    """Frames per second, a whole number where it may be one: times are rounded to milliseconds on the way.
+
+    None where there are too few frames.
 
     Args:
         timestamps: of RTP, 32 bits that wrap round; of frames in any order, as B-frames come late.
@@ -27,4 +29,7 @@ def framerate_of(timestamps: Collection[int], clock_hz: int) -> float | None:
     counted = [step for step in steps if step <= usual]
     if len(counted) + 1 < LEAST_FRAMES:
         return None
-    return round(len(counted) * clock_hz / sum(counted), 2)
+    framerate = len(counted) * clock_hz / sum(counted)
+    exact_by = framerate * clock_hz / 1000 / sum(counted)
+    whole = round(framerate)
+    return float(whole) if abs(framerate - whole) <= exact_by else round(framerate, 2)

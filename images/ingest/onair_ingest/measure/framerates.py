@@ -11,7 +11,7 @@ import structlog
 from onair_crds.rtmp.chunks import Message
 from onair_ingest.measure.framerate import framerate_of
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
-from onair_ingest.mediamtx.video_message import is_frame
+from onair_ingest.mediamtx.video_message import is_frame, presented_ms
 from onair_ingest.streams.judgement import Judged
 from onair_ingest.streams.streams import Streams
 
@@ -66,7 +66,9 @@ class Framerates:
             self._streams.measured(judged.look, framerate)
 
     async def _times(self, path: str) -> list[int]:
-        """Decoding times of the frames of some seconds, in milliseconds; of fewer where the stream ends.
+        """When the frames of some seconds are shown, in milliseconds; of fewer where the stream ends.
+
+        Not when they are decoded: the media server makes that up where frames are in another order.
 
         Raises:
             PlayError
@@ -77,9 +79,11 @@ class Framerates:
         def take(message: Message) -> None:
             nonlocal began_s
             if is_frame(message):
-                times.append(message.timestamp_ms)
+                times.append(presented_ms(message))
                 began_s = began_s or time.monotonic()
                 if time.monotonic() - began_s > READ_S:
+                    # Whatever is shown before this one is decoded has come
+                    times[:] = [each for each in times if each <= message.timestamp_ms]
                     raise _EnoughRead
 
         with contextlib.suppress(_EnoughRead):

@@ -9,6 +9,8 @@ _HEADER = 5
 _MEDIA = 1
 _ENHANCED, _ENHANCED_FRAMES = 0x80, (1, 3)
 """What marks enhanced RTMP, and its packets that are frames, with and without a composition time."""
+_REORDERED = (b"avc1", b"hvc1")
+"""Codecs of enhanced RTMP whose frames have a composition time."""
 
 
 def is_frame(message: Message) -> bool:
@@ -19,3 +21,15 @@ def is_frame(message: Message) -> bool:
     if body[0] & _ENHANCED:
         return body[0] & 0x0F in _ENHANCED_FRAMES
     return body[1] == _MEDIA
+
+
+def presented_ms(message: Message) -> int:
+    """When a frame is shown: its timestamp is the one of decoding."""
+    body = message.body
+    if not body[0] & _ENHANCED:
+        offset = body[2:5]
+    elif body[0] & 0x0F == _ENHANCED_FRAMES[0] and body[1:5] in _REORDERED:
+        offset = body[5:8]
+    else:
+        return message.timestamp_ms
+    return message.timestamp_ms + int.from_bytes(offset, "big", signed=True)

@@ -23,6 +23,23 @@ def test_rates_are_measured_over_two_seconds(framerate: float) -> None:
     )
 
 
+@pytest.mark.parametrize("framerate", [24, 25, 30, 50, 60])
+def test_whole_rates_stay_whole_whatever_was_rounded(framerate: int) -> None:
+    assert {framerate_of(in_milliseconds(framerate, 2 * framerate, at), CLOCK_HZ) for at in range(40)} == {
+        framerate
+    }
+    for first_ms in range(40):
+        times = [round(first_ms + 0.5 + n * 1000 / framerate) * 90 for n in range(first_ms, 2 * framerate)]
+        assert framerate_of(times, CLOCK_HZ) == framerate
+
+
+@pytest.mark.parametrize("framerate", [23.976, 29.97, 59.94])
+def test_rates_of_television_are_not_taken_for_whole_ones(framerate: float) -> None:
+    assert framerate_of(in_milliseconds(framerate, round(2 * framerate)), CLOCK_HZ) == pytest.approx(
+        framerate, abs=0.02
+    )
+
+
 def test_frames_may_come_in_any_order() -> None:
     times = in_milliseconds(30, 60)
     random.Random(1).shuffle(times)

@@ -6,6 +6,7 @@ import pytest
 from tests.support.worlds import SETTINGS, project
 
 from onair_operator.encoder.cost import cost_of
+from onair_operator.settings import CostSettings
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,20 @@ from onair_operator.encoder.cost import cost_of
 def test_requests_follow_size_framerate_and_complexity(rendering: dict[str, object], cores: float) -> None:
     spec = project(rendering=rendering).spec
     assert cost_of(spec.rendering, SETTINGS.encoder.cost).cores == pytest.approx(cores, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("table", "rendering", "limit"),
+    [
+        ({}, {}, 2000),
+        ({}, {"video": {"width": 1920, "height": 1080, "framerate": 60}}, 5884),
+        ({"browser_limit_millicores": 500}, {}, 1652),
+        ({"browser_limit_factor": 0}, {}, None),
+    ],
+    ids=["at least", "by its request", "another least", "none"],
+)
+def test_the_browser_is_kept_from_taking_every_core(
+    table: dict[str, float], rendering: dict[str, object], limit: int | None
+) -> None:
+    spec = project(rendering=rendering).spec
+    assert cost_of(spec.rendering, CostSettings(**table)).browser_limit_millicores == limit

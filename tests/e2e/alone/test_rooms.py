@@ -1,15 +1,21 @@
-"""Two browsers and a camera meet in a room: signalling by the facade, media at the address that is found."""
+"""Two browsers and a camera meet in a room: signalling by the facade, media at the address that is found.
+
+The network enforces policies meanwhile.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
+import pytest
 from tests.support.cluster import LocalCluster
 from tests.support.event_client import WebSocket, events_of
 from tests.support.ingest.encoder import Encoder
 from tests.support.rooms.participant import participant
 from tests.support.shows import FacadeClient, LiveShow
+
+pytestmark = pytest.mark.usefixtures("policies")
 
 HOSTED = {"webrtc": {"hosted": {}}}
 JOINS = "apistream:room:EVENT_TYPE_PARTICIPANT:EVENT_SUB_TYPE_JOIN"

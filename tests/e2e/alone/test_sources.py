@@ -1,4 +1,7 @@
-"""What an encoder pushes to the addresses of `make up` reaches a show, and what the show is sent to."""
+"""What an encoder pushes to the addresses of `make up` reaches a show, and what the show is sent to.
+
+The network enforces policies meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from tests.support.cluster import LocalCluster, address
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.pod_page import URL, page_of_source
@@ -18,6 +22,8 @@ from tests.support.receiver import Receiver, read_url
 from tests.support.shows import FacadeClient, LiveShow
 
 from onair_crds.shapes import JsonObject
+
+pytestmark = pytest.mark.usefixtures("policies")
 
 CONNECT_S = 3.0
 LATENCY_S = 3.0
