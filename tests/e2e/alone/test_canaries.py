@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import uuid
 from collections.abc import Callable
 
 from tests.support.canaries import on_node, places, secrets_of, spellings
-from tests.support.cluster import LocalCluster, connect_of
+from tests.support.cluster import SYSTEM, LocalCluster, connect_of
+from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.pod_page import URL, page_of_source
 from tests.support.receiver import IN_CLUSTER_RTMP, Receiver
 from tests.support.shows import FacadeClient, LiveShow
 
+from onair_crds.contract.ingest_gateway import reader_token, stream_of_key
 from onair_crds.shapes import JsonObject
 
 NOBODY = "nobody.shows.svc"
@@ -41,7 +45,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
     make_show: Callable[..., LiveShow], facade: FacadeClient, cluster: LocalCluster, receiver: Receiver
 ) -> None:
     given: dict[str, str] = {}
-    show = make_show()
+    show = make_show(URL)
     created = [
         facade.call("POST", f"{show.path}/destination", {"address": each})["destination"]["destinationId"]
         for each in addresses(given)
@@ -61,15 +65,43 @@ def test_no_secret_is_anywhere_but_in_secrets(
         "API key": cluster.api_key(),
     }
     show.start()
-    receiver.wait_ready(f"live/{given['stream-key']}", 60)
-    for each in created[1:]:
-        cluster.until(
-            f"{each} has failed", lambda each=each: connect_of(cluster, each) not in ("None", "Connecting")
-        )
-    for refused in ({"rtmpPush": {"url": given["token"]}}, {"rtmpPush": {"url": 5, "key": given["token"]}}):
-        response = facade.http.post(f"/live/v2{show.path}/destination", json={"address": refused})
-        assert response.status_code == 400
+    pod = cluster.until("the pod runs", lambda: cluster.running_pod(show.project))
+    with page_of_source(cluster, pod, source["sourceId"]), Encoder(source["address"]["rtmpPush"]["url"]):
+        receiver.wait_ready(f"live/{given['stream-key']}", 60)
+        cluster.until("its page reads the source", lambda: is_read(cluster), 60)
+        for each in created[1:]:
+            cluster.until(
+                f"{each} has failed",
+                lambda each=each: connect_of(cluster, each) not in ("None", "Connecting"),
+            )
+        for refused in (
+            {"rtmpPush": {"url": given["token"]}},
+            {"rtmpPush": {"url": 5, "key": given["token"]}},
+        ):
+            response = facade.http.post(f"/live/v2{show.path}/destination", json={"address": refused})
+            assert response.status_code == 400
+        key = base64.b64decode(cluster.get("secret", "onair-ingest", SYSTEM)["data"]["secret"])
+        stream = stream_of_key(source["address"]["rtmpPush"]["key"])
+        assert_nowhere(cluster, {**given, "reader's token": reader_token(key, stream)})
 
+
+def is_read(cluster: LocalCluster) -> bool:
+    """Whether an encoder reads a source from a gateway."""
+    readers = [
+        float(line.rpartition(" ")[2])
+        for place, text in places(cluster)
+        if place.startswith("metrics of onair-ingest")
+        for line in text.splitlines()
+        if line.startswith("onair_ingest_readers")
+    ]
+    return any(readers)
+
+
+def assert_nowhere(cluster: LocalCluster, given: dict[str, str]) -> None:
+    """
+    Args:
+        given: secrets beside those in Secrets, by what they are.
+    """
     sought = {value: name for name, value in given.items()} | secrets_of(cluster)
     assert len(sought) > len(given) + 10
     seen = dict(places(cluster))

@@ -15,8 +15,8 @@ from tests.support.shows import LiveShow
 
 RECORDED_S = 15.0
 MORE_MISSED_PERCENT = 12.0
-"""Of the frames, beyond those missed beside a calm page: twice what is measured on two cores, one of which the
-page may take. Without a limit of its CPU it is up to 29."""
+"""Of the frames, beyond those missed beside a calm page: twice what is measured on two cores, where the page
+may take one. Without a limit of its CPU it is up to 29."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
   const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];
