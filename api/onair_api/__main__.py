@@ -7,7 +7,8 @@ import contextlib
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import structlog
 import uvicorn
@@ -16,6 +17,7 @@ from onair_api import logs
 from onair_api.application import create_app
 from onair_api.event.stream.http_connection import HttpConnection
 from onair_api.event.stream.websocket_connection import WebSocketConnection
+from onair_api.rpc.native import NativeServer
 from onair_api.services import Services
 from onair_api.settings import Settings
 from onair_crds.kube.client import KubeClient
@@ -30,9 +32,23 @@ CONNECTIONS_POLL_S = 0.02
 class Server(uvicorn.Server):
     """Ends in order on SIGTERM and then with success; uvicorn would die by the signal."""
 
-    def __init__(self, config: uvicorn.Config, services: Services) -> None:
+    def __init__(
+        self, config: uvicorn.Config, services: Services, native: Callable[[], NativeServer] | None
+    ) -> None:
+        """
+        Args:
+            native: gives the server of native gRPC, if there is to be one.
+        """
         super().__init__(config)
         self._services = services
+        self._native_server = native
+        self.native: NativeServer | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._native_server and self.started:
+            self.native = self._native_server()
+            self.native.start()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -56,6 +72,8 @@ class Server(uvicorn.Server):
         await streams.drain()
         while state.connections and time.monotonic() < deadline:  # noqa: ASYNC110 - bounded, and only at the end
             await asyncio.sleep(CONNECTIONS_POLL_S)
+        if self.native:
+            await self.native.stop()
         await super().shutdown(sockets)
 
 
@@ -79,7 +97,13 @@ def server(settings: Settings, client: KubeClient) -> Server:
         timeout_graceful_shutdown=round(settings.listen.shutdown_grace_s),
         timeout_keep_alive=75,
     )
-    return Server(config, app.state.services)
+    listen = settings.listen
+    native = (
+        None
+        if listen.grpc_port is None
+        else partial(NativeServer, app, listen.host, listen.grpc_port, listen.shutdown_grace_s)
+    )
+    return Server(config, app.state.services, native)
 
 
 async def run(settings: Settings) -> None:

@@ -28,6 +28,8 @@ class ListenSettings(Part):
     """TCP port of the interface and the probes; 0 takes a free one."""
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
     """TCP port of the metrics, which name all tenants' operations. Absent: that of the interface."""
+    grpc_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """TCP port of native gRPC, HTTP/2 in the clear; 0 takes a free one. Absent: there is none."""
     docs: bool = True
     """Whether `/docs` and the OpenAPI documents are served."""
     backlog: Annotated[int, Field(ge=1)] = 2048

@@ -55,7 +55,7 @@ def spellings(value: str) -> set[str]:
 
 
 def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
-    """What each place says: logs, objects with their statuses, Events, metrics, command lines."""
+    """What each place says: logs, objects and statuses, Events, metrics, command lines, environments."""
     for namespace in NAMESPACES:
         yield f"objects in {namespace}", cluster.kubectl("-n", namespace, "get", KINDS, "-o", "json")
         for pod in cluster.list("pod", namespace=namespace):
@@ -66,7 +66,8 @@ def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
             )
             yield from _metrics(cluster, namespace, pod)
     for node in cluster.kubectl("get", "nodes", "-o", "jsonpath={.items[*].metadata.name}").split():
-        yield f"command lines on {node}", on_node(node, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
+        for what, file in (("command lines", "cmdline"), ("environments", "environ")):
+            yield f"{what} on {node}", on_node(node, f"cat /proc/[0-9]*/{file} | tr '\\0' ' '")
 
 
 def _metrics(cluster: LocalCluster, namespace: str, pod: dict) -> Iterator[tuple[str, str]]:

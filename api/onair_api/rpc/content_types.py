@@ -13,6 +13,8 @@ TEXT = f"{WEB}-text+proto"
 TEXTS = (f"{WEB}-text", TEXT)
 CONNECT = ("application/proto", "application/json")
 CONNECT_STREAMS = ("application/connect+proto", "application/connect+json")
+NATIVE = ("application/grpc", "application/grpc+proto", "application/grpc+json")
+"""Served where the server can send trailers: by HTTP/2."""
 SERVED = (WEB, f"{WEB}+proto", f"{WEB}+json", *TEXTS, *CONNECT, *CONNECT_STREAMS)
 
 
@@ -24,8 +26,11 @@ def content_type_of(scope: Scope) -> str:
 
 def refusal_of(scope: Scope) -> Response | None:
     """The response to a request in a protocol that is not served."""
-    if content_type_of(scope) in SERVED:
+    content_type = content_type_of(scope)
+    if content_type in SERVED:
         return None
-    text = f"the content type must be one of {', '.join(SERVED)}; gRPC itself needs HTTP/2"
+    if content_type in NATIVE and "http.response.trailers" in scope.get("extensions", {}):
+        return None
+    text = f"the content type must be one of {', '.join(SERVED)}; gRPC itself has a port of its own"
     body = {"code": int(Code.UNIMPLEMENTED), "message": text, "details": []}
     return Json(body, 415, {"Accept-Post": ", ".join(SERVED)})

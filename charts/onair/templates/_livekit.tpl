@@ -25,7 +25,7 @@ rooms:
   {{- end }}
 {{- end }}
 
-{{/* Settings of the built-in livekit-server. Its keys are in the Secret onair-rooms. */}}
+{{/* Settings of the built-in livekit-server. Its keys are in the Secret onair-rooms, which is mounted. */}}
 {{- define "onair.livekitConfig" -}}
 {{- $media := .Values.rooms.media -}}
 {{- $several := gt (int .Values.rooms.replicas) 1 -}}
@@ -37,7 +37,7 @@ rooms:
 {{- end -}}
 {{- $rtc := dict "udp_port" (int $media.udpPort) "tcp_port" (int $media.tcpPort) "use_external_ip" $media.useExternalIp -}}
 {{- $hook := printf "http://onair-api.%s.svc/internal/rooms/webhook" .Release.Namespace -}}
-{{- $settings := dict "port" 7880 "rtc" $rtc "room" (dict "auto_create" false "sync_streams" true) -}}
+{{- $settings := dict "port" 7880 "key_file" "/etc/onair-keys/keys.yaml" "rtc" $rtc "room" (dict "auto_create" false "sync_streams" true) -}}
 {{- $settings = merge $settings (dict "webhook" (dict "api_key" "onair" "urls" (list $hook))) -}}
 {{- $settings = merge $settings (dict "logging" (dict "json" true "level" (lower .Values.rooms.logLevel))) -}}
 {{- with .Values.rooms.redis.address -}}

@@ -1,4 +1,4 @@
-"""No secret is in a log, Event, status or other object, in metrics, command lines or core dumps."""
+"""No secret is in logs, objects, Events, statuses, metrics, command lines, environments or core dumps."""
 
 from __future__ import annotations
 
@@ -113,7 +113,9 @@ def assert_nowhere(cluster: LocalCluster, given: dict[str, str]) -> None:
         "metrics of onair-",
     ):
         assert any(place.startswith(kind) for place in seen), f"{kind} was looked at"
-    assert any("onair_encoder" in text for place, text in seen.items() if place.startswith("command lines"))
+    for kind, known in (("command lines", "onair_encoder"), ("environments", "ONAIR_CONFIG")):
+        texts = [text for place, text in seen.items() if place.startswith(kind)]
+        assert any(known in text for text in texts), f"{kind} were looked at"
     found = {
         (name, place)
         for value, name in sought.items()

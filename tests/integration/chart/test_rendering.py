@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.support.helm import CHART, RELEASE, ROOT, SHOWS, HelmError, helm, named, render, to_stable_text
 
 from onair_crds.resources.kinds import KINDS
@@ -156,6 +157,37 @@ def test_the_built_in_redis_speaks_tls_alone_with_a_certificate() -> None:
     config = named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"]
     assert "rediss://onair-redis.onair-system.svc:6379/0" in config
     assert 'caFile: "/etc/onair-redis-tls/ca.crt"' in config
+
+
+def test_the_keys_of_rooms_are_in_a_file_that_others_cannot_read() -> None:
+    objects = render()
+    pod = named(objects, "Deployment", "onair-livekit")["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert all("valueFrom" not in each or "fieldRef" in each["valueFrom"] for each in container["env"])
+    config = yaml.safe_load(named(objects, "ConfigMap", "onair-livekit")["data"]["livekit.yaml"])
+    (mounted,) = [each for each in container["volumeMounts"] if each["name"] == "keys"]
+    (volume,) = [each["secret"] for each in pod["volumes"] if each["name"] == "keys"]
+    (item,) = volume["items"]
+    assert f"{mounted['mountPath']}/{item['path']}" == config["key_file"]
+    assert volume["defaultMode"] & 0o007 == 0
+
+
+def test_native_grpc_has_a_port_where_it_is_wanted() -> None:
+    def ports(*options: str) -> tuple[bool, ...]:
+        objects = render(*options)
+        config = yaml.safe_load(named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"])
+        (container,) = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]["containers"]
+        service = named(objects, "Service", "onair-api")["spec"]["ports"]
+        ingress = named(objects, "NetworkPolicy", "onair-api-ingest")["spec"]["ingress"]
+        return (
+            config["listen"].get("grpcPort") == 8082,
+            {"name": "grpc", "containerPort": 8082} in container["ports"],
+            8082 in [each["port"] for each in service],
+            {"ports": [{"port": 8082, "protocol": "TCP"}]} in ingress,
+        )
+
+    assert not any(ports())
+    assert all(ports("--set", "api.grpc.enabled=true"))
 
 
 def test_every_object_has_the_release_name_as_label() -> None:

@@ -1,0 +1,181 @@
+"""Native gRPC by an unmodified client: calls, errors, the event stream, and what the port does not serve."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator
+
+import grpc
+import httpx
+import pytest
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from tests.support.facade import Facade, StartFacade, User, wait_for
+
+import onair_api.rpc.native
+from onair_api.rpc.descriptors import messages_of
+from onair_api.rpc.json_form import json_of
+
+COLLECTIONS, EVENTS = "live.v21.CollectionService", "apis.event.v2.EventService"
+DEADLINE_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def native(start_facade: StartFacade) -> Iterator[Facade]:
+    """A replica with a port of native gRPC."""
+    with start_facade(listen={"grpc_port": 0}) as facade:
+        yield facade
+
+
+@pytest.fixture
+def host(native: Facade, sign_in: Callable[..., User]) -> User:
+    return sign_in(facade=native)
+
+
+@pytest.fixture
+def channel(native: Facade) -> Iterator[grpc.Channel]:
+    with grpc.insecure_channel(address(native)) as channel:
+        yield channel
+
+
+def address(facade: Facade) -> str:
+    return f"127.0.0.1:{facade.server.native.port}"
+
+
+def call(channel: grpc.Channel, method: str, request: dict[str, object], token: str = "") -> Message:
+    kinds = messages_of(COLLECTIONS, method)
+    invoke = channel.unary_unary(
+        f"/{COLLECTIONS}/{method}",
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=kinds.response.FromString,
+    )
+    return invoke(
+        json_format.ParseDict(request, kinds.request()), metadata=authorization(token), timeout=DEADLINE_S
+    )
+
+
+def authorization(token: str) -> list[tuple[str, str]]:
+    return [("authorization", f"Bearer {token}")] if token else []
+
+
+def test_what_a_call_creates_is_there_over_http(channel: grpc.Channel, host: User) -> None:
+    made = json_of(call(channel, "CreateCollection", {"metadata": {"name": "Sunday"}}, host.token))[
+        "collection"
+    ]
+    read = host.ok("GET", f"/collection/{made['collectionId']}")["collection"]
+    assert read["metadata"] == made["metadata"] == {"name": "Sunday"}
+    again = json_of(call(channel, "GetCollection", {"collectionId": made["collectionId"]}, host.token))
+    assert again["collection"]["collectionId"] == made["collectionId"]
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "signed_in", "code"),
+    [
+        ("GetCollection", {"collectionId": "nobodys"}, True, grpc.StatusCode.NOT_FOUND),
+        ("GetCollection", {"collectionId": ""}, True, grpc.StatusCode.INVALID_ARGUMENT),
+        ("GetCollection", {"collectionId": "nobodys"}, False, grpc.StatusCode.UNAUTHENTICATED),
+        (
+            "CreateCollection",
+            {"metadata": {"large": "x" * 2_000_000}},
+            True,
+            grpc.StatusCode.RESOURCE_EXHAUSTED,
+        ),
+    ],
+)
+def test_errors_have_their_codes(
+    channel: grpc.Channel,
+    host: User,
+    method: str,
+    request_: dict[str, object],
+    signed_in: bool,
+    code: grpc.StatusCode,
+) -> None:
+    with pytest.raises(grpc.RpcError) as failed:
+        call(channel, method, request_, host.token if signed_in else "")
+    assert failed.value.code() is code
+    assert failed.value.details()
+
+
+@pytest.mark.parametrize("path", ["/live.v21.CollectionService/None", "/nobody.Service/Get", "/x"])
+def test_a_method_that_is_not_there_is_not_implemented(channel: grpc.Channel, path: str) -> None:
+    with pytest.raises(grpc.RpcError) as failed:
+        channel.unary_unary(path)(b"", timeout=DEADLINE_S)
+    assert failed.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_the_event_stream_replies_while_it_is_sent_to_and_ends_with_its_client(
+    native: Facade, channel: grpc.Channel, host: User
+) -> None:
+    show = host.project()
+    kinds = messages_of(EVENTS, "Stream")
+    said: queue.Queue[Message | None] = queue.Queue()
+    stream = channel.stream_stream(
+        f"/{EVENTS}/Stream",
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=kinds.response.FromString,
+    )(iter(said.get, None), metadata=[*authorization(host.token), ("sessionid", "s")], timeout=DEADLINE_S)
+
+    def say(message: dict[str, object]) -> dict[str, object]:
+        said.put(json_format.ParseDict(message, kinds.request()))
+        return json_of(next(stream))
+
+    assert say({"ping": "hello", "correlationId": "1"})["pong"] == "hello"
+    name = "apistream:*:EVENT_SUB_TYPE_UPDATE"
+    assert say({"subscribe": {"name": name, "target": {"projectId": show.id}}})["subscribed"]["name"] == name
+    host.ok("PATCH", show.path, {"metadata": {"now": 1}, "updateMask": "metadata"})
+    event = next(told for each in stream if "event" in (told := json_of(each)))
+    assert event["event"]["name"].startswith("apistream:")
+    assert native.services.events.streams.open_sessions == 1
+    said.put(None)  # which ends what is asked, and not what is told
+    stream.cancel()
+    wait_for(lambda: native.services.events.streams.idle, "the stream has ended")
+
+
+@pytest.mark.parametrize("http2", [True, False])
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("POST", "/live/v2/collection", "application/json"),
+        ("POST", f"/grpcweb/live/v2/{COLLECTIONS}/CreateCollection", "application/grpc-web+proto"),
+        ("GET", "/metrics", "text/plain"),
+    ],
+)
+def test_the_port_serves_nothing_else(
+    native: Facade, host: User, http2: bool, method: str, path: str, kind: str
+) -> None:
+    with httpx.Client(http1=not http2, http2=http2) as http:
+        headers = {**host.headers, "content-type": kind}
+        response = http.request(method, f"http://{address(native)}{path}", headers=headers)
+    assert (response.status_code, response.json()["code"]) == (415, 12)
+
+
+def test_a_replica_ends_in_order_with_a_stream_that_is_open(
+    start_facade: StartFacade, sign_in: Callable[..., User]
+) -> None:
+    with start_facade(listen={"grpc_port": 0}) as facade:
+        user = sign_in(facade=facade)
+        kinds = messages_of(EVENTS, "Stream")
+        with grpc.insecure_channel(address(facade)) as channel:
+            said: queue.Queue[Message | None] = queue.Queue()
+            said.put(kinds.request(ping="hello"))
+            stream = channel.stream_stream(
+                f"/{EVENTS}/Stream",
+                request_serializer=lambda message: message.SerializeToString(),
+                response_deserializer=kinds.response.FromString,
+            )(iter(said.get, None), metadata=[*authorization(user.token), ("sessionid", "s")])
+            assert next(stream).pong == "hello"
+            facade.server.should_exit = True
+            told = [json_of(each) for each in stream]
+            said.put(None)
+    assert stream.code() is grpc.StatusCode.OK, told
+
+
+def test_a_request_without_a_message_is_given_up(
+    native: Facade, channel: grpc.Channel, host: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onair_api.rpc.native, "REQUEST_TIMEOUT_S", 0.5)
+    silent: queue.Queue[bytes | None] = queue.Queue()
+    call_ = channel.stream_unary(f"/{COLLECTIONS}/GetCollections")
+    future = call_.future(iter(silent.get, None), metadata=authorization(host.token), timeout=DEADLINE_S)
+    assert future.exception().code() not in (grpc.StatusCode.OK, grpc.StatusCode.DEADLINE_EXCEEDED)
+    silent.put(None)
