@@ -78,7 +78,7 @@ logLevel: {{ .Values.operator.logLevel }}
 
 {{/* The facade's settings, see onair_api/settings.py. */}}
 {{- define "onair.apiConfig" -}}
-listen: {metricsPort: 9090, docs: {{ .Values.api.docs }}{{ if .Values.api.grpc.enabled }}, grpcPort: 8082{{ end }}}
+listen: {metricsPort: 9090, docs: {{ .Values.api.docs }}, grpcPort: {{ .Values.api.grpc.enabled | ternary 8082 "null" }}}
 publicUrl: {{ .Values.api.publicUrl | quote }}
 rendererBaseUrl: {{ .Values.rendererBaseUrl | quote }}
 redirectedHosts: {{ .Values.redirectedHosts | toJson }}

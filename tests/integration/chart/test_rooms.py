@@ -115,7 +115,7 @@ def test_a_certificate_may_be_at_the_load_balancer() -> None:
     pod, settings = server_of(with_values(*external))
     assert settings["turn"]["external_tls"] is True
     assert "cert_file" not in settings["turn"]
-    assert [each["name"] for each in pod["volumes"]] == ["config"]
+    assert [each["name"] for each in pod["volumes"]] == ["config", "keys"]
 
 
 def test_nothing_is_relayed_to_internal_ranges() -> None:
