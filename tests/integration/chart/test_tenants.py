@@ -100,6 +100,14 @@ def admit(cluster: httpx.Client, tenant: str) -> None:
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": tenant}],
     }
     cluster.post(f"{RBAC}/rolebindings", json=binding).raise_for_status()
+    asked = {"namespace": SHOWS, "verb": "create", "resource": "secrets"}
+    review = {"spec": {"user": tenant, "resourceAttributes": asked}}
+
+    def is_admitted() -> bool:
+        answer = cluster.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", json=review)
+        return bool(answer.raise_for_status().json()["status"]["allowed"])
+
+    wait_until(is_admitted, f"{tenant} may write")
 
 
 @pytest.fixture(scope="module")

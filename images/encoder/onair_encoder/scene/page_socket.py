@@ -104,8 +104,8 @@ class PageSockets:
                     self._take(page, message.data)
         finally:
             writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
             self._pages.remove(page)
+            await asyncio.gather(writing, return_exceptions=True)
             log("scene.page-left", pages=len(self._pages))
             if page.ready:
                 self._changed()

@@ -99,9 +99,11 @@ class Preview:
         finally:
             for each in tasks:
                 each.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await _end(client)
-            log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
+            try:
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:  # also of who is cancelled while the stream is ending
+                await _end(client)
+                log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
 
     async def _join(self) -> RoomClient:
         """A client that has joined.

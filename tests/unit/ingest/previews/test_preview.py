@@ -1,0 +1,78 @@
+"""A preview's process ends whenever its preview is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from onair_crds.contract.program import ProgramRtc
+from onair_crds.room_publisher.pipe import Joined, Message
+from onair_ingest.previews import preview
+from onair_ingest.previews.preview import Preview
+from onair_ingest.readers.feed import FeedEnded, Subscription
+from onair_ingest.readers.readers import Readers
+
+ROOM = ProgramRtc(provider="livekit", url="ws://rooms", token="t", room="r", identity="i")
+
+
+class Client:
+    """Has joined, says nothing, and takes a while to stop being listened to."""
+
+    unsent = 0
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self._joined = False
+        self.left, self.finishing = asyncio.Event(), asyncio.Event()
+
+    async def message(self) -> Message:
+        if not self._joined:
+            self._joined = True
+            return Joined()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.left.set()
+            await asyncio.sleep(0.05)
+        raise AssertionError("never")
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    async def finish(self) -> None:
+        self.calls.append("finish")
+        self.finishing.set()
+        await asyncio.sleep(0.05)
+
+    async def close(self) -> None:
+        self.calls.append("close")
+
+
+@pytest.mark.parametrize(
+    "cancelled", ["while it publishes", "while its stream ends", "while its process ends"]
+)
+async def test_the_process_ends_whenever_its_preview_is_cancelled(
+    cancelled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client()
+
+    async def start(*_: object, **__: object) -> Client:
+        return client
+
+    monkeypatch.setattr(preview.RoomClient, "start", start)
+    subscription = Subscription([])
+    one = asyncio.Semaphore(1)
+    publishing = asyncio.create_task(
+        Preview("s", ROOM, object.__new__(Readers), one, one, lambda _: None)._publish(subscription)
+    )
+    await asyncio.sleep(0.02)
+    if cancelled != "while it publishes":
+        subscription.end(FeedEnded(4000, "it ended"))
+        await client.left.wait()
+    if cancelled == "while its process ends":
+        await client.finishing.wait()
+    publishing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await publishing
+    assert client.calls == ["finish", "close"]
