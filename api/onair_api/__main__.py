@@ -7,11 +7,11 @@ import contextlib
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 import structlog
 import uvicorn
+from fastapi import FastAPI
 
 from onair_api import logs
 from onair_api.application import create_app
@@ -19,7 +19,7 @@ from onair_api.event.stream.http_connection import HttpConnection
 from onair_api.event.stream.websocket_connection import WebSocketConnection
 from onair_api.rpc.native import NativeServer
 from onair_api.services import Services
-from onair_api.settings import Settings
+from onair_api.settings import ListenSettings, Settings
 from onair_crds.kube.client import KubeClient
 from onair_crds.runtime import event_loop
 from onair_crds.runtime.core_dumps import prevent_core_dumps
@@ -32,23 +32,20 @@ CONNECTIONS_POLL_S = 0.02
 class Server(uvicorn.Server):
     """Ends in order on SIGTERM and then with success; uvicorn would die by the signal."""
 
-    def __init__(
-        self, config: uvicorn.Config, services: Services, native: Callable[[], NativeServer] | None
-    ) -> None:
-        """
-        Args:
-            native: gives the server of native gRPC, if there is to be one.
-        """
+    def __init__(self, config: uvicorn.Config, app: FastAPI, listen: ListenSettings) -> None:
         super().__init__(config)
-        self._services = services
-        self._native_server = native
+        self._app = app
+        self._services: Services = app.state.services
+        self._listen = listen
         self.native: NativeServer | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self._native_server and self.started:
-            self.native = self._native_server()
-            self.native.start()
+        if self._listen.grpc_port is not None and self.started:
+            self.native = NativeServer(self._app, self._listen, self._end)
+
+    def _end(self) -> None:
+        self.should_exit = True
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -97,13 +94,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
         timeout_graceful_shutdown=round(settings.listen.shutdown_grace_s),
         timeout_keep_alive=75,
     )
-    listen = settings.listen
-    native = (
-        None
-        if listen.grpc_port is None
-        else partial(NativeServer, app, listen.host, listen.grpc_port, listen.shutdown_grace_s)
-    )
-    return Server(config, app.state.services, native)
+    return Server(config, app, settings.listen)
 
 
 async def run(settings: Settings) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -31,6 +33,15 @@ def refusal_of(scope: Scope) -> Response | None:
         return None
     if content_type in NATIVE and "http.response.trailers" in scope.get("extensions", {}):
         return None
-    text = f"the content type must be one of {', '.join(SERVED)}; gRPC itself has a port of its own"
-    body = {"code": int(Code.UNIMPLEMENTED), "message": text, "details": []}
-    return Json(body, 415, {"Accept-Post": ", ".join(SERVED)})
+    return refusal(SERVED, "; gRPC itself has a port of its own")
+
+
+def refusal(served: Sequence[str], more: str = "") -> Response:
+    """The response where only these content types are served."""
+    types = ", ".join(served)
+    body = {
+        "code": int(Code.UNIMPLEMENTED),
+        "message": f"the content type must be one of {types}{more}",
+        "details": [],
+    }
+    return Json(body, 415, {"Accept-Post": types})

@@ -20,6 +20,7 @@ from onair_api.writes.json_patch import annotation_changes, compare_and_swap, sp
 from onair_api.writes.outside_urls import check_urls
 from onair_api.writes.quotas import Quotas
 from onair_api.writes.request_note import CreationClock, RequestNote
+from onair_crds.backoff import backoff_s
 from onair_crds.contract.inside_addresses import InsideRules
 from onair_crds.contract.owners import owner_reference
 from onair_crds.kube.errors import ApiError
@@ -44,14 +45,16 @@ Note = RequestNote | Callable[[], RequestNote]
 Permit = Callable[[Entry], None]
 
 
-def _attempts() -> Iterator[int]:
-    """Numbers of attempts, one at least, until patience ends."""
+def _pauses() -> Iterator[float | None]:
+    """Before each attempt, until patience ends. None is before the first; the second comes at once."""
     deadline = time.monotonic() + PATIENCE_S
-    yield 0
-    for attempt in itertools.count(1):
+    yield None
+    longest_s = 0.0
+    for failures in itertools.count():
+        yield random.uniform(0, longest_s)  # noqa: S311 - spreads load
+        longest_s = backoff_s(failures, PAUSE_S, LONGEST_PAUSE_S)
         if time.monotonic() > deadline:
             return
-        yield attempt
 
 
 class Writer:
@@ -119,7 +122,10 @@ class Writer:
         async with self._lock(kind, name):
             known = self._cluster.view.get(kind, name)
             before = known if known and known.uid == entry.uid else await self._newest(entry)
-            for attempt in _attempts():
+            for pause_s in _pauses():
+                if pause_s is not None:
+                    await asyncio.sleep(pause_s)
+                    before = await self._newest(before)
                 before, wanted, operations = await self._difference(before, change)
                 if not operations:
                     return before, before
@@ -131,10 +137,6 @@ class Writer:
                     log.info("resource.updated", kind=kind, name=name)
                     return before, after
                 WRITE_CONFLICTS.labels(kind).inc()
-                if attempt:
-                    longest_s = min(PAUSE_S * 2 ** min(attempt, 10), LONGEST_PAUSE_S)
-                    await asyncio.sleep(random.uniform(0, longest_s))  # noqa: S311
-                before = await self._newest(before)
         raise Aborted(f"{kind} {name} was changed by others each time for {PATIENCE_S:g} s; try again")
 
     async def _difference(self, before: Entry, change: SpecChange) -> tuple[Entry, JsonObject, JsonPatch]:
@@ -172,14 +174,16 @@ class Writer:
             Aborted: others changed it each time, for `PATIENCE_S`.
         """
         async with self._lock(entry.kind, entry.name):
-            for _ in _attempts():
+            for pause_s in _pauses():
+                if pause_s is not None:
+                    await asyncio.sleep(pause_s)
+                    entry = await self._newest(entry)
                 if permit:
                     permit(entry)
                 gone = await self._delete(entry, note)
                 if gone is not None:
                     log.info("resource.deleted", kind=entry.kind, name=entry.name, finished=gone)
                     return gone
-                entry = await self._newest(entry)
         raise Aborted(f"{entry.kind} {entry.name} was changed by others at the same time; try again")
 
     async def _delete(self, entry: Entry, note: RequestNote) -> bool | None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import structlog
 
+from onair_crds.backoff import backoff_s
 from onair_crds.kube.apis import Api
 from onair_crds.kube.client import JSON, KubeClient
 from onair_crds.kube.errors import ApiError
@@ -185,9 +186,7 @@ class Reflector:
         if status == GONE and self._failures == 0:
             self._failures = 1
             return
-        ceiling = min(
-            self._timing.backoff_initial_s * 2 ** min(self._failures, 16), self._timing.backoff_max_s
-        )
+        ceiling = backoff_s(self._failures, self._timing.backoff_initial_s, self._timing.backoff_max_s)
         if self._failures in (0, 4) or not self._failures % 30:
             log.warning("cache.watch_broken", kind=self.kind, status=status, error=str(error)[:200])
         self._failures += 1

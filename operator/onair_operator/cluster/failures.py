@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from onair_crds.backoff import backoff_s
 from onair_crds.kube.errors import ApiError
 from onair_operator.cluster.queue import Key, WorkQueue
 
@@ -32,7 +33,7 @@ class Failures:
         """Has the key looked at again after a while; whether people are to hear of it who have not."""
         failing = self._failing.setdefault(key, _Failing())
         longest_s = FORBIDDEN_RETRY_S if error.lacks_right else LAST_RETRY_S
-        self._queue.add_after(key, min(FIRST_RETRY_S * 2.0 ** min(failing.times, 16), longest_s))
+        self._queue.add_after(key, backoff_s(failing.times, FIRST_RETRY_S, longest_s))
         failing.times += 1
         passes = error.conflict or error.not_found
         if passes or (error.lacks_right and failing.told):

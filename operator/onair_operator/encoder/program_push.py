@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from onair_crds.backoff import backoff_s
 from onair_crds.contract.program import Program
 from onair_operator.encoder.unreachable import EncoderUnreachable
 
@@ -162,8 +163,3 @@ class ProgramPush:
                 await self._news.wait()
         except TimeoutError:
             pass
-
-
-def backoff_s(failures: int, shortest_s: float, longest_s: float) -> float:
-    """The delay after a failure that so many came before, without a success between."""
-    return min(shortest_s * 2.0 ** min(failures, 16), longest_s)

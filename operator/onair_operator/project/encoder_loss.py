@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+from onair_crds.backoff import backoff_s
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
@@ -77,7 +78,7 @@ def next_epoch(project: str, current: BroadcastStatus, now: dt.datetime) -> Broa
 
 def retry_delay_s(lost: int) -> float:
     """How long a further encoder waits after so many lost in a row: one not at all, more ever longer."""
-    return 0.0 if lost < 2 else min(2.0 ** min(lost - 2, 16), MAX_RETRY_DELAY_S)
+    return 0.0 if lost < 2 else backoff_s(lost - 2, 1.0, MAX_RETRY_DELAY_S)
 
 
 def until_retry_s(current: BroadcastStatus, now: dt.datetime) -> float:

@@ -28,6 +28,7 @@ from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.metrics import REDIS_CONNECTED
 from onair_api.redis_connections import connection_options
 from onair_api.settings import EventSettings, RedisSettings
+from onair_crds.backoff import backoff_s
 
 log = structlog.get_logger()
 
@@ -160,7 +161,7 @@ class Bus:
                     log.warning("redis.unreachable", error=type(error).__name__)
             finally:
                 await self._disconnected()
-            ceiling = min(BACKOFF_INITIAL_S * 2 ** min(failures, 10), BACKOFF_MAX_S)
+            ceiling = backoff_s(failures, BACKOFF_INITIAL_S, BACKOFF_MAX_S)
             await asyncio.sleep(random.uniform(ceiling / 2, ceiling))  # noqa: S311 - spreads load, protects nothing
 
     async def stop(self) -> None:

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import aiohttp
 from aiohttp import WSMsgType
 
+from onair_crds.backoff import backoff_s
 from onair_crds.contract.program import Program
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
@@ -83,7 +84,7 @@ class EventFollower:
         """Until another place is wanted, at most for the delay of a retry."""
         delay_s = None
         if failures is not None:
-            delay_s = random.uniform(0, min(RETRY_MIN_S * 2.0 ** min(failures, 10), RETRY_MAX_S))  # noqa: S311
+            delay_s = random.uniform(0, backoff_s(failures, RETRY_MIN_S, RETRY_MAX_S))  # noqa: S311
         try:
             async with asyncio.timeout(delay_s):
                 await self._until_changed()

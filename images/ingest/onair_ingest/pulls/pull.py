@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from onair_crds.backoff import backoff_s
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address import PullAddress, parse_address
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
@@ -39,7 +40,7 @@ class Pauses:
 
     def most_s(self, failures: int) -> float:
         """The longest that it may be."""
-        return min(self.longest_s, self.first_s * 2.0 ** min(failures - 1, 16))
+        return backoff_s(failures - 1, self.first_s, self.longest_s)
 
 
 class Pull:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import queue
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 
 import grpc
 import httpx
@@ -18,6 +20,7 @@ from onair_api.rpc.json_form import json_of
 
 COLLECTIONS, EVENTS = "live.v21.CollectionService", "apis.event.v2.EventService"
 DEADLINE_S = 20.0
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +182,33 @@ def test_a_request_without_a_message_is_given_up(
     future = call_.future(iter(silent.get, None), metadata=authorization(host.token), timeout=DEADLINE_S)
     assert future.exception().code() not in (grpc.StatusCode.OK, grpc.StatusCode.DEADLINE_EXCEEDED)
     silent.put(None)
+
+
+def test_what_no_client_would_send_disturbs_nobody(native: Facade, channel: grpc.Channel, host: User) -> None:
+    """Connections that say nothing or anything, and calls that are given up by the hundred."""
+    addressed = ("127.0.0.1", native.server.native.port)
+    with ExitStack() as stack:
+        for said in (b"", PREFACE, PREFACE + b"\0\xff\xff\x01\x05", b"\x16\x03\x01garbage", bytes(100_000)):
+            connection = stack.enter_context(socket.create_connection(addressed, 5))
+            with suppress(OSError):
+                connection.sendall(said)
+        kinds = messages_of(COLLECTIONS, "GetCollections")
+        asked = channel.unary_unary(
+            f"/{COLLECTIONS}/GetCollections",
+            request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=kinds.response.FromString,
+        )
+        given_up = [
+            asked.future(kinds.request(), metadata=authorization(host.token), timeout=DEADLINE_S)
+            for _ in range(500)
+        ]
+        for each in given_up:
+            each.cancel()
+        assert asked(kinds.request(), metadata=authorization(host.token), timeout=DEADLINE_S)
+
+
+def test_a_replica_whose_port_of_grpc_is_gone_ends(start_facade: StartFacade) -> None:
+    """So that its pod starts anew."""
+    with start_facade(listen={"grpc_port": 0}) as facade:
+        facade.server.native._running.get_loop().call_soon_threadsafe(facade.server.native._running.cancel)
+        wait_for(lambda: facade.server.should_exit, "it ends")

@@ -14,7 +14,6 @@ from onair_operator.encoder.program_push import (
     ProgramPush,
     ProgramRefused,
     RevisionStale,
-    backoff_s,
     digest,
 )
 
@@ -187,7 +186,3 @@ async def test_nothing_is_pushed_by_an_operator_that_does_not_lead_at_the_moment
     operator.push.reported(0, reconnected=True)
     await turns()
     assert len(encoder.taken) == 1
-
-
-def test_retries_come_ever_later() -> None:
-    assert [backoff_s(failures, 1.0, 30.0) for failures in (0, 1, 2, 5, 2000)] == [1, 2, 4, 30, 30]
