@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.cluster_rest import ClusterRest
+from tests.support.machine_speed import is_slow
 from tests.support.side_by_side import (
     WITH_MEDIA,
     FilesSideBySide,
@@ -58,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesSideBySide:
     """Files apart, so that a file's fixtures are set up once."""
-    return FilesSideBySide(config, log)
+    return FilesSideBySide(config, log, is_slow=is_slow)
 
 
 @pytest.hookimpl(optionalhook=True)

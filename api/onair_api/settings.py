@@ -200,10 +200,28 @@ class RedisSettings(Part):
     url: str | None = None
     """`redis://…` for custom events between replicas and for rate limits. Absent: nothing that needs it is
     offered."""
+    url_file: Path | None = None
+    """File with the url instead, where a password is part of it. It is read as the program starts."""
     password_file: Path | None = None
     """File with the password, which is read at each connection. Absent: that of the url, if any."""
     ca_file: Path | None = None
     """CA certificates (PEM) that a `rediss://` server is verified with. Absent: the system's."""
+
+    @model_validator(mode="after")
+    def _with_the_url_of_the_file(self) -> Self:
+        if self.url_file is None:
+            return self
+        if self.url is not None:
+            raise ValueError("url and url_file: give one of them")
+        try:
+            self.url = self.url_file.read_text().strip()
+        except OSError as error:
+            raise ValueError(f"url_file: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ValueError("url_file: is not UTF-8") from None
+        if not self.url:
+            raise ValueError("url_file: is empty")
+        return self
 
 
 class EventSettings(Part):

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 from onair_dev import commands
@@ -50,6 +50,18 @@ def remaining_s(tasks: Sequence[Task], done: Collection[str], spent_s: Mapping[s
     return max([total / SPEEDUP, *path_s(left, spent_s).values()], default=0.0)
 
 
+def at_the_pace_of(took_s: Mapping[str, float], tasks: Sequence[Task]) -> list[Task]:
+    """Returns the tasks with estimates for this machine and its network, which may be slower than others.
+
+    Args:
+        took_s: durations of the tasks that have finished.
+    """
+    known = [task for task in tasks if task.estimate_s and task.name in took_s]
+    estimated_s = sum(task.estimate_s for task in known) * PARALLEL_TASKS / SPEEDUP
+    pace = max(1.0, sum(took_s[task.name] for task in known) / estimated_s) if known else 1.0
+    return [replace(task, estimate_s=task.estimate_s * pace) for task in tasks]
+
+
 def ready(tasks: Sequence[Task], done: Collection[str], started: Collection[str]) -> list[Task]:
     """Returns the tasks that can start, the one with the longest critical path first."""
     paths = path_s(tasks, {})
@@ -93,14 +105,15 @@ class _Run:
     def __init__(self, tasks: Sequence[Task], of: int) -> None:
         self._tasks = tasks
         self._of = of
-        self._done: list[str] = []
+        self._took_s: dict[str, float] = {}
+        """Of those that are done."""
         self._started: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def all(self, progress: Progress, pool: ThreadPoolExecutor) -> None:
         running: set[Future[None]] = set()
-        while running or len(self._done) < len(self._tasks):
-            for task in ready(self._tasks, self._done, self._started)[: PARALLEL_TASKS - len(running)]:
+        while running or len(self._took_s) < len(self._tasks):
+            for task in ready(self._tasks, self._took_s, self._started)[: PARALLEL_TASKS - len(running)]:
                 self._started[task.name] = monotonic()
                 running.add(pool.submit(self._one, progress, task))
             ended, running = wait(running, return_when=FIRST_COMPLETED)
@@ -112,15 +125,15 @@ class _Run:
             task.run(current)
             with self._lock:
                 width = len(str(self._of))
-                current.label = f"[{len(self._done) + 1:>{width}}/{self._of}]"
-                self._done.append(task.name)
+                current.label = f"[{len(self._took_s) + 1:>{width}}/{self._of}]"
+                self._took_s[task.name] = monotonic() - self._started[task.name]
 
     def left(self) -> str:
         """Formats the remaining tasks and time, for the line below the running steps."""
         now = monotonic()
         with self._lock:
-            spent = {name: now - at for name, at in self._started.items() if name not in self._done}
-            remaining = remaining_s(self._tasks, self._done, spent)
+            spent = {name: now - at for name, at in self._started.items() if name not in self._took_s}
+            remaining = remaining_s(at_the_pace_of(self._took_s, self._tasks), self._took_s, spent)
         waiting = [task.name for task in self._tasks if task.name not in self._started]
         if not waiting or remaining < SHOW_ESTIMATE_FROM_S:
             return ""

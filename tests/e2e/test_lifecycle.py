@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import subprocess
 import time
 from collections.abc import Callable
@@ -38,10 +39,13 @@ def test_a_start_while_running_returns_the_running_id_and_a_stop_ends_it(
 def test_a_snapshot_of_a_running_show(on_air: LiveShow, cluster: LocalCluster) -> None:
     def snapshot(**headers: str) -> httpx.Response:
         path = f"/live/v2{on_air.path}/broadcast/snapshot"
-        return on_air.facade.http.get(path, headers=headers).raise_for_status()
+        return on_air.facade.http.get(path, headers=headers)
 
     def painted_ms() -> float | None:
         response = snapshot()
+        if response.status_code == 503:  # it asks to try again
+            return None
+        response.raise_for_status()
         assert response.headers["Content-Type"] == "image/jpeg"
         command = ["ffmpeg", "-v", "error", "-i", "-", "-pix_fmt", "gray", "-f", "rawvideo", "-"]
         raw = subprocess.run(command, input=response.content, check=True, capture_output=True).stdout
@@ -49,9 +53,9 @@ def test_a_snapshot_of_a_running_show(on_air: LiveShow, cluster: LocalCluster) -
         return painted.wall_ms if painted else None
 
     # The first key frame may be of the page's first paint, which has its background alone
-    wall_ms = cluster.until("a key frame has what the page paints", painted_ms, 5)
+    wall_ms = cluster.until("a key frame has what the page paints", painted_ms, 10)
     assert abs(time.time() * 1000 - wall_ms) < 5000
-    record = snapshot(Accept="application/json").json()
+    record = snapshot(Accept="application/json").raise_for_status().json()
     assert record["format"] == "IMAGE_FORMAT_JPEG"
     assert base64.b64decode(record["image"]).startswith(b"\xff\xd8")
 
@@ -61,7 +65,12 @@ def test_max_duration_ends_a_show_with_an_error(
 ) -> None:
     show = make_show(maxDuration=4000)
     show.start()
-    status = show.wait_phase("STOPPED")
+    try:
+        status = show.wait_phase("STOPPED")
+    except AssertionError:  # seen beside other shows on a busy machine: what its parts say of it
+        print(json.dumps(cluster.get("project", show.project)["status"], indent=1))
+        print(cluster.shows("logs", cluster.encoder_pod(show.project), "--all-containers", "--tail=200"))
+        raise
     assert 4000 <= status["duration"] < 9000
     project = cluster.get("project", show.project)["status"]
     assert project["broadcast"]["error"] == "DurationExceeded"

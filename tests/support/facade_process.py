@@ -14,6 +14,9 @@ from tests.support.facade import Cluster, wait_for
 
 from onair_crds.shapes import Document
 
+START_S = 60.0
+"""It takes some seconds of a core, which browsers and encoders beside it may have."""
+
 
 class FacadeProcess:
     """One replica. Use as a context manager.
@@ -54,7 +57,7 @@ class FacadeProcess:
 
     def _start(self) -> None:
         self._program.start()
-        wait_for(self._is_ready, f"the facade is ready, see {self._program.log}")
+        wait_for(self._is_ready, f"the facade is ready, see {self._program.log}", START_S)
 
     def _is_ready(self) -> bool:
         assert self._program.running, self._program.log.read_text()

@@ -6,9 +6,10 @@ import fcntl
 import functools
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
@@ -22,7 +23,8 @@ ENCODERS = "tests/integration/encoder/pod/"
 WITH_MEDIA = "integration with media"
 LIGHT = ("unit", "integration")
 MEDIA_WORKERS = 2
-"""The most that run browsers or encode pictures at a time, as a core has enough to do with one."""
+"""The most that run browsers or encode pictures at a time: a core has enough to do with one. On a slow
+machine one of them has small pictures alone."""
 SMALL_MEDIA = tuple(
     f"tests/integration/{each}"
     for each in (
@@ -54,31 +56,61 @@ def file_of(nodeid: str) -> str:
     return nodeid.split("::", 1)[0]
 
 
-def fits_beside_two(tests: Iterable[str]) -> bool:
-    """Whether tests of one file take little of the machine, and need not be alone."""
-    file = file_of(next(iter(tests)))
-    return part_of(file) in LIGHT or (part_of(file) == WITH_MEDIA and file.startswith(SMALL_MEDIA))
+def is_small(file: str) -> bool:
+    return part_of(file) == WITH_MEDIA and file.startswith(SMALL_MEDIA)
+
+
+def is_large(file: str) -> bool:
+    """Whether it takes a core: what a third worker's small media is run beside."""
+    return part_of(file) == WITH_MEDIA and not is_small(file) and not file.startswith(ENCODERS)
+
+
+def fits_beside_large(file: str, small_media: bool) -> bool:
+    """Whether it takes little of the machine, and need not be alone."""
+    return part_of(file) in LIGHT or (small_media and is_small(file))
 
 
 class FilesSideBySide(LoadScopeScheduling):
     """Gives a worker one file at a time, and to one worker, in order, all that runs alone.
 
     Workers beyond `MEDIA_WORKERS` get what takes little, and end once there is no more of it. They take a
-    part from its end: files of one folder want the same of the machine, those of another wait meanwhile.
+    part from its end: files of one folder want the same of the machine, those of another wait meanwhile. The
+    first workers leave them small media while there is large.
+
+    Once the machine is found to be slow, one worker alone has large media, and one beside it small.
+
+    Args:
+        is_slow: whether the machine is at the moment.
     """
+
+    def __init__(
+        self, config: pytest.Config, log: Any = None, *, is_slow: Callable[[], bool] = lambda: False
+    ) -> None:
+        super().__init__(config, log)
+        self._is_slow = is_slow
+        self.slow = False
 
     def _split_scope(self, nodeid: str) -> str:
         file = file_of(nodeid)
         return "alone" if runs_alone(file) else file
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        if self.nodes.index(node) >= MEDIA_WORKERS:
-            fits = {each: part_of(each) for each, tests in self.workqueue.items() if fits_beside_two(tests)}
+        place = self.nodes.index(node)
+        if place > 0 and part_of(next(iter(self.workqueue))) not in LIGHT:
+            self.slow = self.slow or self._is_slow()
+        large_workers, small_workers = (1, MEDIA_WORKERS) if self.slow else (MEDIA_WORKERS, len(self.nodes))
+        if place >= large_workers:
+            small = place < small_workers
+            fits = {each: part_of(each) for each in self.workqueue if fits_beside_large(each, small)}
             if not fits:
                 node.shutdown()
                 return
             part = next(iter(fits.values()))
             self.workqueue.move_to_end([scope for scope in fits if fits[scope] == part][-1], last=False)
+        elif len(self.nodes) > large_workers and is_small(next(iter(self.workqueue))):
+            large = next(filter(is_large, self.workqueue), None)
+            if large:
+                self.workqueue.move_to_end(large, last=False)
         super()._assign_work_unit(node)
 
 

@@ -56,8 +56,11 @@ async def deletable_layout(cluster: Cluster, identity: Identity, layout_id: str)
 
 
 async def _lost_with(cluster: Cluster, identity: Identity, place: Place) -> bool:
-    """Whether a layout's project is gone, and the caller reached it."""
-    if await cluster.get(PROJECT, place.project_id) is not None:
+    """Whether a layout's project is gone, and the caller reached it.
+
+    Asks the API server: the watch of layouts may be ahead of that of projects.
+    """
+    if await cluster.fetch(PROJECT, place.project_id) is not None:
         return False
     collection = await cluster.get(COLLECTION, place.collection_id)
     owner = owner_in(collection) if collection else None

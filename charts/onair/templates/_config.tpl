@@ -139,14 +139,13 @@ ingest:
   hookPort: {{ if .Values.ingest.enabled }}8449{{ else }}null{{ end }}
 {{ include "onair.roomsConfig" . }}
   tokenS: {{ .Values.rooms.tokenSeconds | int }}
-{{- with include "onair.redisUrl" . }}
 redis:
-  url: {{ . | quote }}
-  {{- if $.Values.redis.enabled }}
+  url: {{ include "onair.redisUrl" . | default nil | toJson }}
+  urlFile: {{ .Values.redis.urlSecret.name | empty | ternary nil "/run/onair/redis/url" | toJson }}
+  {{- if .Values.redis.enabled }}
   passwordFile: /run/onair/redis/password
-  caFile: {{ $.Values.redis.tls.secret | empty | ternary nil "/etc/onair-redis-tls/ca.crt" | toJson }}
+  caFile: {{ .Values.redis.tls.secret | empty | ternary nil "/etc/onair-redis-tls/ca.crt" | toJson }}
   {{- end }}
-{{- end }}
 logLevel: {{ .Values.api.logLevel }}
 {{- end }}
 

@@ -43,6 +43,10 @@ rooms:
 {{- with .Values.rooms.redis.address -}}
 {{- $settings = merge $settings (dict "redis" (dict "address" .)) -}}
 {{- end -}}
+{{- if eq $media.exposure "HostNetwork" -}}
+{{- /* Not of the node's other addresses: those to its pods may be on many interfaces at once, and it ends */ -}}
+{{- $_ := set $rtc "ips" (dict "includes" (list "$(HOST_CIDR)")) -}}
+{{- end -}}
 {{- if .Values.rooms.turn.enabled -}}
 {{- $settings = merge $settings (dict "turn" (include "onair.turnConfig" . | fromYaml)) -}}
 {{- end -}}

@@ -50,6 +50,43 @@ tolerations:
 {{- end }}
 {{- end }}
 
+{{/*
+Init container that puts what only the pod knows into the settings of a server, at /run/onair/settings/<file>: no
+Secret is in an environment. `image` has Python; `secret`: {name, key} of the Secret, if any, `setting`: where its text
+goes.
+*/}}
+{{- define "onair.serverSettings" -}}
+- name: settings
+  image: {{ include "onair.image" (dict "root" .root "name" .image) }}
+  imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+  command:
+    - python3
+    - -m
+    - onair_crds.runtime.server_settings
+    - /etc/onair/{{ .file }}
+    - /run/onair/settings/{{ .file }}
+    {{- if .secret.name }}
+    - {{ .setting }}=/run/onair/secret/text
+    {{- end }}
+  env:
+    - {name: HOST_IP, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}
+  resources: {{- .resources | toYaml | nindent 4 }}
+  securityContext: {{- include "onair.containerSecurity" .root | nindent 4 }}
+  volumeMounts:
+    - {name: config, mountPath: /etc/onair, readOnly: true}
+    {{- if .secret.name }}
+    - {name: settings-secret, mountPath: /run/onair/secret, readOnly: true}
+    {{- end }}
+    - {name: settings, mountPath: /run/onair/settings}
+{{- end }}
+
+{{- define "onair.serverSettingsVolumes" -}}
+- {name: settings, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
+{{- if .secret.name }}
+- {name: settings-secret, secret: {secretName: {{ .secret.name }}, items: [{key: {{ .secret.key }}, path: text}], defaultMode: 0440}}
+{{- end }}
+{{- end }}
+
 {{- define "onair.pullSecrets" -}}
 {{- with .Values.images.pullSecrets }}
 imagePullSecrets:

@@ -7,6 +7,7 @@ it, for as long as it is told to; it decides nothing.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
@@ -50,6 +51,11 @@ class PreviewRooms(WireModel):
     """Those that this gateway was told to publish into."""
 
 
-def preview_metadata(display_name: str) -> str:
-    """What the others in a room read of a preview: always a JSON object."""
-    return json.dumps({"displayName": display_name}, ensure_ascii=False, separators=(",", ":"))
+def preview_metadata(display_name: str, videos: Iterable[str] = ()) -> str:
+    """What the others in a room read of a preview: always a JSON object.
+
+    Args:
+        videos: track ids of its video. Pages of the studio follow changes of tracks that are keys here.
+    """
+    name = {"displayName": display_name}
+    return json.dumps({**name, **dict.fromkeys(videos, name)}, ensure_ascii=False, separators=(",", ":"))

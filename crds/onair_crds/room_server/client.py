@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -40,6 +40,10 @@ class ServerParticipant:
     hidden: bool
     sources: tuple[str, ...]
     """Of the published tracks: `CAMERA`, `MICROPHONE`, `SCREEN_SHARE`, …"""
+    videos: tuple[str, ...] = field(default=(), compare=False)
+    """Track ids of the published video."""
+    metadata: str = field(default="", compare=False)
+    """Participants change theirs as often as they like: nothing follows from that alone."""
 
 
 class RoomServer:
@@ -169,10 +173,13 @@ def _items(value: JsonObject, name: str) -> list[JsonObject]:
 
 def _participant(value: JsonObject) -> ServerParticipant:
     permission = value.get("permission")
+    tracks = _items(value, "tracks")
     return ServerParticipant(
         identity=str(value.get("identity", "")),
         name=str(value.get("name", "")),
         joined_s=int(value.get("joined_at") or 0),
         hidden=bool(isinstance(permission, dict) and permission.get("hidden")),
-        sources=tuple(str(track.get("source", "UNKNOWN")) for track in _items(value, "tracks")),
+        sources=tuple(str(track.get("source", "UNKNOWN")) for track in tracks),
+        videos=tuple(str(track.get("sid", "")) for track in tracks if track.get("type") == "VIDEO"),
+        metadata=str(value.get("metadata", "")),
     )

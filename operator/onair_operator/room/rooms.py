@@ -167,9 +167,10 @@ class Rooms:
         for each in found:
             if each.identity in wanted.barred:
                 await server.remove(room, each.identity)
-            elif names.get(each.identity, each.name) != each.name:
-                name = names[each.identity]
-                await server.rename(room, each.identity, name, preview_metadata(name))
+            elif name := names.get(each.identity):
+                metadata = preview_metadata(name, each.videos)
+                if (each.name, each.metadata) != (name, metadata):
+                    await server.rename(room, each.identity, name, metadata)
         return RoomView(wanted.opening, tuple(each for each in found if each.identity not in wanted.barred))
 
     def _seen(self, room: str, wanted: KeptRoom, view: RoomView) -> None:

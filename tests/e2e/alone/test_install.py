@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,13 @@ from tests.support.certificate_authority import CertificateAuthority
 from tests.support.cloud_balancers import CloudBalancers
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
 from tests.support.ingest.encoder import Encoder
+from tests.support.ingest.previews import seen, until
 from tests.support.programs import program
 from tests.support.receiver import GapMonitor, Receiver
+from tests.support.rooms.member import member
 from tests.support.shows import FacadeClient, LiveShow
 
+from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.shapes import JsonObject
 
 ROOT = Path(__file__).parents[3]
@@ -59,12 +63,24 @@ def certificate(cluster: LocalCluster, tmp_path: Path) -> Iterator[ssl.SSLContex
     cluster.kubectl("-n", SYSTEM, "delete", "secret", "ingest-tls")
 
 
-def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show_and_opens_ingest_of_each_region(
+@pytest.fixture
+def passphrase(cluster: LocalCluster) -> Iterator[str]:
+    """A Secret with a passphrase for SRT; gives its name."""
+    name = "srt-passphrase"
+    literal = "--from-literal=passphrase=long enough for SRT"
+    cluster.kubectl("-n", SYSTEM, "create", "secret", "generic", name, literal)
+    yield name
+    cluster.kubectl("-n", SYSTEM, "delete", "secret", name)
+
+
+def test_an_upgrade_with_other_values_does_not_affect_a_live_show(
     on_air: LiveShow,
+    make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
     certificate: ssl.SSLContext,
+    passphrase: str,
     reinstall: None,
     tmp_path: Path,
 ) -> None:
@@ -79,6 +95,8 @@ def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show_and_opens_ing
     values += [f"--set=ingest.service.nodePorts.{each}=0" for each in ("rtmp", "srt")]
     values += ["--set=ingest.service.type=LoadBalancer", "--set=ingest.service.perRegion=true"]
     values += ["--set=ingest.rtmp.tlsSecret=ingest-tls", "--set=operator.logLevel=DEBUG"]
+    values += [f"--set=ingest.srt.passphraseSecret.name={passphrase}"]
+    values += ["--set=rooms.media.exposure=HostNetwork"]
     with CloudBalancers(cluster, SYSTEM) as balancers, GapMonitor(receiver, path) as gap:
         helm(
             cluster, "upgrade", "onair", str(chart), "--reuse-values", "--wait", "--timeout", "180s", *values
@@ -88,6 +106,25 @@ def test_an_upgrade_with_a_changed_crd_does_not_affect_a_live_show_and_opens_ing
     assert cluster.get("pod", pod)["metadata"]["uid"] == uid
     for region in REGIONS:
         pushes_to_a_region(on_air, cluster, region, balancers.given, certificate)
+    asyncio.run(meets_in_a_room(make_show(webrtc={"hosted": {}}), cluster))
+
+
+async def meets_in_a_room(show: LiveShow, cluster: LocalCluster) -> None:
+    """Two participants join; one sees and hears the other."""
+    facade = show.facade
+    others = facade.another_session(cluster.api_key())
+    url = str(facade.http.base_url).rstrip("/").replace("http", "ws", 1) + SIGNAL_PATH
+    anna_token, ben_token = (
+        each.call("POST", f"{show.path}/webrtc/token", {"displayName": "Anna"})["webrtcAccess"]["accessToken"]
+        for each in (facade, others)
+    )
+    async with member(url, anna_token, insist_s=20) as anna, member(url, ben_token) as ben:
+        await anna.publish_camera(320, 180, 10)
+        await anna.publish_microphone()
+        await seen(ben, anna.room.local_participant.identity, more=10)
+        await until(
+            lambda: ben.loudest.get(anna.room.local_participant.identity, 0) > 1000, "a tone is heard"
+        )
 
 
 def pushes_to_a_region(

@@ -184,12 +184,20 @@ def test_rtmps_is_served_where_there_is_a_certificate() -> None:
 
 def test_the_passphrase_of_srt_comes_from_a_secret() -> None:
     objects = render("--set", "ingest.srt.passphraseSecret.name=srt")
-    server = container(named(objects, "StatefulSet", "onair-ingest")["spec"]["template"], "mediamtx")
-    (variable,) = server["env"]
-    assert variable == {
-        "name": "MTX_PATHDEFAULTS_SRTPUBLISHPASSPHRASE",
-        "valueFrom": {"secretKeyRef": {"name": "srt", "key": "passphrase"}},
-    }
+    pod = named(objects, "StatefulSet", "onair-ingest")["spec"]["template"]
+    server, (settings,) = container(pod, "mediamtx"), pod["spec"]["initContainers"]
+    assert "env" not in server
+    volumes = {each["name"]: each for each in pod["spec"]["volumes"]}
+    assert volumes["settings-secret"]["secret"]["items"] == [{"key": "passphrase", "path": "text"}]
+    assert volumes["settings"]["emptyDir"]["medium"] == "Memory"
+    assert settings["command"][3:] == [
+        "/etc/onair/mediamtx.yml",
+        *server["args"],
+        "pathDefaults.srtPublishPassphrase=/run/onair/secret/text",
+    ]
+    mounts = {each["name"]: each for each in settings["volumeMounts"]}
+    assert mounts["settings"]["mountPath"] == "/run/onair/settings"
+    assert mounts["settings-secret"]["mountPath"] == "/run/onair/secret"
 
 
 def test_a_server_that_hangs_is_known_by_its_gateway() -> None:

@@ -140,12 +140,30 @@ def test_several_servers_are_on_nodes_of_their_own_and_share_a_redis() -> None:
     )
     pod, settings = server_of(objects)
     assert pod["hostNetwork"] is True
+    assert settings["rtc"]["ips"] == {"includes": ["$(HOST_CIDR)"]}
     assert settings["redis"] == {"address": "redis.example:6379"}
-    secret = {"secretKeyRef": {"name": "redis", "key": "password"}}
-    assert {"name": "REDIS_PASSWORD", "valueFrom": secret} in pod["containers"][0]["env"]
+    (completed,) = pod["initContainers"]
+    assert completed["command"][3:] == [
+        "/etc/onair/livekit.yaml",
+        pod["containers"][0]["args"][1],
+        "redis.password=/run/onair/secret/text",
+    ]
+    (host_ip,) = completed["env"]
+    assert host_ip == {"name": "HOST_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}}}
+    volumes = {each["name"]: each for each in pod["volumes"]}
+    assert volumes["settings-secret"]["secret"]["secretName"] == "redis"
+    assert volumes["settings-secret"]["secret"]["items"] == [{"key": "password", "path": "text"}]
+    assert volumes["settings"]["emptyDir"]["medium"] == "Memory"
     strategy = named(objects, "Deployment", "onair-livekit")["spec"]["strategy"]
     assert strategy["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
     assert named(objects, "PodDisruptionBudget", "onair-livekit")["spec"]["maxUnavailable"] == 1
+
+
+def test_a_server_that_was_on_the_hosts_network_leaves_it() -> None:
+    pod, settings = server_of(with_values("rooms.media.exposure=NodePort"))
+    assert (pod["hostNetwork"], pod["dnsPolicy"]) == (False, "ClusterFirst")
+    assert "ips" not in settings["rtc"]
+    assert "initContainers" not in pod
 
 
 def test_without_a_server_there_are_no_rooms() -> None:

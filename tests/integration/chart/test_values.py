@@ -208,7 +208,38 @@ def test_the_facade_loads_the_values_as_settings(tmp_path: Path, monkeypatch: py
 
 def test_a_redis_url_in_a_secret_is_not_copied_into_the_configmap() -> None:
     objects = render("--set", "redis.enabled=false", "--set", "redis.urlSecret.name=mine")
-    container = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]["containers"][0]
-    (variable,) = [v for v in container["env"] if v["name"] == "ONAIR_REDIS__URL"]
-    assert variable["valueFrom"] == {"secretKeyRef": {"name": "mine", "key": "url"}}
-    assert "redis" not in yaml.safe_load(named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"])
+    pod = named(objects, "Deployment", "onair-api")["spec"]["template"]["spec"]
+    configured = yaml.safe_load(named(objects, "ConfigMap", "onair-api")["data"]["config.yaml"])["redis"]
+    (mount,) = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == "redis"]
+    (volume,) = [each for each in pod["volumes"] if each["name"] == "redis"]
+    (item,) = volume["secret"]["items"]
+    assert (volume["secret"]["secretName"], item["key"]) == ("mine", "url")
+    assert configured == {"url": None, "urlFile": f"{mount['mountPath']}/{item['path']}"}
+
+
+def test_no_secret_is_in_an_environment() -> None:
+    """Whoever can inspect a process or its pod reads that; hashes are, of what MediaMTX takes only so."""
+    options = (
+        *("redis.enabled=false", "redis.urlSecret.name=url", "ingest.srt.passphraseSecret.name=srt"),
+        *("ingest.rtmp.tlsSecret=tls", "rooms.redis.address=r:6379", "rooms.redis.passwordSecret.name=rooms"),
+        *("mediamtx.enabled=true", "rtc.providers[0].appId=a", "rtc.providers[0].type=livekit"),
+        *("rtc.providers[0].url=wss://a", "rtc.providers[0].secret.name=rtc", "rooms.turn.enabled=true"),
+        *("rooms.turn.domain=turn.example.org", "rooms.turn.tlsSecret=turn"),
+    )
+    objects = render(*(word for option in options for word in ("--set", option)))
+    templates = [each["spec"]["template"]["spec"] for each in objects if "template" in each.get("spec", {})]
+    mounted = {
+        volume["secret"]["secretName"] for pod in templates for volume in pod["volumes"] if "secret" in volume
+    }
+    assert {"url", "srt", "tls", "rooms", "rtc", "turn"} <= mounted
+    containers = [each for pod in templates for each in (*pod["containers"], *pod.get("initContainers", []))]
+    assert not any("envFrom" in each for each in containers)
+    variables = [variable for each in containers for variable in each.get("env", [])]
+    references = [
+        each["valueFrom"]["secretKeyRef"]
+        for each in variables
+        if "valueFrom" in each and "secretKeyRef" in each["valueFrom"]
+    ]
+    assert {(each["name"], each["key"]) for each in references} == {
+        ("onair-mediamtx", hashed) for hashed in ("apiHash", "publishHash", "readHash")
+    }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
-from tests.support.helm import named, render
+from tests.support.helm import ROOT, named, render
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.rtmp_server import RtmpServer
@@ -28,24 +31,42 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> CertificateAuthority:
     return CertificateAuthority(tmp_path_factory.mktemp("authority"))
 
 
-def server_environment(objects: list[Document], secrets: dict[str, dict[str, Path | str]]) -> dict[str, str]:
-    """Variables of MediaMTX as the chart renders them: of what is mounted the files here."""
+Secrets = dict[str, dict[str, Path]]
+"""Files by Secret and key."""
+
+
+def rendered_server(objects: list[Document], secrets: Secrets, folder: Path) -> tuple[dict[str, str], Path]:
+    """Variables and settings file of MediaMTX as the chart renders it, with files here for those of its pod.
+
+    The pod's init container is run, which makes the settings.
+    """
     pod = named(objects, "StatefulSet", "onair-ingest")["spec"]["template"]["spec"]
-    (container,) = (each for each in pod["containers"] if each["name"] == "mediamtx")
-    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
-    files = {
-        f"{mounts[volume['name']]}/{name}": str(file)
-        for volume in pod["volumes"]
-        if volume["name"] in mounts and "secret" in volume
-        for name, file in secrets[volume["secret"]["secretName"]].items()
-    }
-    environment = {}
-    for variable in container["env"]:
-        if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
-            environment[variable["name"]] = str(secrets[reference["name"]][reference["key"]])
-        else:
-            environment[variable["name"]] = files.get(variable["value"], variable["value"])
-    return environment
+    (server,) = (each for each in pod["containers"] if each["name"] == "mediamtx")
+    (settings,) = pod["initContainers"]
+    served = folder / "ingest.yml"
+    served.write_text(named(objects, "ConfigMap", "onair-ingest")["data"]["mediamtx.yml"])
+    made = folder / "settings.yml"
+    files = {settings["command"][3]: served, settings["command"][4]: made}
+    for container in (server, settings):
+        files |= {
+            f"{mount['mountPath']}/{item['path']}": secrets[volume["secret"]["secretName"]][item["key"]]
+            for mount in container["volumeMounts"]
+            for volume in pod["volumes"]
+            if volume["name"] == mount["name"] and "secret" in volume
+            for item in volume["secret"].get("items")
+            or [{"key": key, "path": key} for key in secrets[volume["secret"]["secretName"]]]
+        }
+
+    def here(text: str) -> str:
+        """A path of the pod, or the one after a name and `=`, as the file here."""
+        name, equals, path = text.rpartition("=")
+        return f"{name}{equals}{files.get(path, path)}"
+
+    _python, *arguments = settings["command"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "crds")}
+    subprocess.run([sys.executable, *map(here, arguments)], env=environment, check=True)
+    assert here(server["args"][0]) == str(made)
+    return {each["name"]: here(each["value"]) for each in server["env"]}, made
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +78,21 @@ def secured(
 ) -> Iterator[IngestPod]:
     """An ingest pod with a certificate and a passphrase by the chart's values; it trusts the authority."""
     certificate, key = authority.issue("ingest", "ingest")
-    secrets = {"ingest-tls": {"tls.crt": certificate, "tls.key": key}, "srt": {"passphrase": PASSPHRASE}}
+    folder = tmp_path_factory.mktemp("secured")
+    (folder / "passphrase").write_text(PASSPHRASE)
+    secrets = {
+        "ingest-tls": {"tls.crt": certificate, "tls.key": key},
+        "srt": {"passphrase": folder / "passphrase"},
+    }
     values = ("--set", "ingest.rtmp.tlsSecret=ingest-tls", "--set", "ingest.srt.passphraseSecret.name=srt")
-    server = server_environment(render(*values), secrets)
+    server, config = rendered_server(render(*values), secrets, folder)
     settings = {
         "SSL_CERT_FILE": str(authority.certificate),
         "ONAIR_INSIDE__ALLOWED_RANGES": '["127.0.0.0/8"]',
     }
-    folder = tmp_path_factory.mktemp("secured")
-    with IngestPod(folder, scripted_facade.url, secret, settings=settings, server=server) as pod:
+    with IngestPod(
+        folder, scripted_facade.url, secret, settings=settings, server=server, config=config
+    ) as pod:
         yield pod
 
 
@@ -90,6 +117,9 @@ def test_srt_needs_the_passphrase_and_a_wrong_one_takes_no_place(secured: Ingest
         with Encoder(f"{url}&passphrase={PASSPHRASE}"):
             assert follower.flowing(key).state.protocol == "srt"
     assert PASSPHRASE not in secured.log
+    process = Path(f"/proc/{secured.server.process.pid}")
+    for open_to_inspection in ("environ", "cmdline"):
+        assert PASSPHRASE.encode() not in (process / open_to_inspection).read_bytes()
 
 
 @pytest.mark.parametrize(

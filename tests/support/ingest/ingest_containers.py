@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from tests.support.docker import docker, own_image, remove
-from tests.support.ingest.ingest_pod import CONFIG, IngestPod
+from tests.support.ingest.ingest_pod import IngestPod
 
 Part = Literal["server", "gateway"]
 GRACE_S = 5
@@ -49,7 +49,7 @@ class IngestContainers(IngestPod):
         return int(run.stdout)
 
     def start_server(self) -> None:
-        mounted = f"--volume={CONFIG}:/etc/onair/mediamtx.yml:ro"
+        mounted = f"--volume={self._config}:/etc/onair/mediamtx.yml:ro"
         self._start(
             "server", self._server_environment, mounted, own_image("mediamtx"), "/etc/onair/mediamtx.yml"
         )

@@ -27,6 +27,7 @@ class IngestPod:
     Args:
         settings: of the gateway, as environment variables (`ONAIR_HOOK__TIMEOUT_S`).
         server: of MediaMTX, likewise (`MTX_READTIMEOUT`).
+        config: file with the settings of MediaMTX.
     """
 
     def __init__(
@@ -37,8 +38,10 @@ class IngestPod:
         name: str = "onair-ingest-0",
         settings: dict[str, str] | None = None,
         server: dict[str, str] | None = None,
+        config: Path = CONFIG,
     ) -> None:
         self.folder = folder
+        self._config = config
         self.secret = secret
         (folder / "secret").write_bytes(secret)
         self.rtmp_port, self.rtmps_port, self.srt_port = free_port(), free_port(), free_port()
@@ -156,7 +159,7 @@ class IngestPod:
     def start_server(self) -> None:
         environment = [f"{name}={value}" for name, value in self._server_environment.items()]
         self.server = ChildProcess(
-            ["env", *environment, server_program("mediamtx"), CONFIG], self.folder / "server.log"
+            ["env", *environment, server_program("mediamtx"), self._config], self.folder / "server.log"
         )
         self._wait_server(self.server.check)
 

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Callable
 import numpy as np
 from livekit import rtc
 
+TONE_RATE_HZ = 48_000
+
 
 class Member:
     """Somebody in a room; `gone` is set when the server has disconnected them."""
@@ -47,10 +49,13 @@ class Member:
             self.loudest[identity] = max(known, *map(abs, event.frame.data))
 
     async def publish_microphone(self) -> rtc.LocalTrackPublication:
-        """Publishes a microphone that nobody speaks into."""
-        track = rtc.LocalAudioTrack.create_audio_track("microphone", rtc.AudioSource(48_000, 1))
+        """Publishes a microphone that hears a tone."""
+        source = rtc.AudioSource(TONE_RATE_HZ, 1)
+        track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
-        return await self.room.local_participant.publish_track(track, options)
+        published = await self.room.local_participant.publish_track(track, options)
+        self._listening.add(asyncio.create_task(_sound(source)))
+        return published
 
     async def publish_camera(self, width: int, height: int, rate: int) -> None:
         """Publishes bars that move, as a camera, in one size."""
@@ -66,6 +71,13 @@ class Member:
 
     async def disconnected(self, timeout_s: float = 10.0) -> None:
         await asyncio.wait_for(self.gone.wait(), timeout_s)
+
+
+async def _sound(source: rtc.AudioSource) -> None:
+    times_s = np.arange(TONE_RATE_HZ // 100) / TONE_RATE_HZ
+    samples = (np.sin(2 * np.pi * 500 * times_s) * 10_000).astype(np.int16)
+    while True:  # the source has a queue, and waits while it is full
+        await source.capture_frame(rtc.AudioFrame(samples.tobytes(), TONE_RATE_HZ, 1, len(samples)))
 
 
 async def _film(source: rtc.VideoSource, width: int, height: int, rate: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from onair_dev import graph
 from onair_dev.commands import Cancelled
 from onair_dev.failures import Failed
-from onair_dev.graph import Task, minutes, ready, remaining_s, run_all
+from onair_dev.graph import Task, at_the_pace_of, minutes, ready, remaining_s, run_all
 from onair_dev.progress import Progress, Step
 
 
@@ -43,6 +43,13 @@ def test_what_is_left_is_at_least_the_longest_way_to_the_end() -> None:
 
 def test_a_task_that_takes_longer_than_thought_counts_as_nearly_done() -> None:
     assert remaining_s(TASKS[:1], (), {"clients": 500.0}) == 0
+
+
+def test_a_slow_machine_is_known_by_what_it_has_done() -> None:
+    assert at_the_pace_of({}, TASKS) == TASKS
+    assert at_the_pace_of({"clients": 60.0}, TASKS) == TASKS, "it may have been there in part"
+    slow = at_the_pace_of({"clients": 200.0, "base": 57.14}, TASKS)
+    assert [round(task.estimate_s) for task in slow] == [140, 40, 540, 150, 70]
 
 
 def test_minutes_are_rounded_and_never_none() -> None:

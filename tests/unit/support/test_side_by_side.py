@@ -57,12 +57,15 @@ class Worker:
         self.shutting_down = True
 
 
-def given(workers: int, *files: str) -> list[Worker]:
+def given(workers: int, *files: str, slow: bool = False) -> list[Worker]:
     """Workers that have run tests of these files, three each, in turns to the end."""
     tests = [f"{file}::test_{number}" for file in files for number in range(3)]
     option = SimpleNamespace(loadscopereorder=False)
     config: Any = SimpleNamespace(option=option, getvalue=lambda _: [f"{workers}*popen"])
-    scheduler, made = FilesSideBySide(config), [Worker(f"gw{each}", tests) for each in range(workers)]
+    scheduler, made = (
+        FilesSideBySide(config, is_slow=lambda: slow),
+        [Worker(f"gw{each}", tests) for each in range(workers)],
+    )
     nodes: list[Any] = [*made]
     for node in nodes:
         scheduler.add_node(node)
@@ -93,10 +96,27 @@ def test_a_third_worker_takes_small_media_beside_two_that_have_browsers() -> Non
     assert files_of(third) == [SMALL]
 
 
+def test_the_first_two_leave_small_media_to_a_third_while_there_is_large() -> None:
+    small = [SMALL, *(f"tests/integration/ingest/test_{each}.py" for each in ("rtmps", "faults", "pull"))]
+    first, second, third = given(3, *small, MEDIA, MEDIA_2, ENCODER)
+    assert {files_of(first)[0], files_of(second)[0]} == {MEDIA, MEDIA_2}
+    assert files_of(third)[0] == small[-1]
+    assert all(small[0] not in files_of(each)[:1] for each in (first, second))
+
+
 def test_a_third_worker_has_nothing_to_do_where_all_is_large() -> None:
     *_, third = given(3, MEDIA, MEDIA_2, SHOW, ALONE)
     assert third.given == []
     assert third.shutting_down
+
+
+def test_a_slow_machine_has_one_worker_with_large_media_and_one_with_small() -> None:
+    first, second, third = given(
+        3, LIGHT[0], LIGHT[1], LIGHT[2], SMALL, MEDIA, MEDIA_2, SHOW, ALONE, slow=True
+    )
+    assert {MEDIA, MEDIA_2, SHOW, ALONE} <= {*files_of(first)}
+    assert SMALL in files_of(second)
+    assert {*files_of(third)} <= {*LIGHT}
 
 
 def test_two_workers_share_all() -> None:

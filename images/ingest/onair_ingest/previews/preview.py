@@ -55,6 +55,8 @@ class Preview:
         """
         self.stream, self.settings = stream, settings
         self.joined = False
+        self.removed = False
+        """By the room: it was in, and was refused for good since."""
         self._readers, self._video_of = readers, video_of
         self._turns, self._joining = turns, joining
 
@@ -72,6 +74,7 @@ class Preview:
                 log.warning(
                     "preview.failed", room=self.settings.room, source=self.settings.identity, error=str(error)
                 )
+                self.removed = self.joined and error.permanent
                 if error.permanent or error.displaced:
                     return
                 pause_s = FIRST_PAUSE_S if self.joined else min(2 * pause_s, LONGEST_PAUSE_S)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
+from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import Video
 from onair_crds.contract.previews import Preview as Wanted
@@ -31,6 +32,11 @@ class _Running:
         """Whether it shows what is wanted; with another token alone it goes on."""
         settings = self.preview.settings
         return (self.opening, settings.url, settings.identity) == (room.opening, room.url, wanted.identity)
+
+    def may_begin_with(self, token: SecretStr) -> bool:
+        """Whether another session may begin: the last was refused, and this token was not tried. Tokens are
+        renewed all the time: who was removed from a room does not come back with the next one."""
+        return self.task.done() and not self.preview.removed and self.preview.settings.token != token
 
 
 class Previews:
@@ -66,7 +72,7 @@ class Previews:
         for stream, preview in wanted.previews.items():
             settings = _settings(room, wanted, preview)
             known = running.get(stream)
-            if known is None or (known.task.done() and known.preview.settings.token != settings.token):
+            if known is None or known.may_begin_with(settings.token):
                 running[stream] = self._begun(stream, wanted.opening, settings)
             else:
                 known.preview.settings = settings

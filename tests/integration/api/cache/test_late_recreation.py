@@ -6,10 +6,10 @@ import secrets
 
 import pytest
 from tests.support.facade import Cluster, Facade, User
+from tests.support.late_watch import hold_up
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error
 
-from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import LAYOUT, PROJECT
 from onair_crds.shapes import Document, JsonObject
 
@@ -18,12 +18,6 @@ CALLS: list[tuple[str, str, JsonObject]] = [
     ("POST", "/broadcast/start", {}),
     ("DELETE", "?force=true", {}),
 ]
-
-
-def hold_up(facade: Facade, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The replica's watch brings nothing of this kind any more."""
-    watch = next(each for each in facade.services.cluster._reflectors if each.kind == kind)
-    monkeypatch.setattr(watch, "_store", View())
 
 
 def recreate(cluster: Cluster, kind: str, plural: str, name: str, spec: Document) -> None:

@@ -1,12 +1,13 @@
-"""A replica decides rightly when another started a show that its own watch has not shown yet."""
+"""A replica decides rightly by what its watch has not shown yet: a show that began, a project that went."""
 
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.late_watch import hold_up
+from tests.support.layouts import layout
 from tests.support.tokens import assert_error
 
-from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import PROJECT
 
 RUNNING = {"spec": {"broadcast": {"state": "Running", "id": "other"}}}
@@ -19,9 +20,7 @@ def show(anna: User, cluster: Cluster, facade: Facade, monkeypatch: pytest.Monke
     address = {"address": {"rtmpPush": {}}}
     made = anna.ok("POST", f"/collection/{show.collection}/source", address)["source"]["sourceId"]
     anna.ok("PUT", f"{show.path}/source/{made}", {})
-    reflectors = facade.services.cluster._reflectors
-    watch = next(each for each in reflectors if each.kind == PROJECT)
-    monkeypatch.setattr(watch, "_store", View())
+    hold_up(facade, PROJECT, monkeypatch)
     cluster.patch("projects", show.id, RUNNING)
     return show
 
@@ -41,3 +40,16 @@ def test_a_source_is_not_deleted_without_force(show: Show, cluster: Cluster) -> 
     assert cluster.exists("sources", source["sourceId"])
     assert cluster.get("projects", show.id)["spec"]["sources"] == [source]
     assert show.user.ok("DELETE", f"{path}?force=true") == {"projectIdsUpdated": [show.id]}
+
+
+def test_a_layout_that_went_with_its_project_is_deleted_already(
+    anna: User, cluster: Cluster, facade: Facade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show = anna.project()
+    made = layout(show)
+    hold_up(facade, PROJECT, monkeypatch)
+    for plural, name in (("projects", show.id), ("layouts", made.id)):
+        cluster.admin.delete(cluster.path(plural, name)).raise_for_status()
+    places = facade.services.cluster.view.gone_layouts
+    wait_for(lambda: places.place(made.id), "the replica knows that the layout has gone")
+    assert anna.ok("DELETE", made.path) == {}

@@ -64,11 +64,13 @@ def test_force_is_needed_for_the_same_things(anna: User, what: str) -> None:
 def test_a_project_and_its_layout_are_deleted_in_any_order(
     anna: User, second_facade: Facade, order: str, role: str
 ) -> None:
+    other = User(second_facade, anna.token)
     for _ in range(4):
         show = anna.project()
         canvas = layout(show)
         cohost = invite(show, "COHOST")
-        wait_for(lambda show=show: seen(User(second_facade, anna.token), show), "the other replica knows it")  # type: ignore[misc]
+        for path in (show.path, canvas.path):
+            wait_for(lambda path=path: other.call("GET", path).is_success, "the other replica knows it")  # type: ignore[misc]
         deleter = User(second_facade, cohost.token if role == "cohost" else anna.token)
 
         def delete_project(show: Show = show) -> int:
@@ -86,10 +88,6 @@ def test_a_project_and_its_layout_are_deleted_in_any_order(
         else:
             statuses = [step() for step in steps]
         assert statuses == [200, 200]
-
-
-def seen(user: User, show: Show) -> bool:
-    return user.call("GET", show.path).is_success
 
 
 def test_a_strangers_layout_is_as_unknown_as_before_when_it_has_gone(

@@ -124,8 +124,10 @@ async def test_one_that_is_replaced_while_it_cannot_be_reached_hears_that_before
     encoder.failing = {CONTACT_PATH, STATUS_PATH, PROGRAM_PATH}
     followed.client.push.want(PROGRAM)
     await until(lambda: encoder.failed > 3)
-    encoder.requests.clear()
     followed.client.replace()
+    encoder.failed = 0
+    await until(lambda: encoder.failed > 5)  # the programme that was on its way has failed, too
+    encoder.requests.clear()
     encoder.failing, encoder.failed = {CONTACT_PATH}, 0
     await until(lambda: encoder.failed > 20)
     assert encoder.requests == []

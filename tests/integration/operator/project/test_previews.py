@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.preview_stage import SOURCE, Stage, staged
 from tests.support.ingest.previews import seen, until
@@ -15,6 +16,7 @@ from tests.support.rooms.hosted_rooms import room_server
 from tests.support.rooms.member import Member
 
 from onair_crds.kube.apis import CUSTOM
+from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.media
 
@@ -28,6 +30,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveKitServer]:
 def has_room(server: LiveKitServer, room: str) -> bool:
     """Whether it lists the room: of one that is not there it lists participants as well, none."""
     return bool(server.call("ListRooms", names=[room])["rooms"])
+
+
+def described(shown: rtc.RemoteParticipant, name: str) -> JsonObject:
+    """The metadata that a preview is to have."""
+    (video,) = (
+        each.sid for each in shown.track_publications.values() if each.kind == rtc.TrackKind.KIND_VIDEO
+    )
+    return {"displayName": name, video: {"displayName": name}}
 
 
 async def gone(anna: Member, within_s: float = 10.0) -> float:
@@ -44,12 +54,12 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
             async with stage.joined() as anna:
                 await seen(anna, SOURCE, more=10)
                 shown = anna.room.remote_participants[SOURCE]
-                assert (shown.name, json.loads(shown.metadata)) == ("Camera", {"displayName": "Camera"})
+                assert shown.name == "Camera"
+                await until(lambda: json.loads(shown.metadata) == described(shown, "Camera"), "its track", 2)
                 preview = {"preview": {"webrtc": {"displayName": "Balcony"}}}
                 await cluster.patch("Source", SOURCE, preview)
                 assert await until(lambda: shown.name == "Balcony", "the new name") < 2
-                renamed = {"displayName": "Balcony"}
-                assert await until(lambda: json.loads(shown.metadata) == renamed, "metadata") < 2
+                await until(lambda: json.loads(shown.metadata) == described(shown, "Balcony"), "metadata", 2)
                 await seen(anna, SOURCE, more=10)
             await until(lambda: stage.previews() == 0, "nothing is shown to nobody")
             async with stage.joined() as anna:

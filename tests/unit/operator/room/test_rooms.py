@@ -71,8 +71,8 @@ async def test_a_preview_with_another_name_is_renamed_and_nobody_else(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.there = [
-        ServerParticipant("source-cam", "Former", 1, False, ()),
-        ServerParticipant("anna", "Anna", 1, False, ()),
+        ServerParticipant("source-cam", "Former", 1, False, (), metadata='{"displayName":"Former"}'),
+        ServerParticipant("anna", "Anna", 1, False, (), ("TR_1",), "{}"),
     ]
     rooms = await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
     assert server.renamed[0] == ("source-cam", "Camera", '{"displayName":"Camera"}')
@@ -80,3 +80,19 @@ async def test_a_preview_with_another_name_is_renamed_and_nobody_else(
     view = rooms.view("room")
     assert view
     assert len(view.participants) == 2
+
+
+async def test_a_previews_metadata_names_its_video_once_that_is_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    joined = '{"displayName":"Camera"}'
+    published = '{"displayName":"Camera","TR_1":{"displayName":"Camera"}}'
+    for videos, metadata, written in (
+        ((), joined, []),
+        (("TR_1",), joined, [("source-cam", "Camera", published)]),
+        (("TR_1",), published, []),
+    ):
+        server = Server()
+        server.there = [ServerParticipant("source-cam", "Camera", 1, False, (), videos, metadata)]
+        await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
+        assert server.renamed[:1] == written

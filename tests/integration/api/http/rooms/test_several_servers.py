@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlparse
@@ -22,6 +23,7 @@ from tests.support.rooms.hosted_rooms import (
 from tests.support.rooms.participant import participant
 
 from onair_api.settings import RedisSettings
+from onair_crds.runtime.server_settings import completed
 
 pytestmark = pytest.mark.media
 
@@ -32,9 +34,17 @@ async def test_participants_of_different_servers_meet_and_their_room_moves_when_
     sign_in: Callable[..., User],
     redis_server: RedisServer,
     tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     add_credentials(cluster)
-    redis = {"address": urlparse(redis_server.url).netloc}
+    password = secrets.token_hex(8)
+    own = RedisServer(tmp_path, password)
+    own.start()
+    request.addfinalizer(own.stop)
+    redis = completed(
+        {"redis": {"address": urlparse(own.url).netloc}},
+        {"redis.password": password},  # as the chart's init container does it
+    )["redis"]
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
         folder.mkdir()

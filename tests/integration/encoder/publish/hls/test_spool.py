@@ -111,10 +111,13 @@ async def test_a_full_spool_drops_the_oldest_as_a_discontinuity(
         await until_connected(publisher, 30)
         await publisher.finish()
         playlist = text_of(folder / "run.m3u8")
-        assert playlist.count("#EXT-X-DISCONTINUITY\n") == 1
+        announced = playlist.count("#EXT-X-DISCONTINUITY\n")
+        assert announced in (1, 2), (
+            "a segment that is under way when others are dropped parts the hole in two"
+        )
         found = await asyncio.to_thread(probe, folder / "run.m3u8")
         times = [float(p["dts_time"]) for p in found["packets"] if p["stream_index"] == 0]
-        assert sum(b - a > 1 for a, b in pairwise(times)) <= 1, "one hole, and it is announced"
+        assert sum(b - a > 1 for a, b in pairwise(times)) <= announced, "every hole is announced"
         assert not list((tmp_path / "spool").rglob("*.ts")), "nothing is left behind"
 
 

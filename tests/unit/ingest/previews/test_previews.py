@@ -1,0 +1,86 @@
+"""Which previews begin, go on and end with what the operator says."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from pydantic import SecretStr
+
+from onair_crds.contract.previews import Preview as Wanted
+from onair_crds.contract.previews import RoomPreviews
+from onair_crds.session_error import SessionError
+from onair_ingest.previews import previews as module
+from onair_ingest.previews.preview import Preview
+from onair_ingest.previews.previews import Previews
+from onair_ingest.readers.readers import Readers
+
+REMOVED = SessionError("you were removed from the room", permanent=True)
+WRONG_TOKEN = SessionError("the token is refused", permanent=True)
+
+
+class Ending(Preview):
+    """Ends at once as it is told."""
+
+    begun: list[Ending]
+    ends_with: tuple[bool, SessionError]
+
+    async def _publish(self, subscription: object) -> None:
+        self.begun.append(self)
+        self.joined, error = self.ends_with
+        raise error
+
+
+class _Subscribed:
+    async def __aenter__(self) -> None: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+class _Readers(Readers):
+    def __init__(self) -> None: ...
+
+    def subscription(self, stream: str) -> _Subscribed:  # type: ignore[override]
+        return _Subscribed()
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
+    monkeypatch.setattr(module, "Preview", Ending)
+    monkeypatch.setattr(Ending, "begun", [], raising=False)
+    return Ending.begun
+
+
+def previews() -> Previews:
+    return Previews(_Readers(), lambda _: None, 5)
+
+
+async def say(to: Previews, token: str, opening: int = 1) -> None:
+    wanted = Wanted(identity="source-camera", token=SecretStr(token))
+    to.set("room", RoomPreviews(url="ws://rooms", opening=opening, previews={"camera": wanted}))
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_who_was_removed_does_not_come_back_with_another_token(
+    begun: list[Ending], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Ending, "ends_with", (True, REMOVED), raising=False)
+    ours = previews()
+    for token in "abc":
+        await say(ours, token)
+    assert len(begun) == 1
+    await say(ours, "d", opening=2)
+    assert len(begun) == 2, "a room that opens anew shows everybody"
+
+
+async def test_whose_token_was_refused_begins_with_another_one(
+    begun: list[Ending], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Ending, "ends_with", (False, WRONG_TOKEN), raising=False)
+    ours = previews()
+    await say(ours, "a")
+    await say(ours, "a")
+    assert len(begun) == 1, "the same token would be refused again"
+    await say(ours, "b")
+    assert len(begun) == 2
