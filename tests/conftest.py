@@ -42,6 +42,9 @@ PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"
 """Python itself, and what its `platform.platform()` starts."""
 TIMES = pytest.StashKey[dict[str, list[float]]]()
 COUNTS = pytest.StashKey[Counter[str]]()
+IN_REAL_TIME = {"integration", WITH_MEDIA, "e2e", "soak"}
+AGAIN_WHERE_SLOW = pytest.mark.flaky(reruns=2, reruns_delay=20, condition=is_slow)
+"""What failed while a core was too slow for real time, and nothing else: the run reports each of them."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,6 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What needs least comes first, and what runs alone last; the order of the others stays."""
     items.sort(key=lambda item: _place(file_of(item.nodeid)))
+    for item in items:
+        if part_of(file_of(item.nodeid)) in IN_REAL_TIME:
+            item.add_marker(AGAIN_WHERE_SLOW)
     count(config, (item.nodeid for item in items))
 
 
