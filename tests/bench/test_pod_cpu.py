@@ -17,6 +17,7 @@ from onair_crds.shapes import Document
 from onair_encoder.browser.launch import FLAGS, PROGRAM
 from onair_encoder.browser.sandbox import OFF
 from onair_encoder.encode.command import ffmpeg_command
+from onair_encoder.paths import START_GATE
 
 SETTLE_S = 5.0
 ROUNDS = 5
@@ -30,6 +31,7 @@ pulseaudio -n --daemonize=no --exit-idle-time=-1 --use-pid-file=no --disable-shm
 while [ ! -S /tmp/.X11-unix/X0 ] || [ ! -S /run/onair/pulse/native ]; do sleep 0.05; done
 PULSE_SERVER=unix:/run/onair/pulse/native PULSE_SINK=pgm {chromium} >/dev/null 2>&1 &
 sleep 2
+mkfifo {gate}; : >{gate} &
 exec {ffmpeg} >/dev/null 2>&1
 """
 """The bare pipeline in one container: no agent, no fan-out; ffmpeg sends to the server."""
@@ -58,12 +60,13 @@ def bare_command(output: str) -> list[str]:
     )
     ffmpeg = ffmpeg_command(program)
     at = ffmpeg.index("fifo") - 1
-    to_file = [*ffmpeg[:at], "-map", "0:v", "-map", "1:a", "-f", "flv", "-y", output]
+    to_file = [*ffmpeg[:at], "-map", "1:v", "-map", "2:a", "-f", "flv", "-y", output]
     chromium = [PROGRAM, *(f for f in FLAGS if "debugging" not in f), OFF, "--window-size=1280,720"]
     chromium += ["--user-data-dir=/tmp/profile", PROBE]
     script = BARE.format(
         screen="1280x720",
         chromium=" ".join(f"'{part}'" for part in chromium),
+        gate=START_GATE,
         ffmpeg=" ".join(f"'{part}'" for part in to_file),
     )
     return ["bash", "-c", script]

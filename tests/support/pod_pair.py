@@ -66,6 +66,13 @@ def _servers_of(program: Program) -> set[str]:
     return found - {urlsplit(COMPOSITOR_URL).netloc}
 
 
+def metrics_at(address: str) -> dict[str, float]:
+    """Every sample of an encoder pod by its name, with its labels where it has some."""
+    text = httpx.get(f"http://{address}:{METRICS_PORT}/metrics").raise_for_status().text
+    lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in lines}
+
+
 class PodPair:
     """Use as a context manager; the containers are gone afterwards."""
 
@@ -226,10 +233,7 @@ class PodPair:
         )
 
     def metrics(self) -> dict[str, float]:
-        """Every sample by its name, with its labels where it has some."""
-        text = httpx.get(f"http://{self.address}:{METRICS_PORT}/metrics").raise_for_status().text
-        lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
-        return {name: float(value) for name, _, value in lines}
+        return metrics_at(self.address)
 
     def kill(self, container: str, program: str, number: int = signal.SIGKILL) -> int:
         """Kills one process inside a container, by a part of its command line; its pid, or 0 for none."""

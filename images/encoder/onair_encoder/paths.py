@@ -32,6 +32,8 @@ IDENTITY = Path(IDENTITY_FOLDER)
 CA_CERTIFICATES = Path(CA_CERTIFICATES_FOLDER)
 MEDIA_SOCKET = Path(TMP_FOLDER, "media.sock")
 SUPERVISOR_SOCKET = Path(TMP_FOLDER, "supervisor.sock")
+START_GATE = Path(TMP_FOLDER, "start-gate")
+"""A named pipe that ffmpeg reads to its end before it opens the screen."""
 SPOOL = Path(TMP_FOLDER, "spool")
 SINK = "pgm"
 """The sink of the sound server that the page plays into."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tests.support.media import boxes, painted, probe
 from tests.support.media.boxes import Box
 from tests.support.pages import DEMO, site
+from tests.support.pod_pair import metrics_at
 from tests.support.program_cpu import programs_cores
 from tests.support.rooms.member import member
 from tests.support.scene import media
@@ -199,6 +200,8 @@ async def test_a_show(stage: Stage, clip: Path, tmp_path: Path, report: Callable
         with programs_cores() as machine, programs_cores(air.pod) as pod:
             performance = await asyncio.to_thread(perform, stage, layouts, tmp_path)
         conditions = air.status()["conditions"]
+        phase_s = metrics_at(air.pod.address)["onair_encoder_capture_phase_seconds"]
+        report("show: captures after Chromium begins a frame", [phase_s * 1000], "ms")
     assert not [each for each in conditions if each["type"] == "LayerFailed" and each["status"] == "True"]
     report_cores(report, pod, machine)
     beyond, offset = report_media(report, performance)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
-from onair_encoder.encode.paint import capture_age_ms
+from onair_encoder.encode.paint import capture_age_ms, capture_phase_s
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
@@ -61,6 +61,17 @@ class ProgressClient:
                 log("supervisor.unreachable", error=str(error))
             await asyncio.sleep(FOLLOW_RETRY_S)
 
+    @property
+    def _due_at_s(self) -> float | None:
+        """The first capture, on the monotonic clock."""
+        captured_at = self.now.captured_at
+        return None if captured_at is None else captured_at - time.time() + time.monotonic()
+
+    @property
+    def capture_phase_s(self) -> float | None:
+        """How long before each capture Chromium began a frame; None while it is unknown."""
+        return None if self._due_at_s is None else capture_phase_s(self._due_at_s)
+
     def audio_delay_ms(self, framerate: float, paint_delays_ms: list[float]) -> int:
         """How much later than its timestamps audio is due, in the present ffmpeg.
 
@@ -70,9 +81,7 @@ class ProgressClient:
         Args:
             paint_delays_ms: how long paints take to the screen, see `BrowserClient`.
         """
-        captured_at = self.now.captured_at
-        due_at_s = None if captured_at is None else captured_at - time.time() + time.monotonic()
-        age_ms = capture_age_ms(due_at_s, exact_framerate(framerate), paint_delays_ms)
+        age_ms = capture_age_ms(self._due_at_s, exact_framerate(framerate), paint_delays_ms)
         return round(age_ms - AUDIO_LATE_MS + self.now.first_late_s * 1000)
 
     def _take(self, progress: EncodeProgress) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_crds.contract.program import Program
 from onair_encoder.encode.codecs import codec_options, encoded_rate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
-from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK
+from onair_encoder.paths import DISPLAY, MEDIA_SOCKET, PULSE_SOCKET, SINK, START_GATE
 
 SYNC = "aresample=async=960:min_comp=0.003"
 """Corrects audio that is off its timestamps by more than 3 ms, by 2 % at most.
@@ -33,6 +33,7 @@ numbered up to two frames late, for ever. A capture in time is on its number, so
 def ffmpeg_command(program: Program) -> list[str]:
     """Captures the top left of the screen at the programme's size and rate.
 
+    Its first input is empty: it ends when the screen is to be opened, see `StartGate`.
     `fifo` reconnects to the fan-out by itself.
     """
     video = program.video
@@ -41,14 +42,15 @@ def ffmpeg_command(program: Program) -> list[str]:
     return [
         *("ffmpeg", "-hide_banner", "-nostdin", *PROGRESS_OPTIONS),
         *("-frame_drop_threshold", str(DROP_THRESHOLD)),
+        *("-f", "ffmetadata", "-i", str(START_GATE)),
         *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
-        *("-isync", "0", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
+        *("-isync", "1", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
         *("-thread_queue_size", "512", "-i", f"{SINK}.monitor"),
         *codec_options(program, video.keyframe_interval_frames, IN_STEP),
         *("-fps_mode", "cfr", "-af", SYNC, "-f", "fifo", "-fifo_format", "flv", "-attempt_recovery", "1"),
         *("-recover_any_error", "1", "-recovery_wait_time", "0.1", "-drop_pkts_on_overflow", "1"),
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
-        *("-map", "0:v", "-map", "1:a", f"unix:{MEDIA_SOCKET}"),
+        *("-map", "1:v", "-map", "2:a", f"unix:{MEDIA_SOCKET}"),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from statistics import mean
@@ -9,6 +10,9 @@ from statistics import mean
 PAINTS_PER_S = 60
 TICK_US = 16_666
 """Without a GPU Chromium begins its frames at multiples of this on the monotonic clock."""
+CAPTURE_MS = 14.0
+"""From when Chromium begins a frame until a capture is best due: a calm paint is on the screen after 2 to 3 ms,
+one of much video after 12, and the next one begins after 17."""
 USUAL_PAINT_DELAY_MS = 19.0
 """From there to the screen, until it has been measured: 2 to 3, and as often as not a frame, rarely two."""
 
@@ -27,6 +31,21 @@ def paced_rate(framerate: Fraction) -> Fraction:
     if keeps_to_paints(framerate):
         return 1_000_000 / (TICK_US * PAINTS_PER_S / framerate)
     return Fraction(1_000_000, round(1_000_000 / framerate))
+
+
+def next_capture_s(from_s: float) -> float:
+    """The first moment from then on at which a capture is best due, on the monotonic clock."""
+    tick_s, phase_s = TICK_US / 1e6, CAPTURE_MS / 1e3
+    return math.ceil((from_s - phase_s) / tick_s) * tick_s + phase_s
+
+
+def capture_phase_s(capture_s: float) -> float:
+    """How long before a capture Chromium last began a frame.
+
+    Args:
+        capture_s: when it is due, on the monotonic clock.
+    """
+    return capture_s % (TICK_US / 1e6)
 
 
 def capture_age_ms(

@@ -12,7 +12,8 @@ from pathlib import Path
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.health import EncodeHealth
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress, ProgressParser
-from onair_encoder.paths import PULSE_SOCKET, X_SOCKET
+from onair_encoder.encode.start_gate import StartGate
+from onair_encoder.paths import PULSE_SOCKET, START_GATE, X_SOCKET
 from onair_encoder.process.child import Child
 from onair_encoder.process.wait import wait_for_path
 
@@ -32,6 +33,7 @@ class Pipeline:
         """Which display and sound server ffmpeg was started on."""
         self._progress = ProgressParser(self._take_progress)
         self._health = EncodeHealth()
+        self._gate = StartGate(START_GATE)
         self._followers: set[asyncio.StreamWriter] = set()
 
     def _take_progress(self, progress: EncodeProgress) -> None:
@@ -52,8 +54,10 @@ class Pipeline:
         self._progress.started()
         self._send_progress(self._progress.now)
         self._health.started()
+        self._gate.close()
 
     def _ended(self) -> None:
+        self._gate.forget()
         # Without its inputs, or when it was ended to take up others, it is not to blame
         self._health.ended(failed=bool(self._inputs) and _inputs_respond())
         self._send_progress(self._progress.now)
@@ -67,6 +71,7 @@ class Pipeline:
                 return
             if self._child:
                 await self._child.stop(signal.SIGINT)
+                self._gate.forget()
                 self._child = None
                 self._health.ended(failed=False)
             if command:

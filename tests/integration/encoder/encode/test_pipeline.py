@@ -34,6 +34,7 @@ async def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     monkeypatch.setattr(pipeline_module, "LOOK_S", 0.02)
     monkeypatch.setattr(child_module, "STOP_TIMEOUT_S", 0.2)
     monkeypatch.setattr(health_module, "FRAME_TIMEOUT_S", 0.4)
+    monkeypatch.setattr(pipeline_module, "START_GATE", tmp_path / "gate")
     pipeline = Pipeline()
     with contextlib.ExitStack() as servers:
         for name in ("X_SOCKET", "PULSE_SOCKET"):

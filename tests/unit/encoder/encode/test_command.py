@@ -42,6 +42,7 @@ def test_audio_and_video_stay_in_sync() -> None:
     command = ffmpeg_command(PROGRAM)
     screen, sound = command.index("x11grab"), command.index("pulse")
     between = command[screen:sound]
-    assert between[between.index("-isync") + 1] == "0"
+    assert between[between.index("-isync") + 1] == "1"
+    assert command.index("ffmetadata") < screen, "the gate opens first"
     assert "min_comp=0.003" in command[command.index("-af") + 1]
     assert command[command.index("-frame_drop_threshold") + 1] == "0.3"

@@ -6,7 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from onair_encoder.encode.paint import TICK_US, USUAL_PAINT_DELAY_MS, capture_age_ms, paced_rate
+from onair_encoder.encode.paint import (
+    CAPTURE_MS,
+    TICK_US,
+    USUAL_PAINT_DELAY_MS,
+    capture_age_ms,
+    capture_phase_s,
+    next_capture_s,
+    paced_rate,
+)
 
 NTSC = Fraction(30000, 1001)
 
@@ -52,3 +60,10 @@ def test_a_few_frames_that_were_held_up_are_not_taken_for_what_is_usual() -> Non
 
 def test_until_it_is_known_the_usual_is_taken() -> None:
     assert capture_age_ms(None, Fraction(30), []) == pytest.approx(USUAL_PAINT_DELAY_MS + 8.333)
+
+
+@pytest.mark.parametrize("from_s", [0.0, 1.0, 12.345678, 86_400.5, 1e7 / 3])
+def test_captures_are_due_where_a_paint_has_longest_been_on_the_screen(from_s: float) -> None:
+    capture_s = next_capture_s(from_s)
+    assert from_s - 1e-6 <= capture_s < from_s + TICK_US / 1e6
+    assert capture_phase_s(capture_s) * 1000 == pytest.approx(CAPTURE_MS, abs=1e-3)
