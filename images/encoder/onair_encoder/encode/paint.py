@@ -11,8 +11,8 @@ PAINTS_PER_S = 60
 TICK_US = 16_666
 """Without a GPU Chromium begins its frames at multiples of this on the monotonic clock."""
 CAPTURE_MS = 14.0
-"""From when Chromium begins a frame until a capture is best due: a calm paint is on the screen after 2 to 3 ms,
-one of much video after 12, and the next one begins after 17."""
+"""From when Chromium begins a frame until a capture is best due: a calm paint is on the screen after 2 to
+3 ms, one of much video after 12, and the next one begins after 17."""
 USUAL_PAINT_DELAY_MS = 19.0
 """From there to the screen, until it has been measured: 2 to 3, and as often as not a frame, rarely two."""
 

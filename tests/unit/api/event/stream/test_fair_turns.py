@@ -17,6 +17,7 @@ from onair_api.event.stream import fair_turns
 from onair_api.event.stream.delivery import Delivery
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
+from onair_api.metrics import EVENTS_DROPPED
 from onair_api.settings import EventSettings
 
 MANY = 4 * fair_turns.AT_ONCE
@@ -133,6 +134,29 @@ async def test_too_much_is_lost_and_told_once(delivery: Delivery, monkeypatch: p
     crowd.change("a", "b", "c", "d")
     await delivered(delivery)
     assert all((each.losses, each.names) == (1, ["d"]) for each in crowd.streams)
+
+
+async def test_what_is_lost_is_counted_without_what_was_taken_or_sent(
+    delivery: Delivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
+    monkeypatch.setattr(fair_turns, "TURN_S", 0)
+    crowd = Owner(delivery, "crowd", MANY)
+    crowd.change("a", "b", "c")
+    await turns_until(lambda: sum(each.names == ["a"] for each in crowd.streams) == fair_turns.STEP)
+    last = crowd.streams[-1]
+    last.session.closed = True
+    assert len(delivery.unsent(last.session)) == 3
+    before = dropped()
+    crowd.change("d")
+    assert dropped() - before == 3 * (MANY - 1) - fair_turns.STEP
+    await delivered(delivery)
+    assert {each.losses for each in crowd.streams[:-1]} == {1}
+    assert not last.losses
+
+
+def dropped() -> float:
+    return EVENTS_DROPPED.labels("too_many")._value.get()  # type: ignore[no-any-return]
 
 
 async def test_too_many_bytes_are_lost(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
