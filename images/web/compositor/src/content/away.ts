@@ -7,8 +7,10 @@ import type {Layer} from '../state/layer';
 import {nextFrame} from '../stage/waiting';
 import {textAt} from '../state/json';
 
-/** How many frames a video that was hidden may take until it is seen. */
-const COVERED_FRAMES = 3;
+/** How many frames of the page a video may take until it is on the screen. */
+const COVERED_FRAMES = 6;
+/** At most one step of 255 of a colour: the browser goes on drawing the video, and nobody sees it. */
+const FAINT = '0.004';
 
 export type OnDisconnect = 'slate' | 'hide' | 'remain';
 
@@ -30,7 +32,7 @@ export class LivePicture {
   private isConnected = false;
   /** A frame was shown since it connected: what the element shows before that is of the last time, or nothing. */
   private isSeen = false;
-  /** What stands for it is in front of it: an element that was hidden shows its first frame some time after it is shown. */
+  /** What stands for it is seen, and goes only when the first frame has had time to come to the screen. */
   private isCovered = false;
   private connections = 0;
 
@@ -104,10 +106,13 @@ export class LivePicture {
     if (!isSeen) this.isCovered = isBlank || wish === 'slate' || (wish === 'remain' && this.isCovered);
     else if (this.isCovered) void this.uncover(this.connections);
     this.kept.element.style.display = this.isCovered && wish === 'remain' ? 'block' : 'none';
+    const isShown = isSeen ? wish !== 'slate' || !this.isCovered : wish === 'remain' && !isBlank;
     Object.assign(this.video.style, {
       // A blank one has no size of its own
       display: 'block', position: isBlank ? 'absolute' : '',
-      visibility: isSeen || (wish === 'remain' && !isBlank) ? '' : 'hidden',
+      // The browser empties a hidden video's place on the screen, and fills it some frames after it is shown again
+      visibility: isShown || (this.isConnected && !isBlank) ? '' : 'hidden',
+      opacity: isShown ? '' : FAINT,
     });
     if (this.slate?.element) this.slate.element.style.visibility = this.isCovered && wish === 'slate' ? '' : 'hidden';
   }
