@@ -4,6 +4,7 @@ The build context is exactly the listed inputs, as a tar archive without dates a
 that is not listed cannot get into an image.
 """
 
+import functools
 import hashlib
 import io
 import os
@@ -73,7 +74,15 @@ def files_of(inputs: list[str]) -> list[Path]:
 
 
 def image(name: str) -> Image:
-    """Reads the inputs of an image and computes its tag."""
+    """Reads the inputs of an image and computes its tag.
+
+    Once in a process: what is edited while images are built is for the next command.
+    """
+    return _image(name, base_images.packages_of())
+
+
+@functools.cache
+def _image(name: str, packages: str) -> Image:
     if not (ROOT / f"images/{name}/Dockerfile").exists():
         raise Failed(f"images/{name}/Dockerfile is missing", "get a whole checkout")
     archive = io.BytesIO()
@@ -85,8 +94,7 @@ def image(name: str) -> Image:
             with file.open("rb") as content:
                 tar.addfile(entry, content)
     context = archive.getvalue()
-    packages = base_images.packages_of().encode()
-    return Image(name, hashlib.sha256(context + packages).hexdigest()[:12], context)
+    return Image(name, hashlib.sha256(context + packages.encode()).hexdigest()[:12], context)
 
 
 def build(current: Step, wanted: Image) -> None:

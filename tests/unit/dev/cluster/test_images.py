@@ -17,3 +17,18 @@ def test_a_refresh_gives_every_image_another_tag(tmp_path: Path, monkeypatch: py
     assert images.image("redis").tag == before
     asked.write_text("2026-11-23T09:00:00Z")
     assert images.image("redis").tag != before
+
+
+def test_an_edit_while_images_are_built_waits_for_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the image that was just built is looked for by a tag that nobody has built."""
+    monkeypatch.setattr(images, "ROOT", tmp_path)
+    monkeypatch.setitem(images.INPUTS, "edited", ["page.html"])
+    dockerfile, page = tmp_path / "images/edited/Dockerfile", tmp_path / "page.html"
+    dockerfile.parent.mkdir(parents=True)
+    dockerfile.touch()
+    page.write_text("before")
+    built = images.image("edited")
+    page.write_text("after")
+    assert images.image("edited") == built
