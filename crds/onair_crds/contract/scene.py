@@ -100,6 +100,8 @@ class SceneState(WireModel):
     debug: bool = False
     target_latency_ms: int = 500
     room: Room | None = None
+    room_known: bool = False
+    """Whether `room` says what there is. While it does not, a page stays in the room that it has joined."""
     layouts: list[PageLayout] = []
 
 

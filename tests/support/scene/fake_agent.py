@@ -46,6 +46,7 @@ def state(*layouts: dict[str, Any], **given: object) -> dict[str, Any]:
         "debug": False,
         "targetLatencyMs": 500,
         "room": None,
+        "roomKnown": True,
         "layouts": list(layouts),
         **given,
     }

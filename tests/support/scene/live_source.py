@@ -82,6 +82,7 @@ class LiveSource:
 
     colour: Colour
     published: bool = True
+    has_video: bool = True
     readers: int = 0
 
     def serve(self) -> Handler:
@@ -107,14 +108,16 @@ class LiveSource:
             (Kind.VIDEO_CONFIG, given.video_config),
             (Kind.AUDIO_CONFIG, given.audio_config),
         ):
-            await socket.send_bytes(Record(kind, 0, 0, payload).encode())
+            if self.has_video or kind is Kind.AUDIO_CONFIG:
+                await socket.send_bytes(Record(kind, 0, 0, payload).encode())
         began, heard = asyncio.get_running_loop().time(), itertools.cycle(given.audio)
         audio_us = 0
         for number, picture in enumerate(itertools.cycle(given.video)):
             if not self.published or socket.closed:
                 return
             at_us = number * 1_000_000 // RATE
-            await socket.send_bytes(Record(Kind.VIDEO, at_us, at_us, picture, key=True).encode())
+            if self.has_video:
+                await socket.send_bytes(Record(Kind.VIDEO, at_us, at_us, picture, key=True).encode())
             while audio_us <= at_us:
                 await socket.send_bytes(
                     Record(Kind.AUDIO, audio_us, audio_us, next(heard), key=True).encode()

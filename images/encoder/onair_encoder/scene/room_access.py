@@ -34,6 +34,11 @@ SIGNALLING_URL = f"ws://127.0.0.1:{SOURCES_PORT}{FACADE_PATH}/webrtc/v2"
 LAYER = "webrtc"
 DISPLAY_NAME = "Renderer"
 MAX_RESPONSE = 64 * 1024
+REFUSED = {400, 403, 404}
+
+
+class NoRoom(FacadeUnavailable):
+    """The facade says that there is no room to join, or not for this page."""
 
 
 class _Access(WireModel):
@@ -48,17 +53,24 @@ class RoomAccess:
     def __init__(self, changed: Callable[[Room | None], None]) -> None:
         """
         Args:
-            changed: called with what the page may join the room with, None where it is to join none.
+            changed: called with what the page may join the room with, None where it is to join none;
+                not while neither is known, as after a restart without the facade.
         """
-        self._told = changed
+        self._take = changed
         self._wanted: FacadeAccess | None = None
+        self._is_wanted = False
+        """Whether a programme has said so."""
+        self._admitted = False
+        """Whether this room has had a token: it is there, then, whatever a later response says."""
         self._changed = asyncio.Event()
 
     def want(self, program: Program) -> None:
         """Keeps access to the room of a programme, if its layouts show anybody who is in it."""
         wanted = facade_access(program) if shows_room(program) else None
-        if wanted != self._wanted:
-            self._wanted = wanted
+        if wanted != self._wanted or not self._is_wanted:
+            if not _same_room(wanted, self._wanted):
+                self._admitted = False
+            self._wanted, self._is_wanted = wanted, True
             self._changed.set()
 
     async def run(self) -> None:
@@ -69,8 +81,8 @@ class RoomAccess:
                 delay_s = None
                 if self._wanted:
                     delay_s = await self._renew(session, self._wanted)
-                else:
-                    self._told(None)
+                elif self._is_wanted:
+                    self._take(None)
                 try:
                     async with asyncio.timeout(delay_s):
                         await self._changed.wait()
@@ -84,13 +96,22 @@ class RoomAccess:
                 token = await _room_token(session, access)
         except FacadeUnavailable as error:
             log("scene.room-not-opened", why=str(error))
+            if isinstance(error, NoRoom) and not self._admitted and access == self._wanted:
+                self._take(None)
             return RETRY_LATE_S
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             log("scene.room-not-opened", why=type(error).__name__)
             return RETRY_S
         if access == self._wanted:
-            self._told(Room.model_validate({"url": SIGNALLING_URL, "token": token}))
+            self._admitted = True
+            self._take(Room.model_validate({"url": SIGNALLING_URL, "token": token}))
         return RENEW_S
+
+
+def _same_room(one: FacadeAccess | None, other: FacadeAccess | None) -> bool:
+    return (one and (one.facade, one.collection, one.project)) == (
+        other and (other.facade, other.collection, other.project)
+    )
 
 
 def shows_room(program: Program) -> bool:
@@ -108,6 +129,8 @@ async def _room_token(session: aiohttp.ClientSession, access: FacadeAccess) -> s
         headers={"Authorization": f"Bearer {token}"},
         allow_redirects=False,
     ) as response:
+        if response.status in REFUSED:
+            raise NoRoom(f"HTTP {response.status}")
         if response.status != 200:
             raise FacadeUnavailable(f"HTTP {response.status}")
         body = await response.content.read(MAX_RESPONSE)

@@ -58,6 +58,7 @@ class Scene:
         self._canvas = Canvas(width=0, height=0)
         self._wanted = NOTHING
         self._room: Room | None = None
+        self._room_known = False
         self._held: dict[str, _Held] = {}
         self._early: deque[LayersEvent] = deque(maxlen=MAX_EARLY)
         self._now = now
@@ -78,14 +79,15 @@ class Scene:
             debug=self._wanted.debug,
             target_latency_ms=self._wanted.target_latency_ms,
             room=self._room,
+            room_known=self._room_known,
             layouts=[_for_page(held) for held in self._held.values()],
         )
 
     def set_room(self, room: Room | None) -> SceneState | None:
         """Takes what the page may join the room with; None where that is as before."""
-        if room == self._room:
+        if self._room_known and room == self._room:
             return None
-        self._room = room
+        self._room, self._room_known = room, True
         return self.state()
 
     def is_older_than(self, layout: ProgramLayout) -> bool:

@@ -55,6 +55,7 @@ export class Source extends EventTarget {
     super();
     this.id = id;
     this.connected = false;
+    this.sendsVideo = false;  // known before its first picture
     this.video = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
     // A video element shows decoded frames as they are: a canvas takes twice the CPU without a GPU
     this._track = new MediaStreamTrackGenerator({kind: 'video'});
@@ -117,6 +118,7 @@ export class Source extends EventTarget {
     for (const decoder of [this._video, this._audio]) if (decoder && decoder.state !== 'closed') decoder.close();
     this._video = this._audio = null;
     this._frames.splice(0).forEach(frame => frame.close());
+    this.sendsVideo = false;
     this.clock.reset();
     this._playout.then(port => port.postMessage({reset: true}));
     this._away();
@@ -140,7 +142,7 @@ export class Source extends EventTarget {
     const kind = view.getUint8(0), key = (view.getUint8(1) & 1) !== 0;
     const pts = Number(view.getBigInt64(4)), dts = Number(view.getBigInt64(12));
     switch (kind) {
-      case VIDEO_CONFIG: this._videoConfig = config(payload); this._video = this._decoder(VideoDecoder, this._video, this._videoConfig); break;
+      case VIDEO_CONFIG: this.sendsVideo = true; this._videoConfig = config(payload); this._video = this._decoder(VideoDecoder, this._video, this._videoConfig); break;
       case AUDIO_CONFIG: this._audioConfig = config(payload); this._audio = this._decoder(AudioDecoder, this._audio, this._audioConfig); break;
       case VIDEO: case AUDIO: {
         this.clock.arrived(dts / 1000, performance.now());

@@ -11,7 +11,8 @@ from tests.support.scene import media
 from tests.support.scene.browser import tab
 from tests.support.scene.compositor import compositor
 from tests.support.scene.fake_agent import FakeAgent, layer, scene, square, state
-from tests.support.scene.picture import RED
+from tests.support.scene.live_source import LiveSource, scripts
+from tests.support.scene.picture import GREEN, RED
 
 pytestmark = pytest.mark.media
 READY_MS = 400
@@ -41,21 +42,50 @@ async def test_a_page_is_ready_soon_with_images_that_are_cached(chromium: str) -
     assert min(taken[1:]) < READY_MS * 2
 
 
-async def test_readiness_waits_for_images_and_not_for_ever(chromium: str) -> None:
-    port = free_port()
+def is_ready(agent: FakeAgent) -> bool:
+    return any(said["type"] == "ready" for said in agent.said)
 
-    gone = asyncio.Event()
 
-    async def never(request: media.web.Request) -> media.web.StreamResponse:
-        response = media.web.StreamResponse(headers={"Content-Type": "image/png"})
-        await response.prepare(request)
-        await gone.wait()
-        return response
+async def test_readiness_waits_for_images(chromium: str) -> None:
+    """A show begins without them only where its agent has waited long enough."""
+    port, asked, given = free_port(), asyncio.Event(), asyncio.Event()
 
-    first = state(scene(square("below", "blue"), *images(port)))
-    async with compositor(chromium, first, {"/big.png": never}, port=port) as page:
-        assert (await page.picture()).has(300, 170, (0, 0, 255))
-        gone.set()
+    async def late(request: media.web.Request) -> media.web.StreamResponse:
+        asked.set()
+        await given.wait()
+        return await BIG(request)
+
+    agent = FakeAgent(state(scene(square("below", "blue"), *images(port))), {"/big.png": late}, port)
+    async with agent.serving(), tab(chromium, f"{agent.url}/compositor/?at=token", 320, 180) as page:
+        await asyncio.wait_for(asked.wait(), 10)
+        await page.until("performance.now() > 1000 && document.querySelector('[data-layout=one]')")
+        assert not is_ready(agent)
+        given.set()
+        await agent.ready()
+        assert (await page.picture()).has(20, 10, RED)
+
+
+async def test_readiness_waits_for_the_first_picture_of_a_source(chromium: str) -> None:
+    cam = LiveSource(GREEN, published=False)
+    data = {"source": {"id": "cam"}}
+    first = state(scene(square("below", "blue"), layer("a", "source", width=160, height=90, data=data)))
+    agent = FakeAgent(first, {**scripts(), "/sources/cam": cam.serve()})
+    async with agent.serving(), tab(chromium, f"{agent.url}/compositor/?at=token", 320, 180) as page:
+        await agent.heard("that it is away", lambda said: "the source is not connected" in str(said))
+        assert not is_ready(agent)
+        cam.published = True
+        await agent.ready()
+        assert not (await page.picture()).has(80, 45, (0, 0, 255))
+
+
+async def test_readiness_waits_until_it_is_known_whether_there_is_a_room(chromium: str) -> None:
+    layout = scene(layer("a", "webrtc", data={"webrtc": {"id": "guest", "type": "webcam"}}))
+    agent = FakeAgent(state(layout, roomKnown=False), {})
+    async with agent.serving(), tab(chromium, f"{agent.url}/compositor/?at=token", 320, 180):
+        await agent.heard("what it waits for", lambda said: "the room is being joined" in str(said))
+        assert not is_ready(agent)
+        await agent.send(state(layout))
+        await agent.ready()
 
 
 async def test_a_scene_that_stands_still_takes_no_frames_and_hardly_any_time(chromium: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
@@ -99,6 +100,65 @@ async def test_a_room_server_that_was_restarted_is_joined_again(chromium: str, s
         server.start()
         async with participant(server.url, token, insist=True):
             await seen(page, True)
+
+
+COUNT_SOCKETS = """
+window.opened = 0;
+window.WebSocket = class extends WebSocket {
+  constructor(...given) { super(...given); window.opened++; }
+};
+"""
+
+
+async def test_a_room_is_joined_once_however_many_layers_and_changes_come_meanwhile(
+    chromium: str, server: LiveKitServer
+) -> None:
+    """Each connection that is too many throws out the one before, as all have one identity."""
+    layers = [guest() | {"id": f"guest-{number}"} for number in range(4)]
+    async with compositor(chromium, state(scene())) as page:
+        await page.tab.evaluate(COUNT_SOCKETS)
+        for number in range(5):
+            moved = [each | {"x": number} for each in layers]
+            await page.agent.send(state(scene(*moved), room=room(server)))
+        await page.agent.heard(
+            "that the room is joined",
+            lambda said: (
+                said["type"] == "failed"
+                and len(said["layers"]) == len(layers)
+                and all("is not in the room" in each["reason"] for each in said["layers"])
+            ),
+        )
+        assert await page.tab.evaluate("window.opened") == 1
+
+
+async def test_a_guest_stays_while_it_is_not_known_what_the_room_is_joined_with(
+    chromium: str, server: LiveKitServer
+) -> None:
+    """As after a restart of the agent without the facade."""
+    token = server.token("show", "guest", canPublish=True)
+    layout = scene(square("below", "blue"), guest())
+    async with (
+        compositor(chromium, state(layout, room=room(server))) as page,
+        member(server.url, token) as joined,
+    ):
+        await joined.publish_camera(320, 240, 10)
+        await seen(page, True)
+        await page.agent.send(state(layout, roomKnown=False))
+        at_s = await page.tab.evaluate("document.querySelector('[data-layer=a] video').currentTime")
+        await page.tab.until(f"document.querySelector('[data-layer=a] video').currentTime > {at_s} + 1")
+        await seen(page, True)
+        page.agent.said.clear()
+        await page.agent.send(state(layout))
+        await page.agent.heard("no room", lambda said: "the project has no room" in str(said))
+        await seen(page, False)
+
+
+async def test_a_guest_who_sends_audio_alone_holds_up_no_show(chromium: str, server: LiveKitServer) -> None:
+    token = server.token("show", "guest", canPublish=True)
+    async with member(server.url, token) as joined:
+        await joined.publish_microphone()
+        async with compositor(chromium, state(scene(guest()), room=room(server))) as page:
+            await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
 
 
 async def test_a_project_without_a_room_is_told(chromium: str) -> None:

@@ -124,6 +124,21 @@ async def test_what_stands_for_a_source_that_is_away_does_so_until_it_is_back(
         await shows(page, RED)
 
 
+async def test_a_source_that_sends_no_video_is_told_until_it_does(chromium: str) -> None:
+    cam = LiveSource(RED, has_video=False)
+    slate = {"onDisconnect": "slate", "disconnectedSlate": {"url": "/slate.png"}}
+    async with compositor(chromium, state(scene(source(data=slate))), served(cam=cam)) as page:
+        told = await page.agent.heard("no video", lambda said: "sends no video" in str(said))
+        assert [each["layerId"] for each in told["layers"]] == ["a"]
+        await sounds(page, 440, -6)
+        page.agent.said.clear()
+        cam.published = False
+        await page.agent.heard("that it is away", lambda said: "is not connected" in str(said))
+        cam.has_video = cam.published = True
+        await page.agent.heard("none fails", lambda said: said["type"] == "failed" and not said["layers"])
+        await shows(page, RED)
+
+
 async def test_the_slate_goes_once_the_picture_has_had_time_to_come_to_the_screen(chromium: str) -> None:
     """An element that was hidden is seen some frames after it is shown: on air that was a gap.
 

@@ -136,6 +136,31 @@ async def test_a_stinger_covers_the_cut_that_its_own_time_makes(chromium: str) -
         assert near(await page.picture(), BLUE)
 
 
+async def test_a_stinger_that_its_server_failed_to_give_is_loaded_again(chromium: str) -> None:
+    asked = 0
+
+    async def late(request: media.web.Request) -> media.web.StreamResponse:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise media.web.HTTPServiceUnavailable
+        return await MEDIA["/stinger.webm"](request)
+
+    async with compositor(chromium, state(scene()), {**MEDIA, "/late.webm": late}) as page:
+        layouts = stung(page, "late.webm", 1000)
+        await page.agent.send(state(*layouts))
+        await page.tab.until(f"{SHOWN} === 'one'")
+        for _ in range(200):
+            if asked > 1:
+                break
+            await page.picture()
+        assert asked > 1
+        for _ in range(20):
+            await page.picture()
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until(STINGER)
+
+
 async def test_a_stinger_that_cannot_be_played_is_a_cut(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         layouts = stung(page, "missing.webm", 1000)

@@ -119,6 +119,43 @@ async def test_what_is_refused_is_asked_again(
     await until(lambda: any(told))
 
 
+@pytest.mark.parametrize(
+    ("status", "none"), [(400, True), (403, True), (404, True), (429, False), (503, False)]
+)
+async def test_that_there_is_no_room_is_told_where_the_facade_says_so(
+    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int, none: bool
+) -> None:
+    """A page leaves the room then; while the facade is unavailable it stays."""
+    facade.status = status
+    access.want(program(facade, GUEST))
+    await until(lambda: facade.asked > 2)
+    assert set(told) == ({None} if none else set())
+
+
+async def test_a_room_that_was_joined_is_not_left_because_a_later_token_is_refused(
+    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+) -> None:
+    access.want(program(facade, GUEST))
+    await until(lambda: any(told))
+    facade.status, asked = 403, facade.asked
+    await until(lambda: facade.asked > asked + 1)
+    assert all(told)
+
+
+async def test_before_a_programme_nothing_is_said_of_a_room(
+    access: RoomAccess, told: list[Room | None]
+) -> None:
+    """A restarted agent does not know yet, and its page may be in the room."""
+    await asyncio.sleep(0.02)
+    assert not told
+    shown = Scene()
+    shown.take(scene(layout(10)), Canvas(width=1, height=1))
+    assert not shown.state().room_known
+    said = shown.set_room(None)
+    assert said is not None
+    assert said.room_known
+
+
 def test_a_new_token_is_told_whole_and_the_same_one_not_at_all() -> None:
     shown = Scene()
     shown.take(scene(layout(10)), Canvas(width=1, height=1))

@@ -16,14 +16,23 @@ const AWAY_MS = 4000;
 export function source(layer: Layer, surroundings: Surroundings): Content {
   const {sources} = surroundings;
   const live = new Live('source', layer, surroundings), {picture, ready} = live;
-  let taken: Taken | null = null, heard: Feed | null = null, attempt = 0;
+  let taken: Taken | null = null, heard: Feed | null = null, attempt = 0, connections = 0;
 
   const follow = (connected: boolean): void => {
+    const mine = ++connections;
+    let isSeen = false;
     picture.setConnected(connected);
     picture.fail(connected ? null : 'the source is not connected');
     if (!connected) return;
-    picture.video.requestVideoFrameCallback(() => ready.resolve());
-    setTimeout(() => ready.resolve(), FIRST_PICTURE_MS);
+    picture.video.requestVideoFrameCallback(() => {
+      ready.resolve();
+      isSeen = true;
+      if (mine === connections) picture.fail(null);
+    });
+    setTimeout(() => {
+      ready.resolve();
+      if (mine === connections && !isSeen && !taken?.sendsVideo()) picture.fail('the source sends no video');
+    }, FIRST_PICTURE_MS);
   };
   const open = async (id: string): Promise<void> => {
     const mine = ++attempt;
@@ -49,6 +58,7 @@ export function source(layer: Layer, surroundings: Surroundings): Content {
     },
     release() {
       attempt++;
+      connections++;
       heard?.end();
       heard = null;
       taken?.release();

@@ -3,6 +3,7 @@
 /** Of `/sources/source.js`, see docs/reference/page-sources.md. */
 interface Source extends EventTarget {
   readonly connected: boolean;
+  readonly sendsVideo: boolean;
   readonly video: HTMLVideoElement;
   readonly audio: AudioNode;
   readonly clock: {delayMs: number};
@@ -26,6 +27,8 @@ export interface Taken {
   readonly track: MediaStreamTrack;
   readonly audio: AudioNode;
   connected(): boolean;
+  /** Whether it has said so: its first picture may be seconds away. */
+  sendsVideo(): boolean;
   /** Calls back at once, and whenever it connects or disconnects. */
   follow(listener: (connected: boolean) => void): void;
   release(): void;
@@ -65,6 +68,7 @@ export class Sources {
       track,
       audio: source.audio,
       connected: () => source.connected,
+      sendsVideo: () => source.sendsVideo,
       follow(listener) {
         const tell = (): void => listener(source.connected);
         source.addEventListener('connect', tell, {signal: listening.signal});

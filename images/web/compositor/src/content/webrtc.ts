@@ -21,7 +21,7 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     const voice = live.voice(), {context} = voice.input;
     if (context instanceof AudioContext) playing = new Feed(context.createMediaStreamSource(audio), voice);
   };
-  const show = ({video, audio, present, problem}: Shown): void => {
+  const show = ({video, audio, present, isComing, problem}: Shown): void => {
     if (video && picture.video.srcObject !== video) {
       picture.setConnected(false);
       picture.video.srcObject = video;
@@ -29,7 +29,8 @@ export function webrtc(layer: Layer, surroundings: Surroundings): Content {
     picture.setConnected(video !== null);
     if (video) picture.video.requestVideoFrameCallback(() => ready.resolve());
     hear(audio);
-    if (present === false) ready.resolve();
+    // Who is away, or shows nothing, holds no show up
+    if (present === false || (present && !video && !isComing)) ready.resolve();
     picture.fail(video || audio ? null : problem ?? 'the participant shows nothing');
   };
   return live.content({

@@ -49,11 +49,12 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
   };
   const of = (watch: Watch): Shown => {
     const participant = room.remoteParticipants.get(watch.identity);
-    const {video, audio} = OF[watch.feed];
+    const {video, audio} = OF[watch.feed], sent = participant?.getTrackPublication(video);
     return {
-      video: streamOf(participant?.getTrackPublication(video)),
+      video: streamOf(sent),
       audio: streamOf(participant?.getTrackPublication(audio)),
       present: participant !== undefined,
+      isComing: sent !== undefined && !sent.isMuted && !sent.track,
       problem: participant ? null : 'the participant is not in the room',
     };
   };
@@ -63,7 +64,7 @@ export async function join({url, token}: Access, watches: ReadonlySet<Watch>, lo
       [...each.trackPublications.values()].map(publication => publication.track?.mediaStreamTrack.id)));
     for (const id of streams.keys()) if (!live.has(id)) forget(id);
     for (const watch of watches) {
-      const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.present]);
+      const now = of(watch), key = JSON.stringify([now.video?.id, now.audio?.id, now.present, now.isComing]);
       if (shown.get(watch) === key) continue;
       shown.set(watch, key);
       watch.show(now);

@@ -10,6 +10,8 @@ export interface Shown {
   readonly audio: MediaStream | null;
   /** Whether the participant is in the room; null while that is not known. */
   readonly present: boolean | null;
+  /** Whether they send a video that has yet to come. */
+  readonly isComing: boolean;
   /** Why there is nothing, where that is not for the participant. */
   readonly problem: string | null;
 }
@@ -27,18 +29,33 @@ export interface Access {
 
 const RETRY_MS = 1000, LONGEST_RETRY_MS = 10_000;
 
+const JOINING = 'the room is being joined', NONE = 'the project has no room';
+
 export class Room {
   private readonly watches = new Set<Watch>();
-  private access: Access | null = null;
+  private access: Access | null | undefined;
   private joined: Joined | null = null;
+  private isJoining = false;
   private attempt = 0;
+  private problem = JOINING;
+  private retry: ReturnType<typeof setTimeout> | undefined;
   private retryMs = RETRY_MS;
 
-  /** The room of the project, with the newest token; null where it has none. A connection outlives its token. */
-  setAccess(access: Access | null): void {
-    const moved = access?.url !== this.access?.url;
+  /**
+   * The room of the project, with the newest token; null where it has none. A connection outlives its token.
+   * While it is not known, as after a restart of the agent without the facade, what has been joined stays.
+   */
+  setAccess(access: Access | null | undefined): void {
+    if (access === undefined) return;
+    const {access: before} = this, isNew = access?.token !== before?.token;
     this.access = access;
-    if (moved) this.leave();
+    if (before === undefined || access?.url !== before?.url) {
+      this.leave();
+      this.tell(access ? JOINING : NONE);
+    }
+    if (!isNew) return;
+    // What failed with the token before may be tried with this one
+    this.endRetry();
     this.join();
   }
 
@@ -48,7 +65,7 @@ export class Room {
     this.watches.add(watch);
     if (this.joined) this.joined.refresh();
     else {
-      this.tell(this.access ? 'the room is being joined' : 'the project has no room');
+      show(this.nothing());
       this.join();
     }
     return () => {
@@ -59,18 +76,20 @@ export class Room {
 
   private join(): void {
     const {access} = this;
-    if (!access || this.joined || !this.watches.size) return;
+    if (!access || this.joined || this.isJoining || this.retry !== undefined || !this.watches.size) return;
     const mine = ++this.attempt;
+    this.isJoining = true;
     void (async () => {
       try {
         const {join} = await import('./joined');
         const joined = await join(access, this.watches, () => this.lost(mine));
         if (mine !== this.attempt) return joined.leave();
+        this.isJoining = false;
         this.joined = joined;
         this.retryMs = RETRY_MS;
         joined.refresh();
       } catch (error) {
-        if (mine === this.attempt) this.lost(mine, `the room cannot be joined: ${nameOf(error)}`);
+        this.lost(mine, `the room cannot be joined: ${nameOf(error)}`);
       }
     })();
   }
@@ -79,19 +98,33 @@ export class Room {
     if (attempt !== this.attempt) return;
     this.leave();
     this.tell(problem);
-    const mine = this.attempt;
-    setTimeout(() => mine === this.attempt && this.join(), this.retryMs);
+    this.retry = setTimeout(() => {
+      this.retry = undefined;
+      this.join();
+    }, this.retryMs);
     this.retryMs = Math.min(this.retryMs * 2, LONGEST_RETRY_MS);
   }
 
   private leave(): void {
     this.attempt++;
+    this.isJoining = false;
+    this.endRetry();
     this.joined?.leave();
     this.joined = null;
   }
 
+  private endRetry(): void {
+    clearTimeout(this.retry);
+    this.retry = undefined;
+  }
+
   private tell(problem: string): void {
-    for (const {show} of this.watches) show({video: null, audio: null, present: this.access ? null : false, problem});
+    this.problem = problem;
+    for (const {show} of this.watches) show(this.nothing());
+  }
+
+  private nothing(): Shown {
+    return {video: null, audio: null, present: this.access === null ? false : null, isComing: false, problem: this.problem};
   }
 }
 

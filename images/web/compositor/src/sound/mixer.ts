@@ -39,10 +39,14 @@ export class Mixer {
     return this.master;
   }
 
-  /** Levels of the last second in dBFS, by layer, of layouts on air. */
+  /** Levels of the last second in dBFS, by layer, of layouts on air; of the louder one where two layouts have the same layer. */
   levels(): Record<string, number> {
-    const heard = [...this.voices].filter(({layerId, bus}) => layerId !== '' && bus.isHeard);
-    return Object.fromEntries(heard.map(voice => [voice.layerId, voice.levelDb()]));
+    const levels: Record<string, number> = {};
+    for (const voice of this.voices) {
+      const {layerId} = voice;
+      if (layerId !== '' && voice.bus.isHeard) levels[layerId] = Math.max(levels[layerId] ?? -Infinity, voice.levelDb());
+    }
+    return levels;
   }
 
   rest(): void {

@@ -20,7 +20,8 @@ export interface Scene {
   readonly selectedLayoutId: string | null;
   readonly debug: boolean;
   readonly targetLatencyMs: number;
-  readonly room: {readonly url: string; readonly token: string} | null;
+  /** What the room is joined with; null where there is none, undefined while that is not known. */
+  readonly room: {readonly url: string; readonly token: string} | null | undefined;
   readonly layouts: ReadonlyMap<string, Layout>;
 }
 
@@ -53,7 +54,7 @@ export function sceneOf(message: unknown): Scene {
     selectedLayoutId: textAt(message, 'selectedLayoutId'),
     debug: at(message, 'debug') === true,
     targetLatencyMs: number(at(message, 'targetLatencyMs'), 100, 5000, 500),
-    room: url && token ? {url, token} : null,
+    room: url && token ? {url, token} : at(message, 'roomKnown') === true ? null : undefined,
     layouts,
   };
 }

@@ -4,6 +4,7 @@ import {Bus, type Mixer, type Voice} from '../sound/mixer';
 import type {SceneView} from '../stage/scene_view';
 import type {Transition} from '../state/transition';
 import {cut, type Running} from './running';
+import {Retry} from '../content/retry';
 
 type Stinger = Extract<Transition, {kind: 'stinger'}>;
 
@@ -16,6 +17,8 @@ const MOST_LOADED = 8;
 interface Loaded {
   readonly video: HTMLVideoElement;
   readonly bus: Bus;
+  /** Loads it again where its server failed. */
+  readonly retry: Retry;
   /** Once it has played. */
   voice: Voice | null;
 }
@@ -30,6 +33,7 @@ export class Stingers {
     const wanted = new Set(transitions.flatMap(each => each.kind === 'stinger' ? [each.url] : []).slice(0, MOST_LOADED));
     for (const [url, each] of this.loaded) {
       if (wanted.has(url) || each.video.isConnected) continue;
+      each.retry.end();
       each.voice?.close();
       each.bus.close();
       each.video.removeAttribute('src');
@@ -93,9 +97,11 @@ export class Stingers {
   private load(url: string): Loaded {
     let loaded = this.loaded.get(url);
     if (!loaded) {
-      const video = document.createElement('video');
+      const video = document.createElement('video'), retry = new Retry();
+      video.onerror = () => retry.later(() => { video.src = url; });
+      video.oncanplay = () => retry.end();
       Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
-      loaded = {video, bus: new Bus(this.mixer), voice: null};
+      loaded = {video, bus: new Bus(this.mixer), retry, voice: null};
       this.loaded.set(url, loaded);
     }
     return loaded;

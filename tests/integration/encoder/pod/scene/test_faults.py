@@ -77,6 +77,10 @@ def test_without_those_that_it_comes_by_a_scene_stays_and_catches_up_in_one_step
     edited(air, scene, 400)
     air.control_plane.stop_apiserver()
     stays(view.watch(STILL_S), 300)
+    air.pod.kill("browser", "/chromium")
+    view.until("that nobody draws", lambda pixels: not mark_at(pixels, 300), BACK_S)
+    view.until("the same picture, by another browser", lambda pixels: mark_at(pixels, 300), BACK_S)
+    stays(view.watch(STILL_S), 300)
     with view.recording() as recording:
         air.control_plane.start_apiserver()
         air.operator.start()
