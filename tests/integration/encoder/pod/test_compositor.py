@@ -93,8 +93,72 @@ def test_layers_are_at_the_far_end_where_their_rules_say(pair: PodPair, far_end:
         assert max(abs(one - other) for one, other in zip(found, box, strict=True)) <= EDGE_PX, (name, found)
     for at, colour in (((50, 70), (255, 0, 0)), ((50, 250), (255, 255, 255)), ((70, 450), (0, 128, 0))):
         assert np.abs(frame[at].astype(int) - np.array(colour)).max() <= COLOUR, (at, frame[at])
-    assert (np.abs(frame[150:250, 400:600].astype(int) - np.array((255, 0, 255))).max(axis=2) < 40).any()
+    inside = {"image": (150, 80), "page": (160, 260), "turned": (50, 250)}
+    for name, colour in (("image", (255, 255, 0)), ("page", (0, 0, 255)), ("turned", (255, 255, 255))):
+        assert np.abs(frame[inside[name]].astype(int) - np.array(colour)).max() <= COLOUR, (name, frame)
     assert not pair.status().failed_layers
+
+
+def test_words_are_at_the_far_end_in_their_colour_size_and_place(
+    pair: PodPair, far_end: RtmpContainer
+) -> None:
+    """Full blocks: a letter that is as wide as its box, whose edges can be measured."""
+    style = {"color": "#f0f", "fontSize": 80, "fontFamily": "monospace", "lineHeight": 1}
+
+    def words(id_: str, text: str, **fields: Any) -> SceneLayer:
+        return SceneLayer(id=id_, type="text", data={"text": text, "style": style}, **fields)
+
+    layers = [
+        words("whole", "██", x=40, y=40, width=300, height=100),
+        words("shrunk", "██████████", x=40, y=200, width=200, height=100),
+    ]
+    pair.put(shown(far_end, stage(1, *layers))).raise_for_status()
+    pair.wait_phase("running")
+    pair.wait_connected("scene")
+    *_, frame = islice(rgb_frames(far_end.read_url("scene"), WIDTH, HEIGHT), RATE)
+    whole, shrunk = box_of(frame[:180], (255, 0, 255)), box_of(frame[180:], (255, 0, 255))
+    letter = whole[2] - whole[0]
+    assert abs(whole[0] - 40) <= EDGE_PX
+    assert abs(letter - 2 * 0.602 * 80) <= 2 * EDGE_PX, "a monospaced letter is 0.602 of its size wide"
+    assert abs(shrunk[0] - 40) <= EDGE_PX
+    assert 190 <= shrunk[2] - shrunk[0] <= 200 + EDGE_PX, "ten letters fit into the box"
+    for left, top, right, bottom in (whole, (shrunk[0], shrunk[1] + 180, shrunk[2], shrunk[3] + 180)):
+        centre = frame[(top + bottom) // 2, (left + right) // 2].astype(int)
+        assert np.abs(centre - np.array((255, 0, 255))).max() <= COLOUR, centre
+
+
+def test_order_nesting_hidden_and_detached_layers_are_at_the_far_end_as_their_rules_say(
+    pair: PodPair, far_end: RtmpContainer
+) -> None:
+    size = {"width": 100, "height": 100}
+    layers = [
+        square("below", "#f00", x=20, y=20, **size),
+        square("above", "#00f", x=70, y=20, **size),
+        square("group", "#fff", x=300, y=20, children=["inner", "unseen"], scale=2, opacity=0.5, **size),
+        square("curtain", "#0f0", x=20, y=200, hidden=True, children=["veiled"], **size),
+    ]
+    others = [
+        square("inner", "#000", x=25, y=25, width=50, height=50),
+        square("unseen", "#f00", hidden=True, **size),
+        square("veiled", "#0f0", **size),
+        square("detached", "#0f0", x=150, y=200, **size),
+    ]
+    made = stage(1, *layers)
+    made = made.model_copy(update={"layers": [*made.layers, *others]})
+    pair.put(shown(far_end, made)).raise_for_status()
+    pair.wait_phase("running")
+    pair.wait_connected("scene")
+    *_, frame = islice(rgb_frames(far_end.read_url("scene"), WIDTH, HEIGHT), RATE)
+    assert np.abs(np.array(box_of(frame, (255, 0, 0))) - (20, 20, 70, 120)).max() <= EDGE_PX, "it is below"
+    assert np.abs(np.array(box_of(frame, (0, 0, 255))) - (70, 20, 170, 120)).max() <= EDGE_PX
+    gray = box_of(frame[:, 290:], (128, 128, 128))
+    assert np.abs(np.array(gray) - (10, 20, 210, 220)).max() <= EDGE_PX, "a group's scale is its children's"
+    for (x, y), colour in (((320, 40), 128), ((400, 120), 0), ((70, 250), 0), ((200, 250), 0)):
+        assert np.abs(frame[y, x].astype(int) - colour).max() <= COLOUR, ((x, y), frame[y, x])
+    dark = frame[:220, 300:500].max(axis=2) < 60
+    rows, columns = np.nonzero(dark[20:])
+    inner = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
+    assert np.abs(np.array(inner) - (50, 50, 150, 150)).max() <= EDGE_PX, inner
 
 
 def test_a_crossfade_takes_its_time_on_air(pair: PodPair, far_end: RtmpContainer) -> None:

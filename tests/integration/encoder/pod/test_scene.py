@@ -116,8 +116,10 @@ def test_the_built_in_page_draws_what_its_agent_tells_it(pair: PodPair, far_end:
     pair.wait_for(lambda: pair.status().failed_layers, "a failure")
     [failed] = pair.status().failed_layers
     assert (failed.layout, failed.layer, failed.on_air) == ("stage", "lost", True)
+    assert pair.metrics()["onair_encoder_failed_layers"] == 1
     pair.wait_for(lambda: is_gray(far_end), "the rest of the picture")
     pair.put(shown(far_end, coloured(3, WHITE)))
     pair.wait_for(lambda: not pair.status().failed_layers, "nothing fails")
+    assert pair.metrics()["onair_encoder_failed_layers"] == 0
     pair.wait_for(lambda: is_white(far_end), "white again")
     assert loads(pair) == 1

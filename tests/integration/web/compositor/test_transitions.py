@@ -51,6 +51,48 @@ async def test_colours_on_the_way(chromium: str, transition: dict[str, Any], col
         assert (await page.picture()).has(160, 90, colours[-1])
 
 
+@pytest.mark.parametrize(
+    ("named", "other", "half"), [("one", "three", GREEN), ("three", "one", RED), ("three", "four", RED)]
+)
+async def test_a_layout_comes_by_the_transition_that_names_the_one_before(
+    chromium: str, named: str, other: str, half: Colour
+) -> None:
+    """Only where none does, by one for all; through red, which is what was there, or through green."""
+    by = {
+        "through-green": ([named], "green"),
+        "through-red": ([other] if other == "one" else [], "red"),
+        "through-blue": (["four"], "blue"),
+    }
+    coming = [
+        {"fromLayoutIds": ids, "fadeToColor": {"durationMs": 5000, "backgroundColor": colour}}
+        for ids, colour in by.values()
+    ]
+    before = state(scene(square("a", "red")), scene(square("b", "blue"), id="two", transitions=coming))
+    async with compositor(chromium, before) as page:
+        await switch(page, {**before, "selectedLayoutId": "two"})
+        picture = await page.seek(0.5)
+        assert picture.has(160, 90, half), picture.at(160, 90)
+
+
+async def test_several_transitions_for_all_are_chosen_from_at_random(chromium: str) -> None:
+    coming = [
+        {"fromLayoutIds": [], "fadeToColor": {"durationMs": 5000, "backgroundColor": colour}}
+        for colour in ("green", "yellow", "white")
+    ]
+    before = state(scene(square("a", "red")), scene(square("b", "blue"), id="two", transitions=coming))
+    seen = set()
+    async with compositor(chromium, before) as page:
+        for _ in range(30):
+            await switch(page, {**before, "selectedLayoutId": "two"})
+            seen.add((await page.seek(0.5)).at(160, 90))
+            await page.go_on()
+            await page.agent.send(before)
+            await page.tab.until("document.querySelector('.scene.shown').dataset.layout === 'one'")
+            if len(seen) > 1:
+                return
+    raise AssertionError(f"thirty times {seen}")
+
+
 async def test_a_selected_layout_that_is_not_there_yet_leaves_on_air_what_is_and_comes_by_its_transition(
     chromium: str,
 ) -> None:

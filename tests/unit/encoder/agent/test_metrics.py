@@ -51,3 +51,11 @@ def test_what_a_recording_lacks_is_what_the_operator_is_told() -> None:
     }
     assert found["onair_destination_waiting_seconds"] == archive.state.waiting_s == 7.0
     assert found["onair_destination_missing_seconds"] == archive.state.missing_s == 12.0
+
+
+def test_the_level_of_each_layer_is_exported() -> None:
+    levels = {"microphone": -18.5, "video": -120.0}
+    agent: Any = SimpleNamespace(page=SimpleNamespace(scene=SimpleNamespace(levels=levels)))
+    [metric] = AgentMetrics(agent)._levels()
+    assert metric.name == "onair_encoder_layer_level_dbfs"
+    assert {sample.labels["layer"]: sample.value for sample in metric.samples} == levels

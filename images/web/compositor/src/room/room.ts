@@ -1,6 +1,6 @@
 /** The project's room, which is joined once something of it is shown, and by a script of its own. */
 
-import type {Joined} from './joined';
+import type {Joined, join} from './joined';
 
 export type Feed = 'webcam' | 'screen';
 
@@ -41,19 +41,21 @@ export class Room {
   private retry: ReturnType<typeof setTimeout> | undefined;
   private retryMs = RETRY_MS;
 
+  /** @param load - the client, once a room is to be joined. */
+  constructor(private readonly load: () => Promise<{readonly join: typeof join}> = () => import('./joined')) {}
+
   /**
    * The room of the project, with the newest token; null where it has none. A connection outlives its token.
    * While it is not known, as after a restart of the agent without the facade, what has been joined stays.
    */
   setAccess(access: Access | null | undefined): void {
     if (access === undefined) return;
-    const {access: before} = this, isNew = access?.token !== before?.token;
+    const {access: before} = this, isOther = before === undefined || access?.url !== before?.url;
     this.access = access;
-    if (before === undefined || access?.url !== before?.url) {
+    if (isOther) {
       this.leave();
       this.tell(access ? JOINING : NONE);
-    }
-    if (!isNew) return;
+    } else if (access?.token === before?.token) return;
     // What failed with the token before may be tried with this one
     this.endRetry();
     this.join();
@@ -81,7 +83,7 @@ export class Room {
     this.isJoining = true;
     void (async () => {
       try {
-        const {join} = await import('./joined');
+        const {join} = await this.load();
         const joined = await join(access, this.watches, () => this.lost(mine));
         if (mine !== this.attempt) return joined.leave();
         this.isJoining = false;
