@@ -52,7 +52,9 @@ class RoomValidation:
         try:
             await self._admission.open(await self._admission.admit(room_token(scope)))
         except RpcError as error:
-            response = PlainTextResponse(error.message, error.code.http_status, {**error.headers, **NO_STORE})
+            response = _refusal(error)
+        except ApiError as error:
+            response = _refusal(rpc_error(error))
         else:
             response = PlainTextResponse("success", headers=NO_STORE)
         await response(scope, receive, send)
@@ -113,6 +115,10 @@ class RoomAdministration:
                 return Response(body, response.status, NO_STORE, "application/json")
         except (TimeoutError, aiohttp.ClientError) as error:
             raise Unavailable("the room server does not respond", retry_after_s=RETRY_S) from error
+
+
+def _refusal(error: RpcError) -> PlainTextResponse:
+    return PlainTextResponse(error.message, error.code.http_status, {**error.headers, **NO_STORE})
 
 
 def _twirp_error(error: RpcError) -> Response:
