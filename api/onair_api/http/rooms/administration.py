@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.errors import Code, InvalidArgument, PermissionDenied, RpcError, Unavailable, Violation
 from onair_api.http.endpoint import read_object
-from onair_api.http.rooms.credentials import room_token
+from onair_api.http.rooms.credentials import header_token, room_token
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.live.room.admission import Admitted, RoomAdmission
 from onair_api.live.room.service import RETRY_S
@@ -79,7 +79,7 @@ class RoomAdministration:
         await response(scope, receive, send)
 
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
-        token = room_token(scope)
+        token = header_token(scope)
         admin = await self._admission.admit(token)
         if not admin.is_admin:
             raise PermissionDenied("only those who run the room may do this")
