@@ -121,9 +121,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
         settings,
         records,
         callers,
-        lambda token_id, identity: (
-            revoked.known(token_id) or revoked.ended(identity) or tokens.ended_with_its_key(identity)
-        ),
+        lambda token_id, identity: revoked.known(token_id) or tokens.known_to_have_ended(identity),
     )
     return Services(
         settings=settings,
@@ -142,7 +140,7 @@ def connect(settings: Settings, client: KubeClient) -> Services:
             cluster, IngestSecret(cluster, settings.release_namespace), settings, tokens.has_ended
         ),
         rooms=Rooms(cluster, writer, room_server, joins, settings.rooms),
-        room_admission=RoomAdmission(cluster, writer, room_server, joins, callers.rate_limits),
+        room_admission=RoomAdmission(cluster, writer, room_server, joins, callers),
         room_values=room_values,
         layouts=Layouts(cluster, writer, limits),
         layers=Layers(cluster, writer, limits, events.details),

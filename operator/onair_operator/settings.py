@@ -8,11 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, IPvAnyNetwork
+from pydantic import AfterValidator, ConfigDict, Field, IPvAnyNetwork
 from pydantic_settings import SettingsConfigDict
 
 from onair_crds.contract.ingest import FoundAddresses, Ingest, cluster_ingest, found_ingest
 from onair_crds.contract.inside_addresses import InsideRules
+from onair_crds.contract.page_network import may_be_of_rooms
 from onair_crds.contract.pod import COMPOSITOR_URL, DEFAULT_MAX_HEIGHT, DEFAULT_MAX_WIDTH, SandboxMode
 from onair_crds.contract.redirect import REDIRECTED_HOSTS, RedirectedHost
 from onair_crds.contract.renderer_token import DEFAULT_ISSUER
@@ -64,6 +65,15 @@ class SandboxSettings(OperatorPart):
     """With `runtimeClass`."""
 
 
+def _room_port(port: int) -> int:
+    if port and not may_be_of_rooms(port):
+        raise ValueError("other programs listen there, and pages reach this port at every address")
+    return port
+
+
+RoomPort = Annotated[int, Field(ge=0, le=65535), AfterValidator(_room_port)]
+
+
 class EncoderNetworkSettings(OperatorPart):
     """What pages may reach by rules of the pod's network, beside `inside`."""
 
@@ -71,9 +81,9 @@ class EncoderNetworkSettings(OperatorPart):
     """Load them by an init container with the capability NET_ADMIN."""
     name_servers: list[IPvAnyNetwork] = []
     """Ranges of name servers, where the network turns a Service's address into a pod's before the rules."""
-    room_udp_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    room_udp_port: RoomPort = 0
     """Of audio and video of rooms; 0: none."""
-    room_tcp_port: Annotated[int, Field(ge=0, le=65535)] = 0
+    room_tcp_port: RoomPort = 0
 
 
 class EncoderSettings(OperatorPart):

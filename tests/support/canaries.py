@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
+from tests.support.helm import KEYS
+from tests.support.node_labeller import NAMESPACE as SANDBOX
 
 SHORTEST = 12
 NOT_SECRET = {
@@ -28,14 +30,20 @@ NOT_SECRET = {
 }
 """Keys of Secrets whose values may be known: hashes of random keys, public halves, names."""
 KINDS = "pods,configmaps,services,events,deployments,replicasets,statefulsets,leases,onair"
-NAMESPACES = (SYSTEM, SHOWS)
+NAMESPACES = (SYSTEM, SHOWS, KEYS, SANDBOX)
 METRICS_PORTS = {"http", "metrics"}
+
+
+def namespaces(cluster: LocalCluster) -> list[str]:
+    """Those of the installation: which it has is up to its values."""
+    there = cluster.kubectl("get", "namespaces", "-o", "jsonpath={.items[*].metadata.name}").split()
+    return [each for each in NAMESPACES if each in there]
 
 
 def secrets_of(cluster: LocalCluster) -> dict[str, str]:
     """Where each secret value is, by what stands for it: a long line, where it has several."""
     found = {}
-    for namespace in NAMESPACES:
+    for namespace in namespaces(cluster):
         for secret in cluster.list("secret", namespace=namespace):
             if secret["type"].startswith("helm.sh/"):
                 continue
@@ -56,7 +64,7 @@ def spellings(value: str) -> set[str]:
 
 def places(cluster: LocalCluster) -> Iterator[tuple[str, str]]:
     """What each place says: logs, objects and statuses, Events, metrics, command lines, environments."""
-    for namespace in NAMESPACES:
+    for namespace in namespaces(cluster):
         yield f"objects in {namespace}", cluster.kubectl("-n", namespace, "get", KINDS, "-o", "json")
         for pod in cluster.list("pod", namespace=namespace):
             name = pod["metadata"]["name"]

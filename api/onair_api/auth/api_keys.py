@@ -1,4 +1,4 @@
-"""API keys of backends: Secrets of the release namespace that hold a hash, never the key."""
+"""API keys of backends: Secrets of the namespace of keys that hold a hash, never the key."""
 
 from __future__ import annotations
 

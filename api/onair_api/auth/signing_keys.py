@@ -1,4 +1,4 @@
-"""Keys that sign access tokens: Secrets of the release namespace, any number valid at a time.
+"""Keys that sign access tokens: Secrets of the namespace of keys, any number valid at a time.
 
 The newest signs, all verify, so adding a Secret rotates and deleting one ends
 what it signed. The operator's key for tokens of pages is known by its public half.

@@ -235,6 +235,10 @@ class Tokens:
         key = origin.api_key
         return bool(key and self._api_keys and not await self._api_keys.check(key))
 
+    def known_to_have_ended(self, origin: Origin) -> bool:
+        """Whether this replica knows that a token was revoked or its API key deleted."""
+        return self._ended(origin) or self.ended_with_its_key(origin)
+
     async def has_ended(self, origin: Origin) -> bool:
         """Whether what was given out for a token ends now, as that was revoked or its API key deleted.
 

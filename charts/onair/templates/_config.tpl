@@ -34,8 +34,8 @@ encoder:
     rules: {{ .Values.encoder.network.rules }}
     nameServers: {{ .Values.encoder.network.nameServers | toJson }}
     {{- if .Values.rooms.enabled }}
-    roomUdpPort: {{ .Values.rooms.media.udpPort | int }}
-    roomTcpPort: {{ .Values.rooms.media.tcpPort | int }}
+    roomUdpPort: {{ include "onair.roomMediaPort" (list . "udpPort") }}
+    roomTcpPort: {{ include "onair.roomMediaPort" (list . "tcpPort") }}
     {{- end }}
   cost:
     baseMillicores: {{ .Values.encoder.cost.baseMillicores | int }}

@@ -13,6 +13,17 @@ http://onair-livekit.{{ .Release.Namespace }}.svc:7880
 {{- end -}}
 {{- end }}
 
+{{/* A port of rooms' media, which pages reach at every address. Takes the root and the port's name. */}}
+{{- define "onair.roomMediaPort" -}}
+{{- $name := index . 1 -}}
+{{- $port := int (index (index . 0).Values.rooms.media $name) -}}
+{{- $low := and (lt $port 10000) (not (has $port (list 7881 7882))) -}}
+{{- if or $low (and (ge $port 10248) (le $port 10260)) (has $port (list 27017 51820 51821)) -}}
+{{- fail (printf "rooms.media.%s: must not be %d: pages reach this port at every address, and other programs listen there: 7881, 7882, or from 10000 but for 10248 to 10260, 27017, 51820 and 51821" $name $port) -}}
+{{- end -}}
+{{ $port }}
+{{- end }}
+
 {{/* The rooms part of the settings of operator and HTTP interface. */}}
 {{- define "onair.roomsConfig" -}}
 rooms:

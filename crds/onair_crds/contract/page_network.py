@@ -11,6 +11,24 @@ from typing import Any
 
 VARIABLE = "ONAIR_PAGE_NETWORK"
 
+LOWEST_ROOM_PORT = 10_000
+LIVEKIT_PORTS = (7881, 7882)
+"""Those that livekit-server's own documentation names, below the lowest."""
+KUBERNETES_PORTS = range(10_248, 10_261)
+"""The kubelet's, and those of the control plane's programs."""
+OTHER_PORTS = (27_017, 51_820, 51_821)
+"""MongoDB; WireGuard, by which networks of clusters connect nodes."""
+
+
+def may_be_of_rooms(port: int) -> bool:
+    """Whether rooms may have this port, which pages reach at every address: not one at which others listen.
+
+    Below the lowest are API servers, etcd, tunnels of cluster networks, databases and our own programs.
+    """
+    if port < LOWEST_ROOM_PORT:
+        return port in LIVEKIT_PORTS
+    return port not in KUBERNETES_PORTS and port not in OTHER_PORTS
+
 
 @dataclass(frozen=True)
 class PageNetwork:

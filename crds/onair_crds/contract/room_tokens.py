@@ -91,8 +91,13 @@ def livekit_participant(
     display_name: str,
     metadata: str,
     until: dt.datetime,
+    origin: str,
 ) -> SecretStr:
-    """An access token of LiveKit: may join this room under this identity, and there what the role may."""
+    """An access token of LiveKit: may join this room under this identity, and there what the role may.
+
+    Args:
+        origin: what it goes back to, which the server's renewals of it say too.
+    """
     publishes = role in _PUBLISHERS
     claims: Claims = {
         "iss": api_key,
@@ -100,6 +105,7 @@ def livekit_participant(
         "name": display_name,
         "metadata": metadata,
         "exp": int(until.timestamp()),
+        "roomConfig": {"name": origin},
         "video": {
             "room": room,
             "roomJoin": True,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Callable
+from urllib.parse import urljoin, urlsplit
 
 from tests.support.canaries import on_node, places, secrets_of, spellings
 from tests.support.cluster import SYSTEM, LocalCluster, connect_of
+from tests.support.helm import KEYS
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.pod_page import URL, page_of_source
 from tests.support.receiver import IN_CLUSTER_RTMP, Receiver
@@ -45,7 +47,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
     make_show: Callable[..., LiveShow], facade: FacadeClient, cluster: LocalCluster, receiver: Receiver
 ) -> None:
     given: dict[str, str] = {}
-    show = make_show(URL)
+    show = make_show(URL, webrtc={"hosted": {}})
     created = [
         facade.call("POST", f"{show.path}/destination", {"address": each})["destination"]["destinationId"]
         for each in addresses(given)
@@ -58,7 +60,12 @@ def test_no_secret_is_anywhere_but_in_secrets(
     invited = facade.call(
         "POST", "/authentication/token/guest", {**invitation, "direct": {}, "url": "https://studio.example"}
     )
+    renderer = facade.call(
+        "POST", "/authentication/token/guest", {**invitation, "role": "ROLE_RENDERER", "exchange": {}}
+    )
     given |= {
+        "renderer's token": renderer["accessToken"].rsplit(".", 1)[1],
+        "room's token": token_of_room(facade, show),
         "guest token": invited["accessToken"].rsplit(".", 1)[1],
         "guest code": invited["url"].rsplit("/", 1)[1],
         "access token": facade.http.headers["Authorization"].rsplit(".", 1)[1],
@@ -69,6 +76,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
     with page_of_source(cluster, pod, source["sourceId"]), Encoder(source["address"]["rtmpPush"]["url"]):
         receiver.wait_ready(f"live/{given['stream-key']}", 60)
         cluster.until("its page reads the source", lambda: is_read(cluster), 60)
+        given |= tokens_of_player(facade, f"/collection/{show.collection}/source/{source['sourceId']}")
         for each in created[1:]:
             cluster.until(
                 f"{each} has failed",
@@ -83,6 +91,25 @@ def test_no_secret_is_anywhere_but_in_secrets(
         key = base64.b64decode(cluster.get("secret", "onair-ingest", SYSTEM)["data"]["secret"])
         stream = stream_of_key(source["address"]["rtmpPush"]["key"])
         assert_nowhere(cluster, {**given, "reader's token": reader_token(key, stream)})
+
+
+def token_of_room(facade: FacadeClient, show: LiveShow) -> str:
+    """The signature of one that was used."""
+    access = facade.call("POST", f"{show.path}/webrtc/token", {"displayName": "Canary"})["webrtcAccess"]
+    token = str(access["accessToken"])
+    facade.http.get("/webrtc/v2/rtc/validate", params={"access_token": token}).raise_for_status()
+    return token.rsplit(".", 1)[1]
+
+
+def tokens_of_player(facade: FacadeClient, source: str) -> dict[str, str]:
+    """The signatures of those that open and play a source's HLS preview."""
+    address = urlsplit(str(facade.call("GET", f"{source}/preview/hls")["url"])).path
+    media = urljoin(address, facade.http.get(address).raise_for_status().text.split()[-1])
+    facade.http.get(media)  # there may be no segment yet
+    return {
+        f"{name} token of a player": path.split("/")[-2].partition(".")[0]
+        for name, path in (("opening", address), ("playing", media))
+    }
 
 
 def is_read(cluster: LocalCluster) -> bool:
@@ -104,6 +131,7 @@ def assert_nowhere(cluster: LocalCluster, given: dict[str, str]) -> None:
     """
     sought = {value: name for name, value in given.items()} | secrets_of(cluster)
     assert len(sought) > len(given) + 10
+    assert any(name.startswith(f"{KEYS}/") and name.endswith(": private.pem") for name in sought.values())
     seen = dict(places(cluster))
     for kind in (
         "objects",

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from tests.support.helm import ROOT, HelmError, named, render
 
+from onair_crds.contract.page_network import may_be_of_rooms
 from onair_crds.shapes import Document
 
 EXISTING = (
@@ -35,6 +36,18 @@ def test_participants_of_the_local_cluster_get_the_address_of_a_node() -> None:
     ports = named(objects, "Service", "onair-livekit-media")["spec"]["ports"]
     assert [each["nodePort"] for each in ports] == [server["rtc"]["udp_port"], server["rtc"]["tcp_port"]]
     assert server["room"]["auto_create"] is False
+
+
+@pytest.mark.parametrize("name", ["udpPort", "tcpPort"])
+def test_ports_of_media_are_refused_where_the_operator_refuses_them(name: str) -> None:
+    tried = (443, 6443, 7880, 7881, 7882, 8472, 9999, 10_000, 10_247, 10_248, 10_260, 10_261)
+    for port in (*tried, 27_017, 30_881, 51_820, 51_821, 65_535):
+        if may_be_of_rooms(port):
+            assert with_values(f"rooms.media.{name}={port}")
+        else:
+            with pytest.raises(HelmError, match=f"rooms.media.{name}: must not be {port}: pages reach"):
+                with_values(f"rooms.media.{name}={port}")
+    assert with_values("rooms.enabled=false", f"rooms.media.{name}=443")
 
 
 def test_signalling_is_reached_by_our_own_programs_alone() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
@@ -36,8 +36,17 @@ def encoder_pod(*options: str) -> Document:
 
 def refusal(cluster: httpx.Client, pod: Document) -> str:
     """Why a pod is refused; empty where it is admitted."""
-    response = cluster.post(PODS, params={"dryRun": "All"}, json=pod)
+    return why(cluster.post(PODS, params={"dryRun": "All"}, json=pod))
+
+
+def why(response: httpx.Response) -> str:
     return "" if response.is_success else str(response.json()["message"])
+
+
+def patch(cluster: httpx.Client, change: Document, subresource: str = "") -> str:
+    """Why a change of the pod is refused; empty where it is made."""
+    headers = {"Content-Type": "application/strategic-merge-patch+json"}
+    return why(cluster.patch(f"{PODS}/show-run-1{subresource}", json=change, headers=headers))
 
 
 def change_network(change: Document) -> Callable[[Document], None]:
@@ -57,6 +66,28 @@ def become_root(spec: Document) -> None:
 
 def grant_more(spec: Document) -> None:
     spec["initContainers"][0]["securityContext"]["capabilities"]["add"].append("SYS_ADMIN")
+
+
+def set_context(kind: str, **fields: object) -> Callable[[Document], None]:
+    """Changes what the first container of a kind may."""
+
+    def apply(spec: Document) -> None:
+        spec[kind][0]["securityContext"] |= fields
+
+    return apply
+
+
+def take_a_port(spec: Document) -> None:
+    spec["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
+
+
+def preload(spec: Document) -> None:
+    spec["initContainers"][0]["env"].append({"name": "LD_PRELOAD", "value": "/other.so"})
+
+
+def stay(spec: Document) -> None:
+    hook = {"postStart": {"exec": {"command": ["sh"]}}}
+    spec["initContainers"][0] |= {"restartPolicy": "Always", "lifecycle": hook}
 
 
 def unconfine(spec: Document) -> None:
@@ -87,6 +118,18 @@ def in_force(installed: ControlPlane, cluster: httpx.Client) -> None:
         (change_network({"image": "example.org/other:1"}), "spec.initContainers: must drop all capabilities"),
         (change_network({"args": ["browser"]}), "spec.initContainers: must drop all capabilities"),
         (change_network({"command": ["sh"]}), "spec.initContainers: must drop all capabilities"),
+        (change_network({"ports": [{"containerPort": 80, "hostPort": 80}]}), "must have NET_ADMIN alone"),
+        (change_network({"volumeMounts": [{"name": "x11", "mountPath": "/x"}]}), "must have NET_ADMIN alone"),
+        (preload, "must run them once, by its own variables alone"),
+        (change_network({"envFrom": [{"secretRef": {"name": "a"}}]}), "by its own variables alone"),
+        (change_network({"workingDir": "/tmp"}), "by its own variables alone"),
+        (stay, "must run them once"),
+        (set_context("initContainers", privileged=True, allowPrivilegeEscalation=True), "NET_ADMIN alone"),
+        (set_context("initContainers", allowPrivilegeEscalation=True), "must have NET_ADMIN alone"),
+        (set_context("initContainers", seccompProfile={"type": "Unconfined"}), "must have NET_ADMIN alone"),
+        (set_context("containers", privileged=True, allowPrivilegeEscalation=True), "must not be privileged"),
+        (set_context("containers", allowPrivilegeEscalation=True), "must not allow privilege escalation"),
+        (take_a_port, "spec.containers: must not take ports of the node"),
         (lambda spec: spec.update(hostNetwork=True), "spec: must not share a namespace of the node"),
         (take_the_node, "spec.volumes: must not be of the node (hostPath)"),
     ],
@@ -99,6 +142,67 @@ def test_the_capability_is_admitted_in_one_container_alone(
     changed = copy.deepcopy(pod)
     change(changed["spec"])
     assert said in refusal(cluster, changed), json.dumps(changed["spec"])
+
+
+@pytest.fixture
+def made(cluster: httpx.Client, in_force: None) -> Iterator[Document]:
+    """An encoder pod that is there."""
+    yield cluster.post(PODS, json=encoder_pod()).raise_for_status().json()
+    cluster.delete(f"{PODS}/show-run-1", params={"gracePeriodSeconds": 0}).raise_for_status()
+
+
+def images(kind: str, name: str, image: str) -> Document:
+    return {"spec": {kind: [{"name": name, "image": image}]}}
+
+
+def test_a_pods_rights_are_not_for_another_image_later(cluster: httpx.Client, made: Document) -> None:
+    said = patch(cluster, images("initContainers", "network", "example.org/other:1"))
+    assert "spec.initContainers: must drop all capabilities" in said
+
+    own = made["spec"]["initContainers"][0]["image"]
+    assert not patch(cluster, images("initContainers", "network", f"{own.rpartition(':')[0]}:other"))
+    assert not patch(cluster, images("containers", "browser", "example.org/other:1"))
+
+
+def test_labels_finalizers_and_status_of_any_pod_may_change(cluster: httpx.Client, made: Document) -> None:
+    assert not patch(cluster, {"metadata": {"labels": {"a": "b"}, "finalizers": ["onair.dev/test"]}})
+    assert not patch(cluster, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}})
+    assert not patch(cluster, {"status": {"phase": "Running"}}, "/status")
+    binding: Document = {"metadata": {"name": "show-run-1"}, "target": {"kind": "Node", "name": "node"}}
+    assert not why(cluster.post(f"{PODS}/show-run-1/binding", json=binding))
+
+
+def test_a_pod_from_before_another_repository_is_still_let_go(
+    installed: ControlPlane, cluster: httpx.Client, made: Document
+) -> None:
+    assert not patch(cluster, {"metadata": {"finalizers": ["onair.dev/test"]}})
+    install(installed, CHART, "--set", "images.encoder.repository=example.org/encoder")
+    try:
+        wait_until(lambda: refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "it is in force")
+        assert not patch(cluster, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}})
+    finally:
+        install(installed, CHART, "--reset-values")
+        wait_until(lambda: not refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "as before")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({"capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}}, "must drop all capabilities"),
+        ({"privileged": True, "allowPrivilegeEscalation": True}, "must not be privileged"),
+        ({"allowPrivilegeEscalation": True}, "must not be privileged"),
+        ({"runAsUser": 0, "runAsNonRoot": False}, "must not run as root"),
+        ({"seccompProfile": {"type": "Unconfined"}}, "must have a seccomp profile"),
+    ],
+)
+def test_a_debugger_has_no_more_rights_than_the_rest(
+    cluster: httpx.Client, made: Document, change: Document, said: str
+) -> None:
+    context: Document = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, **change}
+    debugger: Document = {"name": "debugger", "image": "example.org/other:1", "securityContext": context}
+    refused = patch(cluster, {"spec": {"ephemeralContainers": [debugger]}}, "/ephemeralcontainers")
+    assert (f"spec.ephemeralContainers: {said}" in refused) if said else not refused, refused
 
 
 @pytest.mark.usefixtures("in_force")

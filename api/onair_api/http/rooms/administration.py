@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.errors import Code, InvalidArgument, PermissionDenied, RpcError, Unavailable, Violation
 from onair_api.http.endpoint import read_object
-from onair_api.http.rooms.credentials import room_token
+from onair_api.http.rooms.credentials import header_token, room_token
 from onair_api.kubernetes_errors import rpc_error
 from onair_api.live.room.admission import Admitted, RoomAdmission
 from onair_api.live.room.service import RETRY_S
@@ -52,7 +52,9 @@ class RoomValidation:
         try:
             await self._admission.open(await self._admission.admit(room_token(scope)))
         except RpcError as error:
-            response = PlainTextResponse(error.message, error.code.http_status, {**error.headers, **NO_STORE})
+            response = _refusal(error)
+        except ApiError as error:
+            response = _refusal(rpc_error(error))
         else:
             response = PlainTextResponse("success", headers=NO_STORE)
         await response(scope, receive, send)
@@ -77,7 +79,7 @@ class RoomAdministration:
         await response(scope, receive, send)
 
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
-        token = room_token(scope)
+        token = header_token(scope)
         admin = await self._admission.admit(token)
         if not admin.is_admin:
             raise PermissionDenied("only those who run the room may do this")
@@ -113,6 +115,10 @@ class RoomAdministration:
                 return Response(body, response.status, NO_STORE, "application/json")
         except (TimeoutError, aiohttp.ClientError) as error:
             raise Unavailable("the room server does not respond", retry_after_s=RETRY_S) from error
+
+
+def _refusal(error: RpcError) -> PlainTextResponse:
+    return PlainTextResponse(error.message, error.code.http_status, {**error.headers, **NO_STORE})
 
 
 def _twirp_error(error: RpcError) -> Response:

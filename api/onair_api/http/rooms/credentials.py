@@ -6,9 +6,12 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.types import Scope
 
 
-def room_token(scope: Scope) -> str:
-    """The token; empty if there is none."""
+def header_token(scope: Scope) -> str:
+    """The token of the header; empty if there is none."""
     scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        return token.strip()
-    return QueryParams(scope["query_string"]).get("access_token", "")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def room_token(scope: Scope) -> str:
+    """The token, of the query too, as WebSockets of browsers have no headers; empty if there is none."""
+    return header_token(scope) or QueryParams(scope["query_string"]).get("access_token", "")

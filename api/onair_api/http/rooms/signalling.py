@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Coroutine
+from typing import Any
 
 import aiohttp
 import structlog
@@ -16,7 +18,7 @@ from yarl import URL
 from onair_api.errors import RpcError, Unavailable
 from onair_api.http.rooms.credentials import room_token
 from onair_api.kubernetes_errors import rpc_error
-from onair_api.live.room.admission import RoomAdmission
+from onair_api.live.room.admission import Admitted, RoomAdmission
 from onair_api.live.room.service import RETRY_S
 from onair_api.unexpected_errors import log_unexpected
 from onair_crds.contract.rooms import SIGNAL_PATH
@@ -53,7 +55,7 @@ class RoomSignalling:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = room_token(scope)
         try:
-            server = await self._connect(scope, token)
+            admitted, server = await self._connect(scope, token)
         except ApiError as error:
             await _refuse(rpc_error(error), send)
             return
@@ -62,9 +64,9 @@ class RoomSignalling:
             return
         async with server:
             await send({"type": "websocket.accept"})
-            await _pass_on(server, receive, send)
+            await _pass_on(server, receive, send, self._admission.until_ended(admitted))
 
-    async def _connect(self, scope: Scope, token: str) -> aiohttp.ClientWebSocketResponse:
+    async def _connect(self, scope: Scope, token: str) -> tuple[Admitted, aiohttp.ClientWebSocketResponse]:
         """
         Raises:
             RpcError: the token does not admit, or the room server does not take it.
@@ -78,12 +80,13 @@ class RoomSignalling:
         url = URL(f"{room_server.url}{path}?{scope['query_string'].decode('latin-1')}", encoded=True)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                return await room_server.session().ws_connect(
+                connected = await room_server.session().ws_connect(
                     url,
                     headers={"Authorization": f"Bearer {token}"},
                     heartbeat=HEARTBEAT_S,
                     max_msg_size=MAX_MESSAGE_BYTES,
                 )
+                return admitted, connected
         except (TimeoutError, aiohttp.ClientError, ValueError) as error:
             status = error.status if isinstance(error, aiohttp.WSServerHandshakeError) else None
             log.warning(
@@ -98,11 +101,13 @@ async def _refuse(error: RpcError, send: Send) -> None:
     await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
 
 
-async def _pass_on(server: aiohttp.ClientWebSocketResponse, receive: Receive, send: Send) -> None:
-    """Passes messages on in both directions until one side ends."""
-    _, to_client = await until_one_ends(_to_server(server, receive), _to_client(server, send))
-    if not to_client.cancelled():
-        code = server.close_code or INTERNAL
+async def _pass_on(
+    server: aiohttp.ClientWebSocketResponse, receive: Receive, send: Send, ended: Coroutine[Any, Any, None]
+) -> None:
+    """Passes messages on in both directions until one side ends, or the right to be there."""
+    _, to_client, no_more = await until_one_ends(_to_server(server, receive), _to_client(server, send), ended)
+    if not to_client.cancelled() or not no_more.cancelled():
+        code = POLICY_VIOLATION if not no_more.cancelled() else server.close_code or INTERNAL
         with contextlib.suppress(RuntimeError, OSError):
             await send({"type": "websocket.close", "code": _allowed(code), "reason": ""})
 
@@ -128,4 +133,4 @@ async def _to_client(server: aiohttp.ClientWebSocketResponse, send: Send) -> Non
 
 def _allowed(code: int) -> int:
     """A close code that may be sent: some only say what did not come."""
-    return code if code in (1000, 1001, 1002, 1003, 1011) or 3000 <= code < 5000 else INTERNAL
+    return code if code in (1000, 1001, 1002, 1003, 1008, 1011) or 3000 <= code < 5000 else INTERNAL

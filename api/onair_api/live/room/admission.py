@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 import jwt
+import structlog
 
-from onair_api.auth.rate_limits import RateLimits
+from onair_api.auth.callers import Callers
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import PROJECT, ROOM
 from onair_api.errors import NotFound, PermissionDenied, Unauthenticated, Unavailable
 from onair_api.live.room.desired import barred, present_opening, room_wanted, with_room
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.service import REMOVED, RETRY_S, opening_key
+from onair_api.live.room.token_origin import TokenOrigin, origin_of
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
 from onair_crds.contract.rooms import EMPTY_ROOM_S, is_barred, user_of
@@ -22,7 +25,10 @@ from onair_crds.room_server.client import RoomServer
 from onair_crds.room_server.errors import RoomServerError
 from onair_crds.shapes import Claims, JsonObject
 
+log = structlog.get_logger()
+
 MAX_TOKEN_CHARACTERS = 65_536
+LOOK_S = 1.0
 CLOCK_LEEWAY_S = 10
 """The room server renews tokens by a clock of its own."""
 _INVALID = "the room's token is not valid: {}"
@@ -37,6 +43,8 @@ class Admitted:
     opening: int
     identity: str
     is_admin: bool
+    origin: TokenOrigin | None
+    """None: the token is from before it said so."""
 
 
 class RoomAdmission:
@@ -46,22 +54,24 @@ class RoomAdmission:
         writer: Writer,
         server: RoomServer | None,
         joins: JoinIdentities,
-        rate_limits: RateLimits,
+        callers: Callers,
     ) -> None:
         self._cluster = cluster
         self._writer = writer
         self._joins = joins
-        self._rate_limits = rate_limits
+        self._callers = callers
         self.server = server
 
     async def admit(self, token: str) -> Admitted:
         """
         Raises:
-            Unauthenticated: it is no token of this room server's, or has expired.
+            Unauthenticated: it is no token of this room server's, or has expired, or the access token that it
+                was made with was revoked, or the API key of that deleted.
             NotFound: its project is gone, or the room is closed.
             PermissionDenied: who holds it was removed from the room.
             ResourceExhausted: they came too often.
             Unavailable: the room server's credentials cannot be had.
+            ApiError: the API server had to be asked for the key and did not respond.
         """
         claims = await self._verified(token)
         video = claims.get("video")
@@ -69,14 +79,32 @@ class RoomAdmission:
         room, identity = grant.get("room"), claims.get("sub")
         if not isinstance(room, str) or not room or not isinstance(identity, str) or not identity:
             raise Unauthenticated(_INVALID.format("it is for no room"))
-        self._rate_limits.count(f"{room}/{identity}", room)
+        self._callers.rate_limits.count(f"{room}/{identity}", room)
         project = self.project_of(room)
         opening = present_opening(project.spec, project.status) if project else None
         if project is None or opening is None:
             raise NotFound("the room is closed")
         if is_barred(room_wanted(project.spec).barred, identity):
             raise PermissionDenied(REMOVED)
-        return Admitted(project, room, opening, identity, grant.get("roomAdmin") is True)
+        origin = origin_of(claims)
+        if origin and await self._callers.tokens.has_ended(origin):
+            raise Unauthenticated(_INVALID.format("the access token that it was made with has ended"))
+        return Admitted(project, room, opening, identity, grant.get("roomAdmin") is True, origin)
+
+    async def until_ended(self, admitted: Admitted) -> None:
+        """Waits until what the token goes back to has ended, and then disconnects who joined with it."""
+        origin, tokens = admitted.origin, self._callers.tokens
+        while True:
+            if origin and tokens.known_to_have_ended(origin):
+                break
+            await asyncio.sleep(LOOK_S)
+        log.info("room.token_ended", room=admitted.room)
+        if self.server is None:
+            return
+        try:
+            await self.server.remove(admitted.room, admitted.identity)
+        except RoomServerError as error:
+            log.warning("room.not_removed", room=admitted.room, error=error.message)
 
     def project_of(self, room: str) -> Entry | None:
         """The project that a room is of, unless it is being deleted."""

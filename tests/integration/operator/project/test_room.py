@@ -145,6 +145,7 @@ def renderer_token(room: str) -> str:
         display_name="Renderer",
         metadata="{}",
         until=dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5),
+        origin="",
     ).get_secret_value()
 
 

@@ -9,10 +9,11 @@ from prometheus_client import REGISTRY
 from tests.support.sources import source
 from tests.support.worlds import on_air, project, run
 
+from onair_crds.contract.pod import SandboxMode
 from onair_crds.kube.store import Store
 from onair_crds.resources.project import BroadcastStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.show_metrics import SHOWS, record_time_to_air, record_triggers
+from onair_operator.cluster.show_metrics import SHOWS, record_sandbox, record_time_to_air, record_triggers
 from onair_operator.cluster.watched_kinds import KINDS, PROJECT, SOURCE
 
 
@@ -54,6 +55,14 @@ def test_sources_are_counted_by_their_state(store: Store) -> None:
         store.update(SOURCE, {"metadata": camera.metadata, **document})
     assert value("onair_operator_sources", connect="Connected") == 2
     assert value("onair_operator_sources", connect="Disconnected") == 1
+
+
+@pytest.mark.parametrize("mode", SandboxMode)
+def test_the_mode_that_pages_are_kept_in_is_the_only_one_that_is_1(mode: SandboxMode) -> None:
+    record_sandbox(SandboxMode.SECCOMP)
+    record_sandbox(mode)
+    shown = {each: value("onair_operator_encoder_sandbox", mode=each.value) for each in SandboxMode}
+    assert shown == {each: float(each is mode) for each in SandboxMode}
 
 
 def test_what_a_source_starts_and_stops_is_counted_once() -> None:

@@ -25,6 +25,8 @@ from tests.support.rooms.hosted_rooms import (
 )
 from tests.support.rooms.member import member
 
+from onair_crds.contract.rooms import SIGNAL_PATH
+
 pytestmark = pytest.mark.media
 
 
@@ -132,6 +134,15 @@ def test_rooms_are_run_by_their_own_admins_alone(
         response = administer(studio, token, method, **body)
         assert response.status_code == status, (method, response.text)
         assert set(response.json()) == {"code", "msg"}
+
+
+def test_a_token_in_the_query_runs_no_room(show: Show, studio: Facade) -> None:
+    token, _ = join(show)
+    url = f"{SIGNAL_PATH}/twirp/livekit.RoomService/ListParticipants"
+    body = {"room": room_of(token)}
+    response = studio.http.post(url, json=body, params={"access_token": token})
+    assert (response.status_code, response.json()["code"]) == (401, "unauthenticated")
+    assert studio.http.post(url, json=body, headers={"Authorization": f"bearer {token}"}).is_success
 
 
 def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: Facade) -> None:

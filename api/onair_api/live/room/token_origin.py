@@ -1,0 +1,38 @@
+"""What a room's token goes back to, in the token: it ends with the access token it was made with. Pure.
+
+It stands as the name of a room configuration, a claim that livekit-server copies into the tokens by which it
+renews this one, does nothing with, and shows to nobody else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from onair_api.auth.identity import ApiKeyRef, Origin
+from onair_crds.shapes import Claims
+
+
+@dataclass(frozen=True)
+class TokenOrigin:
+    lineage: tuple[str, ...]
+    api_key: ApiKeyRef | None
+
+
+def origin_text(origin: Origin) -> str:
+    key = origin.api_key
+    return json.dumps([origin.lineage, key and (key.secret, key.uid)], separators=(",", ":"))
+
+
+def origin_of(claims: Claims) -> TokenOrigin | None:
+    """None where a token does not say: one from before it did, or that another program made."""
+    configuration = claims.get("roomConfig")
+    text = configuration.get("name") if isinstance(configuration, dict) else None
+    try:
+        lineage, key = json.loads(text or "")
+        secret, uid = key or ("", "")
+        return TokenOrigin(
+            tuple(str(each) for each in lineage), ApiKeyRef(str(secret), str(uid)) if key else None
+        )
+    except (ValueError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,108 @@
+"""A room's token ends with the access token it was made with, on all replicas; who joined with it leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import aiohttp
+import pytest
+from livekit import rtc
+from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.rooms.hosted_rooms import (
+    HOSTED,
+    administer,
+    claims_of,
+    guest,
+    join,
+    settings_for,
+    signal_url,
+    validate,
+)
+from tests.support.rooms.member import member
+
+pytestmark = pytest.mark.media
+
+JWT = re.compile(rb"eyJ[\w-]+\.[\w-]+\.[\w-]+")
+ENDED = "the access token that it was made with has ended"
+
+
+async def renewed(url: str, token: str) -> str:
+    """The token that the room server gives to who has joined; this one leaves at once."""
+    query = {"access_token": token, "protocol": "15", "auto_subscribe": "0"}
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{url}/rtc", params=query) as socket:
+        async for message in socket:
+            if found := JWT.search(message.data):
+                return found.group().decode()
+    raise AssertionError("the room server renewed no token")
+
+
+def is_refused(facade: Facade, token: str) -> bool:
+    response = validate(facade, token)
+    return response.status_code == 401 and ENDED in response.text
+
+
+async def test_a_revoked_token_admits_nobody_to_rooms_and_who_is_in_one_leaves(
+    studios: tuple[Facade, Facade], sign_in: Callable[..., User]
+) -> None:
+    one, two = studios
+    show = sign_in("anna", facade=one).project(**HOSTED)
+    cohost, ben = guest(show, "ROLE_COHOST", "cohost"), guest(show, name="ben")
+    invited = guest(type(show)(cohost, show.collection, show.id), name="eve")
+    (_, kept), (host_token, _) = [(ben, join(show, ben)[0]), join(show)]
+    tokens = [join(show, each)[0] for each in (cohost, invited)]
+    tokens += [await renewed(signal_url(two), each) for each in tokens]
+    assert [validate(two, each).status_code for each in tokens] == [200] * 4
+    async with (
+        member(signal_url(one), tokens[0]) as first,
+        member(signal_url(two), tokens[1]) as second,
+        member(signal_url(two), kept) as stays,
+    ):
+        assert cohost.call("DELETE", "/authentication/token").is_success
+        await first.disconnected()
+        await second.disconnected()
+        wait_for(lambda: all(is_refused(each, token) for each in studios for token in tokens), "it is known")
+        listed = administer(one, host_token, "ListParticipants").json()["participants"]
+        assert [each["identity"] for each in listed] == ["ben"]
+        assert not stays.gone.is_set()
+    response = administer(two, tokens[0], "ListParticipants")
+    assert (response.status_code, response.json()["code"]) == (401, "unauthenticated")
+    for token in tokens:
+        with pytest.raises(rtc.ConnectError):
+            async with member(signal_url(two), token):
+                pass
+    assert validate(two, kept).is_success
+
+
+async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_started_later(
+    studios: tuple[Facade, Facade],
+    start_facade: Callable[..., Facade],
+    server: LiveKitServer,
+    cluster: Cluster,
+    sign_in: Callable[..., User],
+) -> None:
+    key = cluster.add_api_key("breached in a room")
+    show = sign_in(facade=studios[0], key=key).project(**HOSTED)
+    token, _ = join(show)
+    again = await renewed(signal_url(studios[1]), token)
+    async with member(signal_url(studios[1]), token) as joined:
+        cluster.delete_api_key("breached in a room")
+        await joined.disconnected()
+    with start_facade(rooms=settings_for(server)) as later:
+        for facade in (*studios, later):
+            wait_for(lambda facade=facade: is_refused(facade, token), "it is known")
+            assert is_refused(facade, again)
+
+
+async def test_a_renewed_token_says_no_less_and_no_other_participant_reads_what_it_goes_back_to(
+    studios: tuple[Facade, Facade], sign_in: Callable[..., User]
+) -> None:
+    show = sign_in(facade=studios[0]).project(**HOSTED)
+    token, identity = join(show)
+    given, later = claims_of(token), claims_of(await renewed(signal_url(studios[0]), token))
+    assert later["roomConfig"] == given["roomConfig"]
+    async with member(signal_url(studios[0]), token):
+        one = administer(studios[0], join(show, guest(show, "ROLE_COHOST"))[0], "ListParticipants")
+        assert identity in one.text
+        assert given["roomConfig"]["name"][3:15] not in one.text
