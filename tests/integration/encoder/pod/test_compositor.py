@@ -103,7 +103,7 @@ def test_words_are_at_the_far_end_in_their_colour_size_and_place(
     pair: PodPair, far_end: RtmpContainer
 ) -> None:
     """Full blocks: a letter that is as wide as its box, whose edges can be measured."""
-    style = {"color": "#f0f", "fontSize": 80, "fontFamily": "monospace", "lineHeight": 1}
+    style = {"color": "#f0f", "fontSize": 80, "fontFamily": "monospace", "lineHeight": 1, "whiteSpace": "pre"}
 
     def words(id_: str, text: str, **fields: Any) -> SceneLayer:
         return SceneLayer(id=id_, type="text", data={"text": text, "style": style}, **fields)
@@ -121,7 +121,7 @@ def test_words_are_at_the_far_end_in_their_colour_size_and_place(
     assert abs(whole[0] - 40) <= EDGE_PX
     assert abs(letter - 2 * 0.602 * 80) <= 2 * EDGE_PX, "a monospaced letter is 0.602 of its size wide"
     assert abs(shrunk[0] - 40) <= EDGE_PX
-    assert 190 <= shrunk[2] - shrunk[0] <= 200 + EDGE_PX, "ten letters fit into the box"
+    assert 190 <= shrunk[2] - shrunk[0] <= 200 + EDGE_PX, "a line of ten letters fits into the box"
     for left, top, right, bottom in (whole, (shrunk[0], shrunk[1] + 180, shrunk[2], shrunk[3] + 180)):
         centre = frame[(top + bottom) // 2, (left + right) // 2].astype(int)
         assert np.abs(centre - np.array((255, 0, 255))).max() <= COLOUR, centre
