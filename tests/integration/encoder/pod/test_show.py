@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
+from tests.support.docker import docker
 from tests.support.media.painted import Painted, read_frame
 from tests.support.media.stream import gray_pixels
 from tests.support.pod_pair import PodPair, programme
@@ -20,6 +21,7 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
     assert pair.put(programme(page, far_end, "one")).status_code == 200
     assert pair.wait_phase("running").first_frame
     assert_snapshots(pair)
+    assert_no_page_of_the_browsers_own(pair)
     assert_metrics(pair)
 
     nowhere = ProgramDestination(id="gone", type="RTMP", url="rtmp://127.0.0.1:9/live", key="s3cret")
@@ -39,6 +41,14 @@ def test_a_show_from_its_first_frame_to_its_end(pair: PodPair, page: str, far_en
     pair.wait_phase("finished")
     pair.wait_for(lambda: not far_end.path("one"), "ended")
     assert "s3cret" not in pair.logs("encoder") + pair.logs("browser")
+
+
+def assert_no_page_of_the_browsers_own(pair: PodPair) -> None:
+    """Pages for menus take a fifth of the memory, and as much CPU at a start as the browser itself."""
+    listed = docker("top", f"{pair.name}-browser", "-ww", "-eo", "pid,args")
+    renderers = [line for line in listed.splitlines() if "--type=renderer" in line]
+    assert renderers
+    assert not [line for line in renderers if "webui" in line], listed
 
 
 def assert_metrics(pair: PodPair) -> None:
