@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import structlog
 
-from onair_crds.contract.ingest_gateway import RefusedPublisher
+from onair_crds.contract.ingest_gateway import Heartbeat
 from onair_crds.contract.rooms import SECRET_NAME
 from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
@@ -48,7 +48,7 @@ from onair_operator.reconcile import ReconcileLoop
 from onair_operator.room.providers import RtcProviders
 from onair_operator.room.rooms import Rooms
 from onair_operator.settings import OperatorSettings
-from onair_operator.source.events import refused_event
+from onair_operator.source.events import heartbeat_events
 
 log = structlog.get_logger()
 
@@ -124,11 +124,11 @@ class _Runtime:
         access = RoomAccess(server.url, server.credentials, self._has_room) if server else None
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
 
-        def refused(publisher: RefusedPublisher) -> None:
-            if event := refused_event(self._store, publisher):
+        def told(heartbeat: Heartbeat) -> None:
+            for event in heartbeat_events(self._store, heartbeat):
                 recorder.record(event)
 
-        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access, refused)
+        gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access, told)
         rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
         addresses = IngestAddresses(
             client,

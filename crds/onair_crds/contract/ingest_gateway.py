@@ -44,7 +44,7 @@ SECRET_SETTLE_S = 180.0
 within two minutes; they accept the former one for ten."""
 MAX_TERM_DIGITS = 20
 MAX_REFUSED = 100
-"""Refused publishers that one heartbeat tells of; more are left out."""
+"""Refused publishers, and previews that wait, that one heartbeat tells of; more are left out."""
 
 HOOK_PATH = "/internal/ingest/publish"
 """POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
@@ -136,6 +136,8 @@ class Heartbeat(WireModel):
     type: Literal["heartbeat"] = "heartbeat"
     refused: Annotated[list[RefusedPublisher], Field(max_length=MAX_REFUSED)] = []
     """Since the heartbeat before."""
+    waiting: Annotated[list[str], Field(max_length=MAX_REFUSED)] = []
+    """Streams whose previews have begun, since then, to wait until another one ends."""
 
 
 class Pull(WireModel):

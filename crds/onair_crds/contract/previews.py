@@ -25,6 +25,8 @@ HLS_SUFFIX = "/hls"
 `reader_token` as bearer. The playlist waits for the first segment. 404: no such stream or segment; 503: none
 yet."""
 HLS_PLAYLIST = "index.m3u8"
+FIRST_SEGMENT_S = 22.0
+"""How long that takes at most: key frames may be 10 s apart, and a segment is from one to the next."""
 PLAYLIST_TYPE, SEGMENT_TYPE = "application/vnd.apple.mpegurl", "video/mp2t"
 
 

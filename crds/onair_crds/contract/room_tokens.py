@@ -9,6 +9,7 @@ import time
 import jwt
 from pydantic import SecretStr
 
+from onair_crds.contract.participant_roles import signed_role
 from onair_crds.contract.previews import preview_metadata
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import Claims, JsonObject
@@ -104,6 +105,7 @@ def livekit_participant(
         "sub": identity,
         "name": display_name,
         "metadata": metadata,
+        "attributes": signed_role(api_secret, room, identity, role),
         "exp": int(until.timestamp()),
         "roomConfig": {"name": origin},
         "video": {

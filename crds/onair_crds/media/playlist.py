@@ -64,10 +64,13 @@ class Playlist:
         self.ended = False
         self._append(segment)
         while self.window and len(self.segments) > self.window and self._may_lose_first:
-            gone = self.segments.popleft()
-            self._entries.popleft()
-            self.media_sequence += 1
-            self.discontinuity_sequence += gone.discontinuity
+            self.lose_first()
+
+    def lose_first(self) -> None:
+        gone = self.segments.popleft()
+        self._entries.popleft()
+        self.media_sequence += 1
+        self.discontinuity_sequence += gone.discontinuity
 
     @property
     def _may_lose_first(self) -> bool:

@@ -44,6 +44,11 @@ class ServerParticipant:
     """Track ids of the published video."""
     metadata: str = field(default="", compare=False)
     """Participants change theirs as often as they like: nothing follows from that alone."""
+    attributes: dict[str, str] = field(default_factory=dict, compare=False)
+    """Those they change, too."""
+    publishes: bool = field(default=False, compare=False)
+    changes_metadata: bool = field(default=False, compare=False)
+    """Whether they may change their own, name and attributes included."""
 
 
 class RoomServer:
@@ -171,15 +176,23 @@ def _items(value: JsonObject, name: str) -> list[JsonObject]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
+def _fields(value: JsonObject, name: str) -> JsonObject:
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def _participant(value: JsonObject) -> ServerParticipant:
-    permission = value.get("permission")
+    permission = _fields(value, "permission")
     tracks = _items(value, "tracks")
     return ServerParticipant(
         identity=str(value.get("identity", "")),
         name=str(value.get("name", "")),
         joined_s=int(value.get("joined_at") or 0),
-        hidden=bool(isinstance(permission, dict) and permission.get("hidden")),
+        hidden=bool(permission.get("hidden")),
         sources=tuple(str(track.get("source", "UNKNOWN")) for track in tracks),
         videos=tuple(str(track.get("sid", "")) for track in tracks if track.get("type") == "VIDEO"),
         metadata=str(value.get("metadata", "")),
+        attributes={name: str(text) for name, text in _fields(value, "attributes").items()},
+        publishes=bool(permission.get("can_publish")),
+        changes_metadata=bool(permission.get("can_update_metadata")),
     )

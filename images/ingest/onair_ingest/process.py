@@ -82,7 +82,7 @@ async def _serve(
     forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)
-    previews = Previews(readers, streams.video, settings.previews.most)
+    previews = Previews(readers, streams.video, settings.previews.most, streams.preview_waits)
     windows = Windows(readers, streams.state, settings.previews.most_hls)
     srt_losses = SrtLosses(mediamtx, streams)
     REGISTRY.register(StreamMetrics(streams))

@@ -23,7 +23,6 @@ from onair_crds.contract.ingest_gateway import (
     STREAMS_PATH,
     Heartbeat,
     Pulls,
-    RefusedPublisher,
     StreamState,
 )
 from onair_crds.runtime.bounded_body import bounded_body
@@ -67,19 +66,19 @@ class GatewayClient:
         streams: Streams,
         leads: Callable[[], bool],
         access: RoomAccess | None,
-        refused: Callable[[RefusedPublisher], None],
+        told: Callable[[Heartbeat], None],
     ) -> None:
         """
         Args:
             headers: shown with every request: the token and the leader's term.
             leads: whether this process may act at the moment.
             access: how it is let into rooms.
-            refused: hears of each publisher that it did not let in, though they show a source's key.
+            told: hears its heartbeats.
         """
         self._name, self._url = settings.name, settings.url.rstrip("/")
         self._streams = streams
         self._leads = leads
-        self._refused = refused
+        self._told = told
         self._heard = time.monotonic()
         """When it last said something, having told all of its streams."""
         self._synced = asyncio.Event()
@@ -194,8 +193,7 @@ class GatewayClient:
             raise GatewayUnreachable("it was silent for too long")
         if isinstance(message, Heartbeat):
             self._streams.heard(self._name)
-            for publisher in message.refused:
-                self._refused(publisher)
+            self._told(message)
             return
         if message.online and self._streams.online(self._name) >= MAX_STREAMS:
             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")

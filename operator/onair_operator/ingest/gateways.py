@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import (
     TERM_HEADER,
+    Heartbeat,
     Pulls,
-    RefusedPublisher,
     gateway_token,
     reader_token,
 )
@@ -30,17 +30,17 @@ class Gateways:
         changed: Callable[[News], None] | None = None,
         leads: Callable[[], bool] = lambda: True,
         access: RoomAccess | None = None,
-        refused: Callable[[RefusedPublisher], None] = lambda publisher: None,
+        told: Callable[[Heartbeat], None] = lambda heartbeat: None,
     ) -> None:
         """
         Args:
             changed: hears what each gateway tells, and that one can be reached no longer.
             leads: whether this process may act at the moment.
             access: how gateways are let into rooms; None where there are no rooms.
-            refused: hears of each publisher that a gateway did not let in, though they show a source's key.
+            told: hears the heartbeats of all.
         """
         self._access = access
-        self._refused = refused
+        self._told = told
         self._shown: dict[str, ShownPreviews] = {}
         self._settings = tuple(gateways)
         self._leads = leads
@@ -53,7 +53,7 @@ class Gateways:
         self._secret = secret
         headers = {"Authorization": _bearer(secret), TERM_HEADER: str(term)}
         self._clients = {
-            each.name: GatewayClient(each, headers, self.streams, self._leads, self._access, self._refused)
+            each.name: GatewayClient(each, headers, self.streams, self._leads, self._access, self._told)
             for each in self._settings
         }
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 import structlog
 from prometheus_client import Counter
 
+from onair_crds.contract.participant_roles import verified_role
 from onair_crds.contract.previews import preview_metadata
 from onair_crds.contract.rooms import EMPTY_ROOM_S
 from onair_crds.room_server.client import RoomServer, ServerParticipant, ServerRoom
 from onair_crds.room_server.errors import RoomServerError
+from onair_operator.room.metadata import repaired
 
 log = structlog.get_logger()
 
@@ -163,6 +165,7 @@ class Rooms:
         if looks_empty and not wanted.names and self._passes % QUIET_PASSES:
             return RoomView(wanted.opening)
         found = await server.participants(room)
+        secret = (await server.credentials.get()).api_secret
         names = dict(wanted.names)
         for each in found:
             if each.identity in wanted.barred:
@@ -171,6 +174,10 @@ class Rooms:
                 metadata = preview_metadata(name, each.videos)
                 if (each.name, each.metadata) != (name, metadata):
                     await server.rename(room, each.identity, name, metadata)
+            elif not each.hidden:
+                metadata = repaired(each, verified_role(secret, room, each.identity, each.attributes))
+                if each.metadata != metadata:
+                    await server.rename(room, each.identity, each.name, metadata)
         return RoomView(wanted.opening, tuple(each for each in found if each.identity not in wanted.barred))
 
     def _seen(self, room: str, wanted: KeptRoom, view: RoomView) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onair_crds.contract.ingest_gateway import RefusedPublisher
+from onair_crds.contract.ingest_gateway import Heartbeat, RefusedPublisher
 from onair_crds.kube.store import Store
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import Source, SourceStatus
@@ -42,14 +42,34 @@ def source_events(source: Source, status: SourceStatus, present: Sighting | None
         yield Event(source, "KeyReplaced", "it stays connected by its former key until it disconnects")
 
 
+PREVIEW_WAITS = (
+    "its preview waits until another one ends: its ingest pod shows as many as ingest.previews.most allows"
+)
+
+
+def heartbeat_events(store: Store, heartbeat: Heartbeat) -> Iterator[Event]:
+    """What a gateway tells of sources beside their streams."""
+    for publisher in heartbeat.refused:
+        if event := refused_event(store, publisher):
+            yield event
+    for stream in heartbeat.waiting:
+        if source := _source(store, stream):
+            yield Event(source, "PreviewWaits", PREVIEW_WAITS, warning=True)
+
+
 def refused_event(store: Store, refused: RefusedPublisher) -> Event | None:
     """That somebody was refused who shows a source's key; None where there is no such source."""
-    name = source_of(store, refused.stream)
-    entry = store.entry(SOURCE, name) if name else None
-    if entry is None:
+    source = _source(store, refused.stream)
+    if source is None:
         return None
-    message = (REFUSED[refused.reason].format(entry.name) + _from(refused.publisher)).rstrip(",")
-    return Event(entry.head(Source), "PublisherRefused", message, warning=True)
+    message = (REFUSED[refused.reason].format(source.name) + _from(refused.publisher)).rstrip(",")
+    return Event(source, "PublisherRefused", message, warning=True)
+
+
+def _source(store: Store, stream: str) -> Source | None:
+    name = source_of(store, stream)
+    entry = store.entry(SOURCE, name) if name else None
+    return entry.head(Source) if entry else None
 
 
 def _from(address: str | None) -> str:

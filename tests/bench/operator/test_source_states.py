@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.gateway_server import SECRET, GatewayServer, stream_state
@@ -28,6 +31,8 @@ ROUNDS = 10
 BOUND_S = 1.0
 SILENT_S = 1.0
 """A source without media for so long is disconnected."""
+ANALYSIS_S = 2.0
+"""How long the ingest server looks at who does not name both video and audio."""
 SOURCES = 50
 
 
@@ -36,38 +41,79 @@ async def test_the_state_of_a_source_follows_its_encoder(
     cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float], protocol: str
 ) -> None:
     connected, disconnected = [], []
+    async with _pushed(cluster, tmp_path, f"{protocol}Push") as pushed:
+        for number in range(ROUNDS):
+            pushed.arrivals.at_ms.clear()
+
+            async def asked(before: int = number) -> bool:
+                return len(pushed.facade.asked) > before
+
+            url = pushed.rtmp if protocol == "rtmp" else pushed.pod.srt(f"publish:{pushed.key}")
+            with Encoder(url, options=("-tune", "zerolatency")) as encoder:
+                await until("the hook's question", asked)
+                began = time.time()
+                await status_with(cluster, connect="Connected")
+                if protocol == "rtmp":
+                    began = min(pushed.arrivals.at_ms.values()) / 1000
+                connected.append(time.time() - began)
+                disconnected.append(await _seconds_until_disconnected(cluster, encoder))
+    report(f"a push by {protocol.upper()} to Connected in the status", connected, "s", BOUND_S)
+    # By SRT a process that is killed says nothing, and its stream is silent
+    bound_s = BOUND_S if protocol == "rtmp" else SILENT_S + BOUND_S
+    report(f"an encoder killed, by {protocol.upper()}, to Disconnected", disconnected, "s", bound_s)
+
+
+@pytest.mark.parametrize(
+    ("sends", "encoder"),
+    [
+        ("video alone", {"audio": []}),
+        ("audio alone", {"video": []}),
+        ("both, and names neither", {"options": ("-flvflags", "no_metadata")}),
+    ],
+)
+async def test_who_does_not_name_both_is_looked_at_for_longer(
+    cluster: OperatedNamespace, tmp_path: Path, report: Callable[..., float], sends: str, encoder: Any
+) -> None:
+    connected = []
+    async with _pushed(cluster, tmp_path, "rtmpPush") as pushed:
+        for _ in range(ROUNDS):
+            pushed.arrivals.first_media_ms = None
+            with Encoder(pushed.rtmp, **encoder) as pushing:
+                await status_with(cluster, connect="Connected")
+                assert pushed.arrivals.first_media_ms
+                connected.append(time.time() - pushed.arrivals.first_media_ms / 1000)
+                await _seconds_until_disconnected(cluster, pushing)
+    report(f"a push by RTMP of {sends} to Connected", connected, "s", ANALYSIS_S + BOUND_S)
+
+
+@dataclass(frozen=True)
+class _Camera:
+    facade: ScriptedFacade
+    pod: IngestPod
+    arrivals: Arrivals
+    key: str
+
+    @property
+    def rtmp(self) -> str:
+        return f"rtmp://{self.arrivals.host}:{self.arrivals.port}/live/{self.key}"
+
+
+@asynccontextmanager
+async def _pushed(cluster: OperatedNamespace, folder: Path, kind: str) -> AsyncIterator[_Camera]:
+    """A camera that may be pushed, and an operator that knows of it."""
     with (
         ScriptedFacade(SECRET) as facade,
-        IngestPod(tmp_path, facade.url, SECRET) as pod,
+        IngestPod(folder, facade.url, SECRET) as pod,
         Arrivals("127.0.0.1", pod.rtmp_port) as arrivals,
     ):
         gateway = GatewaySettings(name="onair-ingest-0", url=f"http://127.0.0.1:{pod.port}")
         async with operated(cluster, gateway):
             await cluster.collection()
-            await camera(cluster, **{f"{protocol}Push": {}})
+            await camera(cluster, **{kind: {}})
             secret = await cluster.client.get(SECRETS, cluster.namespace, "source-camera")
             key = base64.b64decode(secret["data"]["streamKey"]).decode()
             facade.keys.add(key)
-            rtmp = f"rtmp://{arrivals.host}:{arrivals.port}/live/{key}"
-            for number in range(ROUNDS):
-                arrivals.at_ms.clear()
-
-                async def asked(before: int = number) -> bool:
-                    return len(facade.asked) > before
-
-                url = rtmp if protocol == "rtmp" else pod.srt(f"publish:{key}")
-                with Encoder(url, options=("-tune", "zerolatency")) as encoder:
-                    await until("the hook's question", asked)
-                    began = time.time()
-                    await status_with(cluster, connect="Connected")
-                    if protocol == "rtmp":
-                        began = min(arrivals.at_ms.values()) / 1000
-                    connected.append(time.time() - began)
-                    disconnected.append(await _seconds_until_disconnected(cluster, encoder))
-    report(f"a push by {protocol.upper()} to Connected in the status", connected, "s", BOUND_S)
-    # By SRT a process that is killed says nothing, and its stream is silent
-    bound_s = BOUND_S if protocol == "rtmp" else SILENT_S + BOUND_S
-    report(f"an encoder killed, by {protocol.upper()}, to Disconnected", disconnected, "s", bound_s)
+            yield _Camera(facade, pod, arrivals, key)
 
 
 async def _seconds_until_disconnected(cluster: OperatedNamespace, encoder: Encoder) -> float:

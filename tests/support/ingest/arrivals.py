@@ -12,7 +12,7 @@ from tests.support.docker import host_address
 from onair_crds.rtmp.chunks import ChunkReader
 
 _HANDSHAKE = 1 + 2 * 1536
-_VIDEO = 9
+_AUDIO, _VIDEO = 8, 9
 
 
 class Arrivals:
@@ -22,6 +22,8 @@ class Arrivals:
         self._target = host, port
         self.at_ms: dict[int, float] = {}
         """Wall clock in milliseconds when a picture's last byte came, by its time since the first picture."""
+        self.first_media_ms: float | None = None
+        """Likewise of the first message of audio or video."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -57,6 +59,8 @@ class Arrivals:
                 server_writer.write(data)
                 media, handshake = data[handshake:], max(0, handshake - len(data))
                 for message in chunks.feed(media):
+                    if message.type in (_AUDIO, _VIDEO):
+                        self.first_media_ms = self.first_media_ms or now_ms
                     if message.type == _VIDEO and message.body[1:2] == b"\1":
                         pts_ms = message.timestamp_ms + int.from_bytes(message.body[2:5], "big", signed=True)
                         first_ms = pts_ms if first_ms is None else first_ms

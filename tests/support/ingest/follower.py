@@ -39,6 +39,8 @@ class Follower:
         self.told: list[Told] = []
         self.heartbeats = 0
         self.refused: list[RefusedPublisher] = []
+        self.waiting: list[str] = []
+        """Streams of previews that wait, as they were told."""
         self._news = threading.Condition()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -119,7 +121,9 @@ class Follower:
         with self._news:
             if json.loads(line)["type"] == "heartbeat":
                 self.heartbeats += 1
-                self.refused += Heartbeat.model_validate_json(line).refused
+                heartbeat = Heartbeat.model_validate_json(line)
+                self.refused += heartbeat.refused
+                self.waiting += heartbeat.waiting
             else:
                 self.told.append(Told(StreamState.model_validate_json(line), time.monotonic()))
             self._news.notify_all()

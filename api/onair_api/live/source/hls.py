@@ -23,7 +23,7 @@ from onair_api.errors import NotFound, ResourceExhausted, Unauthenticated, Unava
 from onair_api.operation import Ids
 from onair_api.settings import Settings
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token
-from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
+from onair_crds.contract.previews import FIRST_SEGMENT_S, HLS_PLAYLIST, HLS_SUFFIX
 from onair_crds.kube.store import Entry
 from onair_crds.resources.source import Source
 from onair_crds.runtime.bounded_body import bounded_body
@@ -36,7 +36,7 @@ PATH = "/live/v2/preview/hls"
 MASTER, MEDIA = "index.m3u8", "media.m3u8"
 BANDWIDTH_BPS = 6_000_000
 """A playlist of playlists has to say one; there is nothing to choose from."""
-CONNECT_S, PLAYLIST_S, SEGMENT_S = 2.0, 15.0, 60.0
+CONNECT_S, PLAYLIST_S, SEGMENT_S = 2.0, FIRST_SEGMENT_S + 3.0, 60.0
 """A segment that a player has not taken in this time is cut off."""
 MAX_PLAYLIST_BYTES = 64 * 1024
 PART_BYTES = 64 * 1024

@@ -5,14 +5,18 @@ from __future__ import annotations
 from aiohttp import web
 
 from onair_crds.contract.ingest_gateway import STREAMS_PATH
-from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX, PLAYLIST_TYPE, SEGMENT_TYPE
+from onair_crds.contract.previews import (
+    FIRST_SEGMENT_S,
+    HLS_PLAYLIST,
+    HLS_SUFFIX,
+    PLAYLIST_TYPE,
+    SEGMENT_TYPE,
+)
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.hls.windows import TooManyWindows, Windows
 from onair_ingest.readers.access import authorized_stream
 from onair_ingest.readers.readers import NoStream
 
-FIRST_SEGMENT_S = 12.0
-"""How long a player waits for the first segment: key frames are at most 10 s apart."""
 RETRY = {"Retry-After": "2"}
 PART_BYTES = 64 * 1024
 

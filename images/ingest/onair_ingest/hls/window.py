@@ -25,7 +25,10 @@ log = structlog.get_logger()
 TARGET_MS = 1000
 """Segments end at the first key frame from then on."""
 WINDOW = 6
-MOST_SEGMENT_BYTES = 12 * 2**20
+MOST_SEGMENT_BYTES = 32 * 2**20
+"""10 s, as far as key frames may be apart, at 25 Mbit/s."""
+MOST_BYTES = 4 * MOST_SEGMENT_BYTES
+"""Of all segments but the one that is being made: three target durations of the largest, and one more."""
 KEPT_BEYOND = 2
 """Segments that the playlist has just lost are kept for players that have read it before."""
 StateOf = Callable[[str], StreamState | None]
@@ -47,6 +50,7 @@ class Window:
         self._playlist.media_sequence = int(time.time())
         self._segments: dict[str, bytes] = {}
         self._asked_s = time.monotonic()
+        self._waiting = 0
         self._first = asyncio.Event()
         self._interrupted = False
 
@@ -56,9 +60,14 @@ class Window:
 
     async def wait_ready(self, timeout_s: float) -> bool:
         """Whether there is a segment, after this time at the latest."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                await self._first.wait()
+        self._waiting += 1
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout_s):
+                    await self._first.wait()
+        finally:
+            self._waiting -= 1
+            self._asked_s = time.monotonic()
         return self.ready
 
     def playlist(self) -> str:
@@ -74,7 +83,7 @@ class Window:
         log.info("hls.begun", stream=self.stream)
         reading = asyncio.create_task(self._read())
         try:
-            while (left_s := self._asked_s + self._idle_s - time.monotonic()) > 0:
+            while (left_s := self._left_s) > 0:
                 done, _ = await asyncio.wait({reading}, timeout=left_s)
                 for each in done:
                     each.result()
@@ -84,8 +93,10 @@ class Window:
             log.info("hls.ended", stream=self.stream)
 
     @property
-    def _idle_s(self) -> float:
-        return max(LEAST_IDLE_S, IDLE_TARGETS * self._playlist.target_s)
+    def _left_s(self) -> float:
+        """Until nobody plays it, if nobody asks from now on."""
+        idle_s = max(LEAST_IDLE_S, IDLE_TARGETS * self._playlist.target_s)
+        return idle_s if self._waiting else self._asked_s + idle_s - time.monotonic()
 
     async def _read(self) -> None:
         while True:
@@ -133,4 +144,14 @@ class Window:
         listed = playlist.names()
         for old in [each for each in self._segments if each not in listed][:-KEPT_BEYOND]:
             del self._segments[old]
+        self._bound()
         self._first.set()
+
+    def _bound(self) -> None:
+        """The oldest go, those that the playlist names too."""
+        size = sum(len(data) for data in self._segments.values())
+        while size > MOST_BYTES and len(self._segments) > 1:
+            oldest = next(iter(self._segments))
+            size -= len(self._segments.pop(oldest))
+            if oldest in self._playlist.names():
+                self._playlist.lose_first()

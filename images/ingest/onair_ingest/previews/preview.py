@@ -14,6 +14,7 @@ from onair_crds.room_publisher.pipe import Gone
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.session_error import SessionError
+from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.packets import announcement, packet_of
 from onair_ingest.readers.readers import NoStream, Readers
@@ -41,16 +42,12 @@ class Preview:
         stream: str,
         settings: ProgramRtc,
         readers: Readers,
-        turns: asyncio.Semaphore,
-        joining: asyncio.Semaphore,
+        turns: Turns,
         video_of: Callable[[str], Video | None],
     ) -> None:
         """
         Args:
             settings: the room. Another token may be put in at any time, for the next session.
-            turns: bounds how many previews there are at once.
-            joining: bounds how many begin at once: each takes a second of a core or two, so that of
-                many that began together none had joined in time on a busy machine, time after time.
             video_of: what is known of a stream's video.
         """
         self.stream, self.settings = stream, settings
@@ -58,14 +55,14 @@ class Preview:
         self.removed = False
         """By the room: it was in, and was refused for good since."""
         self._readers, self._video_of = readers, video_of
-        self._turns, self._joining = turns, joining
+        self._turns = turns
 
     async def run(self) -> None:
         """Publishes again and again; ends by itself once it was refused for good, as when it was removed."""
         pause_s = FIRST_PAUSE_S
         while True:
             try:
-                async with self._turns, self._readers.subscription(self.stream) as subscription:
+                async with self._turns.turn(), self._readers.subscription(self.stream) as subscription:
                     await self._publish(subscription)
                 pause_s = FIRST_PAUSE_S
             except NoStream:
@@ -114,7 +111,7 @@ class Preview:
         Raises:
             SessionError: the room was not to be joined.
         """
-        async with self._joining:
+        async with self._turns.joining:
             client = await RoomClient.start(self.settings, preview=True)
             try:
                 await _joined(client)

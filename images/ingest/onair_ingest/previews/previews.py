@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 from pydantic import SecretStr
@@ -14,6 +15,7 @@ from onair_crds.contract.previews import Preview as Wanted
 from onair_crds.contract.previews import RoomPreviews
 from onair_crds.contract.program import ProgramRtc
 from onair_ingest.previews.preview import Preview
+from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.readers import Readers
 
 log = structlog.get_logger()
@@ -40,13 +42,20 @@ class _Running:
 
 
 class Previews:
-    def __init__(self, readers: Readers, video_of: Callable[[str], Video | None], most: int) -> None:
+    def __init__(
+        self,
+        readers: Readers,
+        video_of: Callable[[str], Video | None],
+        most: int,
+        waits: Callable[[str], None],
+    ) -> None:
         """
         Args:
             video_of: what is known of a stream's video.
             most: previews at once; others wait until one ends.
+            waits: hears of each stream whose preview does.
         """
-        self._readers, self._video_of = readers, video_of
+        self._readers, self._video_of, self._waits = readers, video_of, waits
         self._turns, self._joining = asyncio.Semaphore(most), asyncio.Semaphore(JOINING)
         self._rooms: dict[str, dict[str, _Running]] = {}
 
@@ -80,7 +89,8 @@ class Previews:
             del self._rooms[room]
 
     def _begun(self, stream: str, opening: int, settings: ProgramRtc) -> _Running:
-        preview = Preview(stream, settings, self._readers, self._turns, self._joining, self._video_of)
+        turns = Turns(self._turns, self._joining, partial(self._waits, stream))
+        preview = Preview(stream, settings, self._readers, turns, self._video_of)
         task = asyncio.create_task(preview.run(), name=f"preview of {settings.identity}")
         task.add_done_callback(_note_failure)
         return _Running(opening, preview, task)

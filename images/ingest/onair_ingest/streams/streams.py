@@ -203,6 +203,12 @@ class Streams:
         for follower in self._followers:
             follower.add_refused(publisher)
 
+    def preview_waits(self, stream: str) -> None:
+        """Tells the followers, likewise, of a preview that waits until another one ends."""
+        log.warning("preview.waits", stream=stream)
+        for follower in self._followers:
+            follower.add_waiting(stream)
+
     def tell(self, changed: Iterable[StreamState]) -> None:
         """Tells the followers of changed states."""
         for state in changed:
@@ -238,7 +244,7 @@ class Streams:
                     yield state
                 if self._left:
                     return
-                yield Heartbeat(refused=follower.take_refused())
+                yield follower.take_heartbeat()
                 await follower.wait(HEARTBEAT_S)
         finally:
             self._followers.discard(follower)
@@ -250,6 +256,8 @@ class _Follower:
     def __init__(self, states: Iterable[StreamState]) -> None:
         self._waiting = {state.stream: state for state in states}
         self._refused: set[RefusedPublisher] = set()
+        self._previews: set[str] = set()
+        """Streams whose previews wait."""
         self._news = asyncio.Event()
 
     def add_refused(self, publisher: RefusedPublisher) -> None:
@@ -257,8 +265,14 @@ class _Follower:
         if len(self._refused) < MAX_REFUSED:
             self._refused.add(publisher)
 
-    def take_refused(self) -> list[RefusedPublisher]:
-        taken, self._refused = list(self._refused), set()
+    def add_waiting(self, stream: str) -> None:
+        """Takes a preview that is told likewise."""
+        if len(self._previews) < MAX_REFUSED:
+            self._previews.add(stream)
+
+    def take_heartbeat(self) -> Heartbeat:
+        taken = Heartbeat(refused=list(self._refused), waiting=list(self._previews))
+        self._refused, self._previews = set(), set()
         return taken
 
     def add(self, state: StreamState) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -33,7 +34,7 @@ class HlsClient:
 
     def get(self, name: str = HLS_PLAYLIST) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.get(self.url + name, headers=headers, timeout=20)
+        return httpx.get(self.url + name, headers=headers, timeout=25)
 
     def segments(self) -> list[str]:
         text = self.get().raise_for_status().text
@@ -86,6 +87,17 @@ def test_what_is_pushed_with_b_frames_is_played(
         found = client.decoded(6)
     assert found["frames"] >= 150
     assert found["errors"] == 0
+
+
+def test_key_frames_may_be_ten_seconds_apart(
+    pod: IngestPod, follower: Follower, client: HlsClient, key: str
+) -> None:
+    with Encoder(f"{pod.rtmp}/{key}", options=("-g", "300", "-sc_threshold", "0")):
+        follower.flowing(key)
+        playlist = client.get()
+    assert playlist.status_code == 200, "the first player waits for a key frame and a GOP"
+    durations_s = [float(line) for line in re.findall(r"#EXTINF:(\S+),", playlist.text)]
+    assert durations_s == pytest.approx([10.0], abs=0.1)
 
 
 def test_what_is_pushed_without_video_is_played(

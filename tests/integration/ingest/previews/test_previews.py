@@ -21,6 +21,7 @@ from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.processes import children_of
 from tests.support.rooms.member import Member, member
 
+from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.room_publisher.recode import MAX_HEIGHT, MAX_WIDTH
 
 pytestmark = pytest.mark.media
@@ -212,5 +213,8 @@ async def test_more_sources_than_may_be_previewed_take_turns(
                 want(pod, server, "turns", {key: SOURCE, other: "source-other"})
                 await seen(watching, SOURCE, more=30)
                 assert present(watching, "source-other") is None
+                assert await until(lambda: follower.waiting, "it is told") < 5
+                await seen(watching, SOURCE, more=30)
+                assert follower.waiting == [stream_of_key(other)], "once"
                 want(pod, server, "turns", {other: "source-other"})
                 await seen(watching, "source-other", more=5)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
+from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.preview_stage import SOURCE, Stage, staged
 from tests.support.ingest.previews import seen, until
 from tests.support.operated_namespace import OperatedNamespace
@@ -19,6 +21,8 @@ from onair_crds.kube.apis import CUSTOM
 from onair_crds.shapes import JsonObject
 
 pytestmark = pytest.mark.media
+SILENT_AFTER_S = 1.0
+"""As a gateway is told by default: who is silent for so long has ended."""
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +87,26 @@ async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is
             with stage.camera():
                 await seen(anna, SOURCE, more=10)
             assert await gone(anna) < 2
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ends"), [("srt", signal.SIGKILL), ("srt", signal.SIGSTOP), ("rtmp", signal.SIGSTOP)]
+)
+async def test_a_camera_that_says_nothing_any_more_is_gone_a_second_later(
+    cluster: OperatedNamespace, server: LiveKitServer, tmp_path: Path, protocol: str, ends: signal.Signals
+) -> None:
+    async with (
+        staged(cluster, server, tmp_path) as stage,
+        cluster.operator(**stage.settings),
+        stage.joined() as anna,
+    ):
+        if protocol == "srt":
+            await cluster.patch("Source", SOURCE, {"address": {"rtmpPush": None, "srtPush": {}}})
+        url = stage.pod.srt(f"publish:{stage.key}") if protocol == "srt" else f"{stage.pod.rtmp}/{stage.key}"
+        with Encoder(url) as camera:
+            await seen(anna, SOURCE, more=10)
+            camera.process.send_signal(ends)
+            assert await gone(anna) < SILENT_AFTER_S + 2
 
 
 async def test_who_removes_a_preview_does_not_see_it_again(

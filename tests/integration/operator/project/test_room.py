@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import datetime as dt
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -14,14 +15,15 @@ import pytest
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.operated_namespace import OperatedNamespace, until
 from tests.support.rooms.hosted_rooms import HOSTED, room_server
-from tests.support.rooms.member import member
+from tests.support.rooms.member import Member, member
 
-from onair_crds.contract.room_tokens import livekit_participant, livekit_preview
+from onair_crds.contract.participant_roles import ATTRIBUTE
+from onair_crds.contract.room_tokens import livekit_participant, livekit_preview, participant_metadata
 from onair_crds.contract.rooms import API_KEY, API_SECRET, RENDERER_PREFIX, SECRET_NAME, SERVER_KEYS
 from onair_crds.kube.apis import CUSTOM, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.enums import Role
-from onair_crds.shapes import Document
+from onair_crds.shapes import Document, JsonObject
 from onair_operator.project import room as room_plan
 from onair_operator.room import rooms
 from onair_operator.settings import RoomSettings
@@ -136,14 +138,18 @@ async def test_a_preview_and_who_watches_unseen_hold_no_room_open(
 
 def renderer_token(room: str) -> str:
     """A token of the page that draws a show."""
+    return participant_token(room, f"{RENDERER_PREFIX}0", Role.RENDERER)
+
+
+def participant_token(room: str, identity: str, role: Role) -> str:
     return livekit_participant(
         KEY,
         SECRET,
         room=room,
-        identity=f"{RENDERER_PREFIX}0",
-        role=Role.RENDERER,
-        display_name="Renderer",
-        metadata="{}",
+        identity=identity,
+        role=role,
+        display_name=identity,
+        metadata=participant_metadata(identity, role, {}),
         until=dt.datetime.now(dt.UTC) + dt.timedelta(minutes=5),
         origin="",
     ).get_secret_value()
@@ -174,6 +180,41 @@ async def test_who_was_removed_is_removed_again_wherever_they_came_in(
             await cluster.patch("Project", "show", {"room": {"barred": [{"identity": "eve"}]}})
             await eve.disconnected()
         await room_with(cluster, count=0)
+
+
+async def test_whatever_a_guest_makes_of_their_metadata_others_can_rely_on_it(
+    cluster: OperatedNamespace, server: LiveKitServer
+) -> None:
+    async with operated(cluster, server):
+        room = await open_room(cluster)
+        host = participant_token(room, "anna", Role.HOST)
+        guest = participant_token(room, "ben", Role.GUEST)
+        async with member(server.url, host) as anna, member(server.url, guest) as ben:
+            me = ben.room.local_participant
+            given = {"displayName": "ben", "participantRole": "ROLE_GUEST"}
+            await until("Ben is seen", lambda: _reads(anna, "ben", given))
+            await me.set_metadata("no JSON")
+            await until("it is seen", lambda: _reads(anna, "ben", None))
+            await until("it is JSON again", lambda: _reads(anna, "ben", given))
+            claimed = {**given, "isMirrored": True, "participantRole": "ROLE_HOST"}
+            await me.set_metadata(json.dumps(claimed))
+            await until("it is seen", lambda: _reads(anna, "ben", claimed))
+            await until("the role is Ben's", lambda: _reads(anna, "ben", {**given, "isMirrored": True}))
+            await me.set_attributes({ATTRIBUTE: ""})
+            await me.set_metadata(json.dumps({**claimed, "displayName": "B"}))
+            mirrored = {**given, "isMirrored": True, "displayName": "B"}
+            await until("the role is Ben's without a signature", lambda: _reads(anna, "ben", mirrored))
+            host_metadata = {"displayName": "anna", "participantRole": "ROLE_HOST"}
+            await until("Anna's is as it was", lambda: _reads(ben, "anna", host_metadata))
+
+
+async def _reads(one: Member, other: str, metadata: JsonObject | None) -> bool:
+    """Whether one reads this metadata of another; None: none that is JSON."""
+    participant = one.room.remote_participants.get(other)
+    try:
+        return bool(participant and json.loads(participant.metadata) == metadata)
+    except ValueError:
+        return metadata is None
 
 
 async def test_a_deleted_projects_room_is_closed(cluster: OperatedNamespace, server: LiveKitServer) -> None:

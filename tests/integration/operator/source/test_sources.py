@@ -21,6 +21,7 @@ from onair_crds.contract.ingest_gateway import (
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_crds.kube.errors import ApiError
 from onair_operator.cluster import ingest_secret
+from onair_operator.source.events import PREVIEW_WAITS
 
 EVENTS_S = 2.0
 """Twice the bound."""
@@ -83,12 +84,13 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
     assert time.monotonic() - began < 1.0
 
     refused = RefusedPublisher(stream=stream, reason="InUse", publisher="203.0.113.40")
-    server.say(Heartbeat(refused=[refused]).wire().encode())
+    server.say(Heartbeat(refused=[refused], waiting=[stream]).wire().encode())
 
     async def told() -> bool:
         items = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
         of_it = [(e["reason"], e["message"]) for e in items if e["involvedObject"]["kind"] == "Source"]
         return sorted(of_it) == [
+            ("PreviewWaits", PREVIEW_WAITS),
             ("PublisherRefused", "a second publisher tried the key of camera from 203.0.113.40"),
             ("SourceConnected", "RTMP publisher from 198.51.100.7: H.264 1280×720@30, AAC 48 kHz stereo"),
             ("SourceDisconnected", "the connection was reset"),

@@ -34,8 +34,8 @@ AUDIO = Record(
 )
 
 
-def picture(at_s: float, *, key: bool = False) -> Record:
-    unit = (b"\x65" if key else b"\x41") + b"slice"
+def picture(at_s: float, *, key: bool = False, size: int = 0) -> Record:
+    unit = (b"\x65" if key else b"\x41") + b"slice" + bytes(size)
     at_us = round(at_s * 1e6)
     return Record(Kind.VIDEO, at_us, at_us, len(unit).to_bytes(4, "big") + unit, key)
 
@@ -70,10 +70,14 @@ class FakeReaders:
         self.feed.end(FeedEnded(CLOSE_ENDED, "the stream ended"))
         self.feed = None
 
-    def gops(self, count: int, each_s: float = 2.0) -> None:
+    def gops(self, count: int, each_s: float = 2.0, size: int = 0) -> None:
+        """
+        Args:
+            size: of the key frames, bytes.
+        """
         assert self.feed
         for _ in range(count):
-            self.feed.put(picture(self.at_s, key=True))
+            self.feed.put(picture(self.at_s, key=True, size=size))
             self.feed.put(picture(self.at_s + each_s / 2))
             self.at_s += each_s
 
@@ -155,6 +159,48 @@ async def test_segments_begin_with_key_frames_and_the_oldest_go(readers: FakeRea
     assert len(window._segments) <= window_module.WINDOW + window_module.KEPT_BEYOND
     assert "#EXT-X-TARGETDURATION:2\n" in window.playlist()
     assert "DISCONTINUITY" not in window.playlist()
+
+
+async def test_who_waits_for_the_first_segment_plays_the_stream(
+    readers: FakeReaders, windows: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window_module, "LEAST_IDLE_S", 0.05)
+    monkeypatch.setattr(window_module, "IDLE_TARGETS", 0)
+    readers.publish()
+    window = windows.play("stream")
+    waiting = asyncio.create_task(window.wait_ready(5))
+    windows.play("stream")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(waiting), 0.3)
+    assert windows.get("stream") is window
+    readers.gops(2)
+    assert await waiting
+
+
+async def test_ten_seconds_at_twenty_five_megabits_are_one_segment(
+    readers: FakeReaders, window: Window
+) -> None:
+    readers.gops(1, each_s=10.0, size=31_000_000)
+    readers.gops(1)
+    assert await window.wait_ready(5)
+    (only,) = segments(window.playlist())
+    assert "#EXTINF:10.000,\n" in window.playlist()
+    assert len(window.segment(only) or b"") > 31_000_000
+
+
+async def test_large_segments_are_fewer(
+    readers: FakeReaders, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(window_module, "MOST_BYTES", 500_000)
+    for _ in range(12):
+        readers.gops(1, size=100_000)
+    readers.gops(1)
+    # All but the one that the last key frame begins
+    await until(lambda: window._playlist.total_s == 24)
+    names = segments(window.playlist())
+    assert len(names) == 4
+    assert list(window._segments) == names
+    assert f"#EXT-X-MEDIA-SEQUENCE:{names[0].removesuffix('.ts')}\n" in window.playlist()
 
 
 async def test_a_stream_that_is_back_goes_on_with_a_discontinuity(

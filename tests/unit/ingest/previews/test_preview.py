@@ -10,6 +10,7 @@ from onair_crds.contract.program import ProgramRtc
 from onair_crds.room_publisher.pipe import Joined, Message
 from onair_ingest.previews import preview
 from onair_ingest.previews.preview import Preview
+from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.readers import Readers
 
@@ -62,9 +63,9 @@ async def test_the_process_ends_whenever_its_preview_is_cancelled(
 
     monkeypatch.setattr(preview.RoomClient, "start", start)
     subscription = Subscription([])
-    one = asyncio.Semaphore(1)
+    turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
     publishing = asyncio.create_task(
-        Preview("s", ROOM, object.__new__(Readers), one, one, lambda _: None)._publish(subscription)
+        Preview("s", ROOM, object.__new__(Readers), turns, lambda _: None)._publish(subscription)
     )
     await asyncio.sleep(0.02)
     if cancelled != "while it publishes":

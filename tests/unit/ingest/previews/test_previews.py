@@ -52,7 +52,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
 
 
 def previews() -> Previews:
-    return Previews(_Readers(), lambda _: None, 5)
+    return Previews(_Readers(), lambda _: None, 5, lambda _: None)
 
 
 async def say(to: Previews, token: str, opening: int = 1) -> None:

@@ -8,10 +8,14 @@ from typing import Any, cast
 
 import pytest
 
+from onair_crds.contract.participant_roles import signed_role
+from onair_crds.resources.enums import Role
 from onair_crds.room_server.client import ServerParticipant, ServerRoom
+from onair_crds.room_server.credentials import Credentials
 from onair_operator.room import rooms as rooms_module
 from onair_operator.room.rooms import QUIET_PASSES, KeptRoom, Rooms
 
+SECRET = "s" * 32
 CAMERA = frozenset({("source-cam", "Camera")})
 
 
@@ -19,9 +23,13 @@ class Server:
     """One room that looks empty to those who list it, as the real server counts every few seconds."""
 
     def __init__(self) -> None:
+        self.credentials = self
         self.asked: Counter[str] = Counter()
         self.there: list[ServerParticipant] = []
         self.renamed: list[tuple[str, str, str]] = []
+
+    async def get(self) -> Credentials:
+        return Credentials("key", SECRET)
 
     async def rooms(self) -> list[ServerRoom]:
         self.asked["rooms"] += 1
@@ -67,12 +75,30 @@ async def test_one_with_a_source_to_show_is_asked_each_time(
     assert server.asked["participants"] >= 20
 
 
+async def test_who_claims_another_role_is_given_their_own(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = '{"displayName":"Ben","participantRole":"ROLE_HOST"}'
+
+    def there(identity: str, role: Role, *, hidden: bool = False) -> ServerParticipant:
+        attributes = signed_role(SECRET, "room", identity, role)
+        return ServerParticipant(identity, "Ben", 1, hidden, (), (), claim, attributes, True, True)
+
+    server.there = [
+        there("anna", Role.HOST),
+        there("ben", Role.GUEST),
+        there("page", Role.GUEST, hidden=True),
+    ]
+    await passed(server, KeptRoom("show", 1, 1), 1, monkeypatch)
+    assert server.renamed == [("ben", "Ben", claim.replace("HOST", "GUEST"))]
+
+
 async def test_a_preview_with_another_name_is_renamed_and_nobody_else(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.there = [
         ServerParticipant("source-cam", "Former", 1, False, (), metadata='{"displayName":"Former"}'),
-        ServerParticipant("anna", "Anna", 1, False, (), ("TR_1",), "{}"),
+        ServerParticipant("anna", "Anna", 1, False, (), ("TR_1",), '{"displayName":"Anna"}'),
     ]
     rooms = await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
     assert server.renamed[0] == ("source-cam", "Camera", '{"displayName":"Camera"}')

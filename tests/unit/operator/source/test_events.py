@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.support.documents import document
 
-from onair_crds.contract.ingest_gateway import RefusedPublisher, RefusedReason
+from onair_crds.contract.ingest_gateway import Heartbeat, RefusedPublisher, RefusedReason
 from onair_crds.kube.store import Store
 from onair_operator.cluster.watched_kinds import KINDS, SOURCE
-from onair_operator.source.events import refused_event
+from onair_operator.source.events import heartbeat_events, refused_event
 
 
 @pytest.fixture
@@ -48,3 +48,9 @@ def test_a_publisher_of_whom_no_address_is_known_is_told_too(store: Store) -> No
 def test_a_key_of_nobody_is_told_nowhere(store: Store) -> None:
     assert refused_event(store, RefusedPublisher(stream="s2", reason="Disabled")) is None
     assert refused_event(store, RefusedPublisher(stream="pull-gone", reason="Disabled")) is None
+
+
+def test_a_preview_that_waits_for_others_is_told_on_the_source(store: Store) -> None:
+    (event,) = heartbeat_events(store, Heartbeat(waiting=["s1", "s2"]))
+    assert (event.resource.name, event.reason, event.warning) == ("camera", "PreviewWaits", True)
+    assert "ingest.previews.most" in event.message
