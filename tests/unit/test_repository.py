@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from pathlib import Path
 
 import pytest
@@ -28,32 +27,6 @@ def test_tests_share_by_support_alone(path: Path) -> None:
     statements = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
     modules = [node.module or "" for node in statements]
     assert [name for name in modules if name.startswith("tests.") and "support" not in name] == []
-
-
-def test_the_walks_of_the_architecture_page_go_through_files_that_exist_and_stay_short() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    section = text[text.index("## Two walks") : text.index("## A reconcile")]
-    walks = section.split("**A layer's update")
-    assert len(walks) == 2
-    for walk in walks:
-        header, _, *rows = [line for line in walk.splitlines() if line.startswith("|")]
-        roots = [ROOT / root for root in re.findall(r"`([^`]+)`", header)]
-        entries = []
-        for row in rows:
-            for root, cell in zip(roots, row.strip("|").split("|"), strict=True):
-                if found := re.match(r" (\d+) `([^`]+)`( \*)?", cell):
-                    number, name, again = found.groups()
-                    path = ROOT / name.replace("crds/…", "crds/onair_crds") if "…" in name else root / name
-                    assert path.is_file(), f"{name} is no file"
-                    entries.append((int(number), name, bool(again)))
-        entries.sort()
-        assert [number for number, _, _ in entries] == list(range(1, len(entries) + 1))
-        assert len(entries) <= 20
-        assert sum(again for _, _, again in entries) <= 3
-        left: set[str] = set()
-        for _, name, again in entries:
-            assert again == (name in left), f"{name} is marked wrongly"
-            left.add(name)
 
 
 def test_every_metric_of_operator_and_facade_is_documented() -> None:
