@@ -119,7 +119,7 @@ def _studio(composition: Composition | None, settings: OperatorSettings) -> Prog
 
 
 def _page_token(observed: ObservedProject) -> SecretStr | None:
-    """A page that knows nothing of us is told nothing."""
+    """None for an external page, which does not connect to us."""
     composition = observed.project.spec.composition
     external = composition is not None and composition.external is not None
     return SecretStr(observed.page_token) if observed.page_token and not external else None
