@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,29 @@ def test_tests_share_by_support_alone(path: Path) -> None:
     statements = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
     modules = [node.module or "" for node in statements]
     assert [name for name in modules if name.startswith("tests.") and "support" not in name] == []
+
+
+PACKAGES = {
+    "onair_api": "api",
+    "onair_crds": "crds",
+    "onair_dev": "dev",
+    "onair_encoder": "images/encoder",
+    "onair_ingest": "images/ingest",
+    "onair_operator": "operator",
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_class_has_its_name_alone_within_its_package(package: str) -> None:
+    """Two of one name mean two things, and a reader takes one for the other."""
+    places: dict[str, list[str]] = defaultdict(list)
+    folder = ROOT / PACKAGES[package] / package
+    for path in folder.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(folder)))
+    assert places, "the package has moved"
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_every_metric_of_operator_and_facade_is_documented() -> None:

@@ -47,7 +47,7 @@ class WebRtcPreview(SpecModel):
     """Name of the source in the room."""
 
 
-class Preview(SpecModel):
+class SourcePreview(SpecModel):
     webrtc: WebRtcPreview | None = None
     """Preview in the WebRTC room."""
 
@@ -59,7 +59,7 @@ class SourceSpec(SpecModel):
     """Any JSON value of the caller's."""
     address: SourceAddress
     """How the source comes to the service."""
-    preview: Preview | None = None
+    preview: SourcePreview | None = None
     """How the source may be watched before it is on air."""
 
 

@@ -15,7 +15,7 @@ from onair_crds.shapes import Document
 from onair_operator.cluster.actions import Action
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
-from onair_operator.cluster.world import Refusal, World
+from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop
@@ -193,7 +193,7 @@ async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_parted_with(
 async def test_what_a_project_was_refused_is_forgotten_with_it(store: Store) -> None:
     nodes = SimpleNamespace(dead=frozenset())
     world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
-    world.refusals["show"] = Refusal("show-run-1", "exceeded quota")
+    world.refusals["show"] = PodRefusal("show-run-1", "exceeded quota")
     loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
     running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
     await asyncio.sleep(0)
