@@ -23,6 +23,8 @@ WIRED_BY = {
     API / "event/stream/delivery.py": API / "event/service.py",
     API / "event/stream/websocket_connection.py": API / "event/stream/websocket.py",
     OPERATOR / "reconcile.py": OPERATOR / "runtime.py",
+    OPERATOR / "project/observe.py": OPERATOR / "reconcilers.py",
+    OPERATOR / "project/plan.py": OPERATOR / "reconcilers.py",
     OPERATOR / "encoder/connection.py": OPERATOR / "encoder/client.py",
     ENCODER / "publish/rtmp/output.py": ENCODER / "publish/kinds.py",
 }
@@ -75,7 +77,7 @@ def _called(tree: ast.AST) -> Iterator[str]:
             yield types.get(called.removeprefix("self.").removeprefix("_"), "")
 
 
-@pytest.mark.parametrize(("walk", "longest"), list(zip(WALKS, (23, 20), strict=True)))
+@pytest.mark.parametrize(("walk", "longest"), list(zip(WALKS, (22, 20), strict=True)))
 def test_a_walk_leaves_no_file_out_and_stays_short(walk: str, longest: int) -> None:
     columns = columns_of(walk)
     entries = [entry for column in columns for entry in column]
