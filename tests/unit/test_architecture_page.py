@@ -39,7 +39,7 @@ def columns_of(walk: str) -> list[Column]:
     columns: list[Column] = [[] for _ in roots]
     for row in rows:
         for root, column, cell in zip(roots, columns, row.strip("|").split("|"), strict=True):
-            if found := re.fullmatch(r" (\d+) `([^`]+)` ", cell):
+            if found := re.match(r" (\d+) `([^`]+)`", cell):
                 name = found[2].replace("crds/…", "crds/onair_crds")
                 column.append((int(found[1]), ROOT / name if "…" in found[2] else root / name))
     return columns
@@ -77,12 +77,12 @@ def _called(tree: ast.AST) -> Iterator[str]:
             yield types.get(called.removeprefix("self.").removeprefix("_"), "")
 
 
-@pytest.mark.parametrize(("walk", "longest"), list(zip(WALKS, (21, 20), strict=True)))
-def test_a_walk_leaves_no_file_out_and_stays_short(walk: str, longest: int) -> None:
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_walk_leaves_no_file_out_and_stays_short(walk: str) -> None:
     columns = columns_of(walk)
     entries = [entry for column in columns for entry in column]
     assert [number for number, _ in entries] == list(range(1, len(entries) + 1))
-    assert len(entries) <= longest
+    assert len(entries) <= 20
     assert len({path for _, path in entries}) == len(entries), "a file is entered again"
     for column in columns:
         under_way: list[Path] = []
