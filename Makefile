@@ -90,20 +90,20 @@ bench: ready-test ## Measure latency, capacity and cost in the local cluster
 	@$(RUN) --cluster $(PYTEST) tests/bench $(ARGS)
 
 lint: venv ## ruff, mypy and the direction of imports
-	@$(BIN)/ruff check --quiet
-	@$(BIN)/ruff format --check --quiet
-	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports >build/lint-imports.log 2>&1 || { cat build/lint-imports.log; exit 1; }
-	@echo "lint     ruff, mypy and imports are fine"
+	@$(BIN)/ruff check --quiet; \
+	$(BIN)/ruff format --check --quiet; \
+	$(BIN)/mypy --no-error-summary; \
+	$(BIN)/lint-imports >build/lint-imports.log 2>&1 || { cat build/lint-imports.log; exit 1; }; \
+	echo "lint     ruff, mypy and imports are fine: $$SECONDS s"
 
 verify: venv ## Check that generated files and lock files are fresh
-	@mkdir -p build && rm -rf build/verify
-	@$(BIN)/python -m onair_crds generate build/verify/manifests >/dev/null
-	@diff -ru crds/manifests build/verify/manifests || { echo "crds/manifests is stale: run make generate"; exit 1; }
-	@$(DEV) chart --check
-	@$(DEV) protos --check
-	@$(DEV) lock --check
-	@echo "verify   generated files and lock files are fresh"
+	@mkdir -p build && rm -rf build/verify; \
+	$(BIN)/python -m onair_crds generate build/verify/manifests >/dev/null; \
+	diff -ru crds/manifests build/verify/manifests || { echo "crds/manifests is stale: run make generate"; exit 1; }; \
+	$(DEV) chart --check; \
+	$(DEV) protos --check; \
+	$(DEV) lock --check; \
+	echo "verify   generated files and lock files are fresh: $$SECONDS s"
 
 ##@ Change it
 

@@ -30,7 +30,9 @@ RATE_LIMITS_OPEN = Gauge(
     "onair_api_rate_limits_open", "1 while there are no limits because Redis is unreachable."
 )
 PUBLISH_REQUESTS = Counter(
-    "onair_api_publish_requests_total", "Publishers that ingest asked about, by what it was told.", ["result"]
+    "onair_api_publish_requests_total",
+    "Requests of ingest whether a publisher is admitted, by result.",
+    ["result"],
 )
 STREAM_SESSIONS = Gauge("onair_api_stream_sessions", "Open event streams.", ["transport"])
 STREAM_SUBSCRIPTIONS = Gauge("onair_api_stream_subscriptions", "Subscriptions of all open event streams.")

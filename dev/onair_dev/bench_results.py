@@ -6,12 +6,23 @@ import json
 import re
 import statistics
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from onair_dev.settings import BUILD
 
 RESULTS = BUILD / "bench/results.json"
 WORDS = {"→": " to ", "÷": " per ", "×": "x", "…": " ", "%": " percent "}
+
+
+class Figure(TypedDict):
+    """An entry of the file: what a bench measured, and the bound that it is to meet."""
+
+    name: str
+    unit: str
+    median: float
+    samples: list[float]
+    bound: float | None
+    at_least: float | None
 
 
 def key_of(name: str) -> str:
@@ -21,9 +32,7 @@ def key_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
-def figure(
-    name: str, samples: list[float], unit: str, bound: float | None, at_least: float | None
-) -> dict[str, Any]:
+def figure(name: str, samples: list[float], unit: str, bound: float | None, at_least: float | None) -> Figure:
     """Builds an entry of the file."""
     return {
         "name": name,
@@ -35,7 +44,7 @@ def figure(
     }
 
 
-def keep(entry: dict[str, Any], file: Path = RESULTS) -> None:
+def keep(entry: Figure, file: Path = RESULTS) -> None:
     """Stores a figure in the file; replaces one with the same key and keeps the others."""
     known = json.loads(file.read_text()) if file.exists() else {}
     known[key_of(entry["name"])] = entry
@@ -45,7 +54,7 @@ def keep(entry: dict[str, Any], file: Path = RESULTS) -> None:
     draft.replace(file)
 
 
-def met(entry: dict[str, Any]) -> bool | None:
+def met(entry: Figure) -> bool | None:
     """Whether a figure meets its bound; None if it has none."""
     if entry["bound"] is not None:
         return bool(entry["median"] <= entry["bound"])
@@ -54,7 +63,7 @@ def met(entry: dict[str, Any]) -> bool | None:
     return None
 
 
-def bound_of(entry: dict[str, Any]) -> str:
+def bound_of(entry: Figure) -> str:
     """Formats the bound of a figure: `≤ 1.08`, `≥ 0.6` or an empty string."""
     if entry["bound"] is not None:
         return f"≤ {entry['bound']:g}"

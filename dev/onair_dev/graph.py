@@ -11,8 +11,8 @@ from onair_dev.progress import Progress, Step, console
 
 PARALLEL_TASKS = 2
 """More would slow each other down: compilers use all available cores."""
-SPEEDUP = 1.4
-"""Of two tasks in parallel over sequential ones, measured on two cores."""
+OVERLAP = 1.4
+"""Tasks under way on average, measured: the last ones wait for each other, so that fewer than two are."""
 SHOW_ESTIMATE_FROM_S = 60.0
 
 
@@ -22,7 +22,7 @@ class Task:
     run: Callable[[Step], None]
     needs: tuple[str, ...] = ()
     estimate_s: float = 0.0
-    """Duration when run alone on two cores; 0 if everything exists already."""
+    """Duration on two cores, beside another task if there is one to run; 0 if everything exists already."""
 
 
 def path_s(tasks: Sequence[Task], spent_s: Mapping[str, float]) -> dict[str, float]:
@@ -47,7 +47,7 @@ def remaining_s(tasks: Sequence[Task], done: Collection[str], spent_s: Mapping[s
     """
     left = [task for task in tasks if task.name not in done]
     total = sum(max(0.0, task.estimate_s - spent_s.get(task.name, 0.0)) for task in left)
-    return max([total / SPEEDUP, *path_s(left, spent_s).values()], default=0.0)
+    return max([total / OVERLAP, *path_s(left, spent_s).values()], default=0.0)
 
 
 def at_the_pace_of(took_s: Mapping[str, float], tasks: Sequence[Task]) -> list[Task]:
@@ -57,7 +57,7 @@ def at_the_pace_of(took_s: Mapping[str, float], tasks: Sequence[Task]) -> list[T
         took_s: durations of the tasks that have finished.
     """
     known = [task for task in tasks if task.estimate_s and task.name in took_s]
-    estimated_s = sum(task.estimate_s for task in known) * PARALLEL_TASKS / SPEEDUP
+    estimated_s = sum(task.estimate_s for task in known)
     pace = max(1.0, sum(took_s[task.name] for task in known) / estimated_s) if known else 1.0
     return [replace(task, estimate_s=task.estimate_s * pace) for task in tasks]
 

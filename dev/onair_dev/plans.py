@@ -1,6 +1,7 @@
 """The tasks that set up the local environment, their dependencies, and their estimated cold durations.
 
-Pure, except `facts`, which inspects the cache and the engine.
+Estimates are what a run without a container registry printed on two cores. Pure, except `facts`, which
+inspects the cache and the engine.
 """
 
 from dataclasses import dataclass
@@ -12,13 +13,13 @@ from onair_dev.settings import NODE_BUILT
 from onair_dev.tools import cluster_tools, servers
 
 IMAGES = {
-    "encoder": (75.0, ()),
-    "api": (30.0, ()),
-    "ingest": (15.0, ("image api",)),
+    "encoder": (125.0, ()),
+    "api": (45.0, ()),
+    "ingest": (20.0, ("image api",)),
     "operator": (20.0, ("image api",)),
-    "mediamtx": (30.0, ()),
-    "livekit": (90.0, ()),
-    "redis": (8.0, ()),
+    "mediamtx": (70.0, ()),
+    "livekit": (110.0, ()),
+    "redis": (5.0, ()),
 }
 """Seconds, and the images to build before: the images of these Python programs share their first layers."""
 
@@ -58,12 +59,12 @@ def facts() -> Facts:
 
 def clients(known: Facts) -> list[Task]:
     """kind, helm and kubectl."""
-    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 70)]
+    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 115)]
 
 
 def image_tasks(known: Facts) -> list[Task]:
     """Returns tasks for the base image and for each of our images on top of it."""
-    tasks = [Task("base image", base_images.base_task, (), 0 if known.base else 22)]
+    tasks = [Task("base image", base_images.base_task, (), 0 if known.base else 40)]
     for name, (cold_s, after) in IMAGES.items():
         estimate = 0 if name in known.images else cold_s
         tasks.append(Task(f"image {name}", images.image_task(name), ("base image", *after), estimate))
@@ -72,7 +73,7 @@ def image_tasks(known: Facts) -> list[Task]:
 
 def refresh_tasks() -> list[Task]:
     """As `image_tasks`, from a new base image: nothing that was built before is used."""
-    base = Task("base image", base_images.refresh_task, (), 22)
+    base = Task("base image", base_images.refresh_task, (), 40)
     tasks = [
         Task(f"image {name}", images.image_task(name), ("base image", *after), cold_s)
         for name, (cold_s, after) in IMAGES.items()
@@ -84,7 +85,7 @@ def node_tasks(known: Facts) -> list[Task]:
     """Returns tasks for kind's node image: pulled, or built from programs and an operating system."""
     if known.node_pullable:
         return [Task("node image", base_images.node_image_task, (), 0 if known.node_image else 60)]
-    programs_s, system_s, image_s = (0, 0, 0) if known.node_image else (270, 8, 25)
+    programs_s, system_s, image_s = (0, 0, 0) if known.node_image else (260, 12, 25)
     return [
         # After the clients, which need the same compilers: in parallel they would gain nothing.
         Task("node programs", cluster_tools.node_programs_task, ("clients",), programs_s),
@@ -101,10 +102,10 @@ def environment(known: Facts) -> list[Task]:
         *clients(known),
         *image_tasks(known),
         *node_tasks(known),
-        Task("push", kind.push_task, built, 25 if cold else 0),
-        Task("cluster", kind.cluster_task, ("clients", "node image", "base image"), 35 if cold else 3),
-        Task("load", kind.load_task, ("push", "cluster"), 20 if cold else 0),
-        Task("chart", chart.chart_task, ("load",), 8),
+        Task("push", kind.push_task, built, 50 if cold else 0),
+        Task("cluster", kind.cluster_task, ("clients", "node image", "base image"), 30 if cold else 3),
+        Task("load", kind.load_task, ("push", "cluster"), 30 if cold else 0),
+        Task("chart", chart.chart_task, ("load",), 16 if cold else 8),
     ]
 
 
@@ -112,8 +113,8 @@ def test_programs(known: Facts) -> list[Task]:
     """Returns tasks for the programs that tests start: a control plane and the servers of destinations."""
     after = ("node programs",) if not known.node_pullable else ("clients",)
     return [
-        Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 150),
-        Task("servers", servers.servers_task, ("clients",), 0 if known.servers else 200),
+        Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 210),
+        Task("servers", servers.servers_task, ("clients",), 0 if known.servers else 280),
     ]
 
 

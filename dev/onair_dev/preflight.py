@@ -27,6 +27,8 @@ from onair_dev.settings import (
     NODE_BUILT,
     NODE_PORTS,
     PORT_VARIABLES,
+    REGISTRY_CONTAINER,
+    REGISTRY_PORT,
     ROOT,
     UDP_NODE_PORTS,
 )
@@ -218,19 +220,35 @@ def check_disk() -> None:
             )
 
 
+def has_registry() -> bool:
+    """Whether the local registry runs and has its port."""
+    mine = ["--filter", f"name=^{REGISTRY_CONTAINER}$", "--filter", f"publish={REGISTRY_PORT}"]
+    return bool(output_of(["docker", "ps", "--quiet", *mine]).strip())
+
+
 def check_ports() -> None:
-    """Checks that the ports that the cluster will publish are free, unless the cluster exists already."""
+    """Checks that ports that the registry and the cluster will publish are free, unless they have them."""
+    if not has_registry():
+        check_port(socket.SOCK_STREAM, REGISTRY_PORT, "ONAIR_REGISTRY_PORT")
     if has_cluster():
         return
     published = [(socket.SOCK_STREAM, *each) for each in NODE_PORTS.items()]
     published += [(socket.SOCK_DGRAM, *each) for each in UDP_NODE_PORTS.items()]
     for kind, inside, port in published:
-        with socket.socket(type=kind) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                listener.bind(("127.0.0.1", port))
-            except OSError as error:
-                variable = PORT_VARIABLES[inside]
-                raise Failed(
-                    f"port {port} is taken ({error.strerror})", f"choose another: {variable}={port + 10000}"
-                ) from error
+        check_port(kind, port, PORT_VARIABLES[inside])
+
+
+def check_port(kind: socket.SocketKind, port: int, variable: str) -> None:
+    """Checks that a port of this machine is free.
+
+    Raises:
+        Failed: it is taken; names the variable that chooses another.
+    """
+    with socket.socket(type=kind) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise Failed(
+                f"port {port} is taken ({error.strerror})", f"choose another: {variable}={port + 10000}"
+            ) from error

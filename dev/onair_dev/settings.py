@@ -20,6 +20,7 @@ NAMESPACE = "onair-system"
 
 REGISTRY_PORT = int(os.environ.get("ONAIR_REGISTRY_PORT", "5001"))
 """Port that this machine pushes to; nodes pull by the same name, see cluster/registry.py."""
+REGISTRY_CONTAINER = "onair-registry"
 
 NODE_PORTS = {
     30080: int(os.environ.get("ONAIR_API_PORT", "8080")),

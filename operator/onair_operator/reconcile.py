@@ -42,7 +42,7 @@ from onair_operator.cluster.watched_kinds import (
 from onair_operator.cluster.world import World
 from onair_operator.ingest.streams import News
 from onair_operator.node.observe import suspects
-from onair_operator.reconcilers import PLANNERS, keys_of
+from onair_operator.reconcilers import BY_KIND, keys_of
 from onair_operator.settings import OperatorSettings
 
 log = structlog.get_logger()
@@ -160,8 +160,11 @@ class ReconcileLoop:
             started = time.perf_counter()
             outcome = "done"
             try:
-                plan = PLANNERS[key.kind](world, key.name, dt.datetime.now(dt.UTC), self._settings)
-                await applier.apply(plan)
+                reconciler = BY_KIND[key.kind]
+                observed = reconciler.observe(world, key.name)
+                if observed is not None:
+                    plan = reconciler.make_plan(observed, dt.datetime.now(dt.UTC), self._settings)
+                    await applier.apply(plan)
                 self._failures.forget(key)
             except ApiError as error:
                 outcome = "conflict" if error.conflict else "failed"

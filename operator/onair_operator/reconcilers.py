@@ -6,7 +6,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.actions import Action
@@ -64,7 +64,8 @@ from onair_operator.stream.observe import observe as observe_stream
 from onair_operator.stream.plan import make_plan as plan_stream
 
 T = TypeVar("T")
-Planner = Callable[[World, str, dt.datetime, OperatorSettings], list[Action]]
+Observe = Callable[[World, str], T | None]
+MakePlan = Callable[[T, dt.datetime, OperatorSettings], list[Action]]
 
 
 @dataclass(frozen=True)
@@ -72,37 +73,38 @@ class Reconciler:
     """How keys of one kind are decided."""
 
     kind: str
-    plan: Planner
+    observe: Observe[Any]
+    """None where there is nothing to decide about."""
+    make_plan: MakePlan[Any]
     watches: Mapping[str, Lookup]
     """By the kind of a changed object: which keys it bears on."""
 
 
-def _decided_by(
-    observe: Callable[[World, str], T | None],
-    make_plan: Callable[[T, dt.datetime, OperatorSettings], list[Action]],
-) -> Planner:
-    def plan(world: World, name: str, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
-        observed = observe(world, name)
-        return [] if observed is None else make_plan(observed, now, settings)
-
-    return plan
+def _reconciler(
+    kind: str, observe: Observe[T], make_plan: MakePlan[T], watches: Mapping[str, Lookup]
+) -> Reconciler:
+    """The plan is made of what is observed: checked here, by types."""
+    return Reconciler(kind, observe, make_plan, watches)
 
 
 RECONCILERS = (
-    Reconciler(COLLECTION, _decided_by(observe_collection, plan_collection), {COLLECTION: itself}),
-    Reconciler(
+    _reconciler(COLLECTION, observe_collection, plan_collection, {COLLECTION: itself}),
+    _reconciler(
         SOURCE,
-        _decided_by(observe_source, plan_source),
+        observe_source,
+        plan_source,
         {SOURCE: itself, COLLECTION: children(SOURCE, BY_COLLECTION), SECRET: source_of_key},
     ),
-    Reconciler(
+    _reconciler(
         STREAM,
-        _decided_by(observe_stream, plan_stream),
+        observe_stream,
+        plan_stream,
         {SOURCE: streams_of_source, SECRET: streams_of_key},
     ),
-    Reconciler(
+    _reconciler(
         PROJECT,
-        _decided_by(observe_project, plan_project),
+        observe_project,
+        plan_project,
         {
             PROJECT: itself,
             COLLECTION: children(PROJECT, BY_COLLECTION),
@@ -114,24 +116,26 @@ RECONCILERS = (
             NODE: projects_with_pods,
         },
     ),
-    Reconciler(
+    _reconciler(
         DESTINATION,
-        _decided_by(observe_destination, plan_destination),
+        observe_destination,
+        plan_destination,
         {DESTINATION: without_project, PROJECT: when_gone(children(DESTINATION, BY_PROJECT))},
     ),
-    Reconciler(
+    _reconciler(
         SECRET,
-        _decided_by(observe_secret, plan_secret),
+        observe_secret,
+        plan_secret,
         {
             SECRET: labelled,
             DESTINATION: when_gone(children(SECRET, BY_DESTINATION)),
             SOURCE: when_gone(children(SECRET, BY_SOURCE)),
         },
     ),
-    Reconciler(GATEWAY, _decided_by(observe_gateway, plan_gateway), {}),  # see `ReconcileLoop`
-    Reconciler(NODE, _decided_by(observe_node, plan_node), {}),  # looked at by the clock
+    _reconciler(GATEWAY, observe_gateway, plan_gateway, {}),  # see `ReconcileLoop`
+    _reconciler(NODE, observe_node, plan_node, {}),  # looked at by the clock
 )
-PLANNERS = {reconciler.kind: reconciler.plan for reconciler in RECONCILERS}
+BY_KIND = {reconciler.kind: reconciler for reconciler in RECONCILERS}
 LOOKUPS: dict[str, list[tuple[str, Lookup]]] = defaultdict(list)
 """By the kind of a changed object: the kinds of keys that it bears on, and which."""
 for _each in RECONCILERS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -30,30 +30,27 @@ def test_tests_share_by_support_alone(path: Path) -> None:
     assert [name for name in modules if name.startswith("tests.") and "support" not in name] == []
 
 
-def test_the_walks_of_the_architecture_page_go_through_files_that_exist_and_stay_short() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    section = text[text.index("## Two walks") : text.index("## A reconcile")]
-    walks = section.split("**A layer's update")
-    assert len(walks) == 2
-    for walk in walks:
-        header, _, *rows = [line for line in walk.splitlines() if line.startswith("|")]
-        roots = [ROOT / root for root in re.findall(r"`([^`]+)`", header)]
-        entries = []
-        for row in rows:
-            for root, cell in zip(roots, row.strip("|").split("|"), strict=True):
-                if found := re.match(r" (\d+) `([^`]+)`( \*)?", cell):
-                    number, name, again = found.groups()
-                    path = ROOT / name.replace("crds/…", "crds/onair_crds") if "…" in name else root / name
-                    assert path.is_file(), f"{name} is no file"
-                    entries.append((int(number), name, bool(again)))
-        entries.sort()
-        assert [number for number, _, _ in entries] == list(range(1, len(entries) + 1))
-        assert len(entries) <= 20
-        assert sum(again for _, _, again in entries) <= 3
-        left: set[str] = set()
-        for _, name, again in entries:
-            assert again == (name in left), f"{name} is marked wrongly"
-            left.add(name)
+PACKAGES = {
+    "onair_api": "api",
+    "onair_crds": "crds",
+    "onair_dev": "dev",
+    "onair_encoder": "images/encoder",
+    "onair_ingest": "images/ingest",
+    "onair_operator": "operator",
+}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_class_has_its_name_alone_within_its_package(package: str) -> None:
+    """Two of one name mean two things, and a reader takes one for the other."""
+    places: dict[str, list[str]] = defaultdict(list)
+    folder = ROOT / PACKAGES[package] / package
+    for path in folder.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(folder)))
+    assert places, "the package has moved"
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_every_metric_of_operator_and_facade_is_documented() -> None:

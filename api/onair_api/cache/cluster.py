@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from onair_api.cache.view import View
-from onair_api.cache.watched_kinds import BY_KIND, WATCHED, Place
+from onair_api.cache.watched_kinds import BY_KIND, WATCHED, NamespaceRole
 from onair_api.metrics import CACHE_AGE, CACHE_OBJECTS, WATCH_EVENTS, WATCH_RESTARTS
 from onair_api.settings import Settings
 from onair_crds.kube.apis import Api
@@ -105,12 +105,12 @@ class Cluster:
     def namespace(self, kind: str) -> str:
         """The one namespace that objects of this kind live in."""
         settings = self._settings
-        match BY_KIND[kind].place:
-            case Place.SHOWS:
+        match BY_KIND[kind].namespace:
+            case NamespaceRole.SHOWS:
                 return settings.show_namespace
-            case Place.KEYS:
+            case NamespaceRole.KEYS:
                 return settings.keys_namespace
-            case Place.RELEASE:
+            case NamespaceRole.RELEASE:
                 return settings.release_namespace
 
     def api(self, kind: str) -> Api:

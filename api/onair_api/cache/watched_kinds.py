@@ -43,7 +43,7 @@ ROOM = "room"
 """The index of projects by the name of their room."""
 
 
-class Place(Enum):
+class NamespaceRole(Enum):
     """A namespace, by what is in it."""
 
     SHOWS = "shows"
@@ -60,7 +60,7 @@ class Watched:
     api: Api
     parent: Callable[[Document], IndexKey]
     """The object's parent; `View.children` finds it by this."""
-    place: Place = Place.SHOWS
+    namespace: NamespaceRole = NamespaceRole.SHOWS
     query: dict[str, str] = field(default_factory=dict)
 
 
@@ -88,11 +88,11 @@ def _secrets(
     kind: str,
     type_: str,
     *,
-    place: Place,
+    namespace: NamespaceRole,
     parent: Callable[[Document], IndexKey] = _none,
 ) -> Watched:
     query = {"fieldSelector": f"type={type_}"}
-    return Watched(kind, SECRETS, parent, place, query)
+    return Watched(kind, SECRETS, parent, namespace, query)
 
 
 WATCHED = (
@@ -101,17 +101,17 @@ WATCHED = (
     Watched(SOURCE, CUSTOM[SOURCE], _by("collectionId")),
     Watched(DESTINATION, CUSTOM[DESTINATION], _by("projectId")),
     Watched(LAYOUT, CUSTOM[LAYOUT], _by("projectId")),
-    _secrets(CREDENTIALS, CREDENTIALS_TYPE, place=Place.SHOWS),
-    _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, place=Place.KEYS),
-    _secrets(RENDERER_KEY, RENDERER_KEY_TYPE, place=Place.KEYS),
-    _secrets(API_KEY, API_KEY_TYPE, place=Place.KEYS),
-    _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, place=Place.SHOWS),
-    _secrets(GUEST_CODE, GUEST_CODE_TYPE, place=Place.SHOWS, parent=_guest_code_label),
+    _secrets(CREDENTIALS, CREDENTIALS_TYPE, namespace=NamespaceRole.SHOWS),
+    _secrets(SIGNING_KEY, SIGNING_KEY_TYPE, namespace=NamespaceRole.KEYS),
+    _secrets(RENDERER_KEY, RENDERER_KEY_TYPE, namespace=NamespaceRole.KEYS),
+    _secrets(API_KEY, API_KEY_TYPE, namespace=NamespaceRole.KEYS),
+    _secrets(REVOKED_TOKEN, REVOKED_TOKEN_TYPE, namespace=NamespaceRole.SHOWS),
+    _secrets(GUEST_CODE, GUEST_CODE_TYPE, namespace=NamespaceRole.SHOWS, parent=_guest_code_label),
     Watched(
         INGEST_ADDRESSES,
         CONFIG_MAPS,
         _none,
-        place=Place.RELEASE,
+        namespace=NamespaceRole.RELEASE,
         query={"fieldSelector": f"metadata.name={ADDRESSES_CONFIG_MAP}"},
     ),
 )

@@ -15,7 +15,7 @@ from onair_api.auth.signing_keys import SigningKeys
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import NotFound
 from onair_api.http.openapi import VERSIONS, document
-from onair_api.http.responses import Json
+from onair_api.http.responses import JsonResponse
 from onair_api.settings import Settings
 from onair_crds.contract.redirect import REDIRECT_PATH, redirect_script
 
@@ -33,7 +33,7 @@ def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, settings: Setting
     @router.get("/healthz")
     async def healthz() -> Response:
         """Fails only where a restart helps."""
-        return Json({"alive": cluster.alive}, 200 if cluster.alive else 503)
+        return JsonResponse({"alive": cluster.alive}, 200 if cluster.alive else 503)
 
     @router.get("/readyz")
     async def readyz() -> Response:
@@ -41,7 +41,7 @@ def install(app: FastAPI, cluster: Cluster, keys: SigningKeys, settings: Setting
         freshness = cluster.freshness()
         ready = freshness.ready and bool(keys.jwks())
         body = {"ready": ready, "waitingFor": freshness.waiting_for, "stale": freshness.stale}
-        return Json(body, 200 if ready else 503)
+        return JsonResponse(body, 200 if ready else 503)
 
     @router.get(REDIRECT_PATH)
     async def redirected() -> Response:
@@ -65,14 +65,14 @@ def _install_documents(app: FastAPI, public_url: str) -> None:
 
     @router.get("/openapi.json")
     async def openapi() -> Response:
-        return Json(app.openapi())
+        return JsonResponse(app.openapi())
 
     @router.get("/{interface}/v2/openapi.json")
     async def interface_openapi(interface: str) -> Response:
         """The document of one interface, with its own version."""
         if interface not in VERSIONS:
             raise NotFound("there is nothing at this path")
-        return Json(documents[interface])
+        return JsonResponse(documents[interface])
 
     @router.get("/")
     async def root() -> Response:

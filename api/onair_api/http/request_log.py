@@ -93,7 +93,7 @@ class RequestLog:
         if status >= 500 or (method not in QUIET and route != "none"):
             cause = (scope.get("state") or {}).get("cause")
             log.info(
-                "http.answered",
+                "http.request",
                 method=method,
                 route=route,
                 ids={k: v for k, v in (scope.get("path_params") or {}).items() if k not in SECRET_PARAMETERS},

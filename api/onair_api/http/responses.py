@@ -25,7 +25,7 @@ NEXT_PAGE = "X-Next-Page-Token"
 """Header of a bare array that has another page."""
 
 
-class Json(Response):
+class JsonResponse(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
@@ -43,14 +43,14 @@ def responder(kind: ResponseKind) -> Callable[[Any, Scope], Response]:
 
 
 def _message(message: Any, scope: Scope) -> Response:
-    return Json(message)
+    return JsonResponse(message)
 
 
 def _image(message: Any, scope: Scope) -> Response:
     accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     if prefers_json(accept.decode("latin-1")):
         record = {**message, "image": base64.b64encode(message["image"]).decode()}
-        return Json(record, headers=NO_STORE)
+        return JsonResponse(record, headers=NO_STORE)
     return Response(message["image"], media_type="image/jpeg", headers=NO_STORE)
 
 
@@ -61,12 +61,12 @@ def prefers_json(accept: str) -> bool:
 
 
 def _token(message: Any, scope: Scope) -> Response:
-    return Json({}, headers={"Authorization": f"Bearer {message['accessToken']}"})
+    return JsonResponse({}, headers={"Authorization": f"Bearer {message['accessToken']}"})
 
 
 def _list(message: Any, scope: Scope) -> Response:
     token = message.get("nextPageToken")
-    return Json(message["items"], headers={NEXT_PAGE: token} if token else None)
+    return JsonResponse(message["items"], headers={NEXT_PAGE: token} if token else None)
 
 
 def _redirect(message: Any, scope: Scope) -> Response:
@@ -84,8 +84,8 @@ _RESPONDERS: dict[ResponseKind, Callable[[Any, Scope], Response]] = {
 }
 
 
-def error_response(error: RpcError, headers: dict[str, str] | None = None) -> Json:
-    return Json(error.body(), error.code.http_status, {**error.headers, **(headers or {})})
+def error_response(error: RpcError, headers: dict[str, str] | None = None) -> JsonResponse:
+    return JsonResponse(error.body(), error.code.http_status, {**error.headers, **(headers or {})})
 
 
 def install(app: FastAPI) -> None:

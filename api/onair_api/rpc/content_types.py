@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from onair_api.errors import Code
-from onair_api.http.responses import Json
+from onair_api.http.responses import JsonResponse
 
 WEB = "application/grpc-web"
 TEXT = f"{WEB}-text+proto"
@@ -44,4 +44,4 @@ def refusal(served: Sequence[str], more: str = "") -> Response:
         "message": f"the content type must be one of {types}{more}",
         "details": [],
     }
-    return Json(body, 415, {"Accept-Post": types})
+    return JsonResponse(body, 415, {"Accept-Post": types})

@@ -61,7 +61,9 @@ def _place_after(items: Sequence[T], after: Key, key: Callable[[T], Key]) -> int
     for place, item in enumerate(items):
         if key(item) == after:
             return place + 1
-    raise InvalidArgument(Violation("pageToken", "is of an item that is gone: list from the beginning"))
+    raise InvalidArgument(
+        Violation("pageToken", "is of an item that no longer exists: list from the beginning")
+    )
 
 
 def _size(message: JsonObject) -> int:

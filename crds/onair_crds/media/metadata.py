@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from onair_crds.media.flv import SCRIPT, Packet
 from onair_crds.rtmp import amf
@@ -37,7 +36,7 @@ def video_format(script: Packet) -> VideoFormat | None:
     return VideoFormat(width, height, framerate, bitrate_bps)
 
 
-def _metadata(script: Packet) -> dict[str, Any]:
+def _metadata(script: Packet) -> amf.AmfObject:
     """
     Raises:
         AmfError: it is cut short.

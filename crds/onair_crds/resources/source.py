@@ -47,7 +47,7 @@ class WebRtcPreview(SpecModel):
     """Name of the source in the room."""
 
 
-class Preview(SpecModel):
+class SourcePreview(SpecModel):
     webrtc: WebRtcPreview | None = None
     """Preview in the WebRTC room."""
 
@@ -59,7 +59,7 @@ class SourceSpec(SpecModel):
     """Any JSON value of the caller's."""
     address: SourceAddress
     """How the source comes to the service."""
-    preview: Preview | None = None
+    preview: SourcePreview | None = None
     """How the source may be watched before it is on air."""
 
 
@@ -126,7 +126,7 @@ class SourceStatus(Status):
     last_error: Annotated[str, Field(max_length=MAX_TEXT)] | None = None
     """Why it is not connected."""
     unknown: bool | None = None
-    """Its ingest pod, or server, is away, so nothing is known of it; triggers wait until something is."""
+    """Its ingest pod or server is unreachable, so its state is not known; triggers wait until it is."""
     media: SourceMedia | None = None
     """What arrives; absent while it is not connected."""
     gateway: Annotated[str, Field(max_length=253)] | None = None

@@ -15,7 +15,7 @@ from onair_crds.room_publisher.address import server_of
 from onair_crds.room_publisher.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_crds.room_publisher.livekit_errors import connect_failed, disconnected
 from onair_crds.room_publisher.pipe import Progress
-from onair_crds.room_publisher.room import Frame, Room
+from onair_crds.room_publisher.room import Frame, RoomSession
 from onair_crds.session_error import SessionError
 
 CONNECT_TIMEOUT_S = 2.5
@@ -36,7 +36,7 @@ _KEY, _DELTA = (
 )
 
 
-class LiveKitRoom(Room):
+class LiveKitRoom(RoomSession):
     def __init__(self, rtc_: ProgramRtc) -> None:
         super().__init__(rtc_)
         # The library logs the token with a refusal.

@@ -11,7 +11,7 @@ from onair_crds.media.h264 import access_unit, parameter_sets
 from onair_crds.media.metadata import VideoFormat, video_format
 from onair_crds.room_publisher.audio import AudioDecoder
 from onair_crds.room_publisher.clock import HOLD_US, ProgramClock, Steps
-from onair_crds.room_publisher.room import Frame, Room
+from onair_crds.room_publisher.room import Frame, RoomSession
 
 CHUNK_US = 10_000
 STILL_US = 100_000
@@ -20,7 +20,7 @@ LATE_AUDIO_US = 300_000
 
 
 class Playout:
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: RoomSession) -> None:
         self._room = room
         self._clock = ProgramClock()
         self._steps = Steps(CHUNK_US)

@@ -23,7 +23,7 @@ class Frame:
     height: int
 
 
-class Room(ABC):
+class RoomSession(ABC):
     """A session in a provider's room. It lives in a process of its own, so it may load what it needs.
 
     No text of a `SessionError` repeats what a provider's library says: that may hold the token.
@@ -77,7 +77,7 @@ PROVIDERS = {"livekit": "onair_crds.room_publisher.livekit_room:LiveKitRoom"}
 """By `ProgramRtc.provider`; loaded in the room's process alone."""
 
 
-def room_of(rtc: ProgramRtc) -> Room:
+def room_of(rtc: ProgramRtc) -> RoomSession:
     module, _, name = PROVIDERS[rtc.provider].partition(":")
-    kind: type[Room] = getattr(importlib.import_module(module), name)
+    kind: type[RoomSession] = getattr(importlib.import_module(module), name)
     return kind(rtc)

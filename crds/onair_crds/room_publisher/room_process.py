@@ -24,7 +24,7 @@ from onair_crds.room_publisher.pipe import (
 )
 from onair_crds.room_publisher.playout import Playout
 from onair_crds.room_publisher.recode import Recoder
-from onair_crds.room_publisher.room import Room, room_of
+from onair_crds.room_publisher.room import RoomSession, room_of
 from onair_crds.room_publisher.room_client import PREVIEW
 from onair_crds.room_publisher.video_flow import VideoFlow
 from onair_crds.session_error import SessionError
@@ -55,7 +55,7 @@ async def _feed(playout: Playout, reader: asyncio.StreamReader, recoder: Recoder
             await playout.take(each)
 
 
-async def _report_progress(room: Room, playout: Playout) -> None:
+async def _report_progress(room: RoomSession, playout: Playout) -> None:
     flow = VideoFlow()
     while True:
         progress = await room.progress()

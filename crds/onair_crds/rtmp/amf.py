@@ -5,6 +5,9 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+AmfObject = dict[str, Any]
+"""The members of an object, by name."""
+
 MAX_DEPTH = 16
 """Objects within objects: no command nests deeper, and each level takes of the stack."""
 _NUMBER, _BOOLEAN, _STRING, _OBJECT, _NULL, _END, _LIST, _LONG_STRING = 0, 1, 2, 3, 5, 9, 10, 12
@@ -97,8 +100,8 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
     return data[at + 2 : at + 2 + size].decode(), at + 2 + size
 
 
-def _members(data: bytes, at: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
+def _members(data: bytes, at: int, depth: int) -> tuple[AmfObject, int]:
+    found: AmfObject = {}
     while True:
         name, at = _text(data, at)
         if not name and data[at] == _END:

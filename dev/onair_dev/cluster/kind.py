@@ -24,6 +24,7 @@ from onair_dev.settings import (
     NODE_BUILT,
     NODE_PORTS,
     NODES,
+    REGISTRY_CONTAINER,
     UDP_NODE_PORTS,
 )
 from onair_dev.tools.cluster_tools import program
@@ -130,7 +131,7 @@ def connect(current: Step, node_image: str) -> None:
     registry.ensure_registry(current)
     registry.connect_to("kind")
     folder = f"{CERTS_D}/{registry.HOST}"
-    hosts = f'[host."http://{registry.CONTAINER}:5000"]'
+    hosts = f'[host."http://{REGISTRY_CONTAINER}:5000"]'
     for node in node_names():
         script = f"mkdir -p '{folder}' && echo '{hosts}' > '{folder}/hosts.toml'"
         if not succeeds(["docker", "exec", node, "sh", "-c", script]):
@@ -217,7 +218,7 @@ def down(current: Step) -> None:
         current.detail = f'kind "{CLUSTER}" deleted; images and tools stay'
     else:
         current.detail = f'no cluster "{CLUSTER}"'
-    output_of(["docker", "rm", "--force", registry.CONTAINER])
+    output_of(["docker", "rm", "--force", REGISTRY_CONTAINER])
 
 
 def clean(current: Step) -> None:

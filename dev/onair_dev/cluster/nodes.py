@@ -6,8 +6,8 @@ counts only if it is newer than the last start of the node's container.
 
 import datetime as dt
 import json
-from typing import Any
 
+from onair_crds.shapes import Document
 from onair_dev.commands import output_of
 from onair_dev.settings import CLUSTER, KIND_NODE_OUT, KUBECONFIG
 from onair_dev.tools.cluster_tools import program
@@ -67,7 +67,7 @@ def pods_ready(namespace: str) -> int:
     return len(wanted) if all(is_settled(pod, started) for pod in wanted) else 0
 
 
-def is_settled(pod: dict[str, Any], started: dict[str, dt.datetime]) -> bool:
+def is_settled(pod: Document, started: dict[str, dt.datetime]) -> bool:
     """Whether all containers of a pod are ready, and were started after the last start of its node."""
     node = started.get(pod["spec"].get("nodeName", ""))
     containers = pod["status"].get("containerStatuses", [])

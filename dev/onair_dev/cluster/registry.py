@@ -9,9 +9,8 @@ from onair_dev.cluster.images import Image, ensure_image
 from onair_dev.commands import output_of, succeeds
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
-from onair_dev.settings import REGISTRY_PORT
+from onair_dev.settings import REGISTRY_CONTAINER, REGISTRY_PORT
 
-CONTAINER = "onair-registry"
 VOLUME = "onair-registry"
 HOST = f"localhost:{REGISTRY_PORT}"
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
@@ -30,11 +29,11 @@ def ensure_registry(current: Step) -> None:
 def _start(current: Step) -> None:
     wanted, _ = ensure_image(current, "registry")
     inspected = "{{.Config.Image}} {{(index (index .HostConfig.PortBindings `5000/tcp`) 0).HostPort}}"
-    existing = output_of(["docker", "inspect", "--format", inspected, CONTAINER])
+    existing = output_of(["docker", "inspect", "--format", inspected, REGISTRY_CONTAINER])
     if existing != f"{wanted.reference} {REGISTRY_PORT}":
-        output_of(["docker", "rm", "--force", CONTAINER])
+        output_of(["docker", "rm", "--force", REGISTRY_CONTAINER])
         publish = f"127.0.0.1:{REGISTRY_PORT}:5000"
-        create = ["docker", "create", "--name", CONTAINER, "--publish", publish]
+        create = ["docker", "create", "--name", REGISTRY_CONTAINER, "--publish", publish]
         current.run(
             "creating the registry",
             "registry",
@@ -43,22 +42,22 @@ def _start(current: Step) -> None:
     current.run(
         "starting the registry",
         "registry",
-        ["docker", "start", CONTAINER],
+        ["docker", "start", REGISTRY_CONTAINER],
         remedy=f"if port {REGISTRY_PORT} is in use, choose another with ONAIR_REGISTRY_PORT",
     )
     deadline = time.monotonic() + START_TIMEOUT_S
     while not responds():
         if time.monotonic() > deadline:
-            raise Failed(f"no registry responds on {HOST}", f"docker logs {CONTAINER}")
+            raise Failed(f"no registry responds on {HOST}", f"docker logs {REGISTRY_CONTAINER}")
         time.sleep(0.1)
 
 
 def connect_to(network: str) -> None:
     """Connects the registry to the nodes' network, where its host name is its container's name."""
     if network not in output_of(
-        ["docker", "inspect", "--format", "{{.NetworkSettings.Networks}}", CONTAINER]
+        ["docker", "inspect", "--format", "{{.NetworkSettings.Networks}}", REGISTRY_CONTAINER]
     ):
-        output_of(["docker", "network", "connect", network, CONTAINER])
+        output_of(["docker", "network", "connect", network, REGISTRY_CONTAINER])
 
 
 def responds() -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from onair_crds.contract.inside_ranges import INSIDE_IPV4, INSIDE_IPV6, NAT64, nat64
+from onair_crds.shapes import JsonSchema
 from onair_dev.settings import ROOT
 
 CHART = ROOT / "charts/onair"
@@ -41,15 +42,14 @@ REDIS = r"rediss?://[^\s]+"
 RTMP = r"rtmps?://[^\s]+"
 WEBSOCKET = r"wss?://[^\s]+"
 SRT = r"srt://[^\s]+"
-Schema = dict[str, Any]
 
 
-def matching(pattern: str) -> Schema:
+def matching(pattern: str) -> JsonSchema:
     """A string that matches a pattern as a whole."""
     return {"type": "string", "pattern": f"^{pattern}$"}
 
 
-def strict(properties: Schema, required: list[str] | None = None) -> Schema:
+def strict(properties: JsonSchema, required: list[str] | None = None) -> JsonSchema:
     """An object with exactly these members; all are required unless `required` names fewer."""
     return {
         "type": "object",
@@ -59,11 +59,11 @@ def strict(properties: Schema, required: list[str] | None = None) -> Schema:
     }
 
 
-QUANTITIES: Schema = {
+QUANTITIES: JsonSchema = {
     "type": "object",
     "additionalProperties": {"type": ["string", "number"], "pattern": r"^[0-9.]+(m|[kMGTP]i?)?$"},
 }
-DEFINITIONS: dict[str, Schema] = {
+DEFINITIONS: dict[str, JsonSchema] = {
     "string": {"type": "string", "minLength": 1},
     "DNS label": matching(DNS_LABEL),
     "name": matching(DNS_NAME),
@@ -185,7 +185,7 @@ def slug(rule: str) -> str:
     return rule.replace(",", "").replace(" ", "-")
 
 
-def schema_of_default(default: Any) -> Schema:
+def schema_of_default(default: Any) -> JsonSchema:
     """Infers the schema of a value from its default."""
     match default:
         case bool():
@@ -198,7 +198,7 @@ def schema_of_default(default: Any) -> Schema:
             raise SystemExit(f"values.yaml: {default!r} needs brackets that state the allowed values")
 
 
-def schema_of_rule(rule: str) -> Schema:
+def schema_of_rule(rule: str) -> JsonSchema:
     """Parses the text between the brackets into a schema."""
     if rule in DEFINITIONS:
         return {"$ref": f"#/definitions/{slug(rule)}"}
@@ -206,7 +206,7 @@ def schema_of_rule(rule: str) -> Schema:
         return {"type": "string", "enum": rule.removeprefix("one of ").split(", ")}
     if bounds := RANGE.fullmatch(rule):
         number = float if bounds["number"] else int
-        schema: Schema = {"type": "number" if bounds["number"] else "integer"}
+        schema: JsonSchema = {"type": "number" if bounds["number"] else "integer"}
         if bounds["least"]:
             schema["minimum"] = number(bounds["least"])
         if bounds["most"]:
@@ -215,7 +215,7 @@ def schema_of_rule(rule: str) -> Schema:
     raise SystemExit(f"values.yaml: unknown rule [{rule}]; known: {', '.join(DEFINITIONS)}")
 
 
-def schema_of(default: Any, path: str, comments: dict[str, tuple[str, str]]) -> Schema:
+def schema_of(default: Any, path: str, comments: dict[str, tuple[str, str]]) -> JsonSchema:
     """Builds the schema of a value and its members."""
     comment = comments[path][1] if path else ""
     if not comment and path:

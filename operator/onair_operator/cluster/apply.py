@@ -23,7 +23,7 @@ from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.show_metrics import record_time_to_air, record_triggers
 from onair_operator.cluster.source_actions import SourceActions
 from onair_operator.cluster.watched_kinds import MADE_FOR, POD, PROJECT, SECRET, SOURCE, secrets_of
-from onair_operator.cluster.world import Refusal, World
+from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.encoder.cost import cost_of
 from onair_operator.encoder.identity import OperatorKey, pod_identity
 from onair_operator.encoder.placement import regions_by_distance
@@ -195,7 +195,7 @@ class Applier:
         except ApiError as error:
             if error.refused:
                 refusals = self._world.refusals
-                refusals[project.name] = Refusal.of(action.name, error, refusals.get(project.name))
+                refusals[project.name] = PodRefusal.of(action.name, error, refusals.get(project.name))
             raise
         self._world.refusals.pop(project.name, None)
         log.info("pod.created", project=project.name, broadcast=action.broadcast, epoch=action.epoch)

@@ -23,7 +23,7 @@ TOLD_AFTER = 3
 
 
 @dataclass(frozen=True)
-class Refusal:
+class PodRefusal:
     """The API server does not create an encoder pod, as for a quota, a policy or a webhook that fails."""
 
     pod: str
@@ -43,7 +43,7 @@ class Refusal:
         return not self.transient or self.times >= TOLD_AFTER
 
     @classmethod
-    def of(cls, pod: str, error: ApiError, before: Refusal | None) -> Refusal:
+    def of(cls, pod: str, error: ApiError, before: PodRefusal | None) -> PodRefusal:
         """The refusal that an error is, after the one before it."""
         return cls(
             pod,
@@ -68,7 +68,7 @@ class World:
     ingest_addresses: IngestAddresses = field(default_factory=IngestAddresses)
     receivers: list[Receiver] = field(default_factory=list)
     """The built-in MediaMTX, where there is one."""
-    refusals: dict[str, Refusal] = field(default_factory=dict)
+    refusals: dict[str, PodRefusal] = field(default_factory=dict)
     """The last one of each project whose present encoder has no pod for it, by the project's name."""
 
     valid_specs: dict[str, ProjectSpec] = field(default_factory=dict)

@@ -1,12 +1,13 @@
-"""One destination as the encoder is to see it, from its resource and its Secrets. Pure."""
+"""The destinations of a project as its encoder is to see them, and why it does not see others. Pure."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, Protocol, cast
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import SecretStr
 
@@ -38,6 +39,94 @@ class Refused(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.refusal = Refusal(reason, message)
+
+
+class Surroundings(Protocol):
+    """What is known of a project, as far as its destinations are delivered with it."""
+
+    @property
+    def destinations(self) -> Sequence[Destination]: ...
+    @property
+    def secrets(self) -> Mapping[str, SecretView]: ...
+    @property
+    def rtc_providers(self) -> Mapping[str, RtcProvider]: ...
+    @property
+    def service_id(self) -> str: ...
+    @property
+    def receivers(self) -> Iterable[Receiver]: ...
+
+
+Deliveries = Mapping[str, ProgramDestination | Refusal]
+"""By the name of the destination; a disabled one is as it would be."""
+
+
+def deliveries(observed: Surroundings, rooms_until: dt.datetime | None = None) -> Deliveries:
+    """Each destination as the encoder is to see it, or why it cannot be.
+
+    Of several that would publish as one, the oldest does: a server takes one publisher, so that they
+    would end each other's streams in turns.
+    """
+    found: dict[str, ProgramDestination | Refusal] = {}
+    first: dict[tuple[str, ...], str] = {}
+    for destination in sorted(observed.destinations, key=_age):
+        program = _program(destination, observed, rooms_until)
+        if isinstance(program, ProgramDestination) and wanted(destination) and (stream := stream_of(program)):
+            other = first.setdefault(stream, destination.name)
+            if other != destination.name:
+                program = Refusal(
+                    "DuplicateDestination",
+                    f"destination {other} delivers to the same address with the same key, and a server"
+                    " takes one stream of it; give this one a key of its own, or disable one",
+                )
+        found[destination.name] = program
+    return found
+
+
+def wanted(destination: Destination) -> bool:
+    return destination.spec.enabled and not destination.deleting
+
+
+def _program(
+    destination: Destination, observed: Surroundings, rooms_until: dt.datetime | None
+) -> ProgramDestination | Refusal:
+    """As `program_destination`; one that cannot be read is refused, so that the others are delivered to."""
+    try:
+        return program_destination(
+            destination,
+            observed.secrets,
+            observed.rtc_providers,
+            rooms_until,
+            observed.service_id,
+            observed.receivers,
+        )
+    except ValueError:
+        return Refusal("InvalidAddress", "the address or a value of its Secrets cannot be read; correct it")
+
+
+def _age(destination: Destination) -> tuple[str, str]:
+    return str(destination.metadata.get("creationTimestamp", "")), destination.name
+
+
+def stream_of(program: ProgramDestination) -> tuple[str, ...] | None:
+    """What a server knows the stream by; None for storage, whose encoder guards its prefixes itself."""
+    if program.rtc:
+        return program.rtc.url, program.rtc.room, program.rtc.identity
+    if program.storage:
+        return None
+    key = _text(program.key)
+    try:
+        address = urlsplit(program.url)
+    except ValueError:  # as of brackets without an IPv6 address: the encoder says what is wrong with it
+        return program.url, key
+    server = f"{address.scheme.lower()}://{address.netloc.lower()}"
+    if program.type == "SRT":
+        return server, parse_qs(address.query).get("streamid", [key])[0]
+    path = "/".join(part for part in (address.path.strip("/"), key) if part)
+    return server, path, address.query
+
+
+def _text(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""
 
 
 def program_destination(

@@ -158,7 +158,7 @@ def _end_of(
     if project.deleting:
         return None, "the project is being deleted"
     if observed.collection is None or observed.collection.deleting:
-        return None, "its collection is gone"
+        return None, "its collection was deleted"
     if observed.refusal and observed.refusal.final and observed.refusal.pod == current.pod:
         return None, "its namespace is being deleted"
     if wanted.stopped == current.id or (wanted.state is BroadcastState.STOPPED and _by_spec(current)):

@@ -27,7 +27,7 @@ def loss_of(
 ) -> str | None:
     """Why the claimed encoder delivers nothing any more, if so."""
     if pod is None:
-        return "its pod is gone" if current.encoder else None
+        return "its pod no longer exists" if current.encoder else None
     if pod.gone:
         return "its pod is being deleted" if pod.deleting else f"its pod has {pod.phase.lower()}"
     encoder = observed.encoders.get(pod.uid)

@@ -12,7 +12,7 @@ from onair_crds.resources.layout import Layout
 from onair_crds.resources.project import BroadcastStatus, Project
 from onair_crds.resources.source import SourceStatus
 from onair_operator.cluster.receiver import Receiver
-from onair_operator.cluster.world import Refusal
+from onair_operator.cluster.world import PodRefusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
 from onair_operator.ingest.previews import ShownPreviews, SourcePreview
@@ -55,7 +55,7 @@ class ObservedProject:
     """Those that are followed, by pod uid."""
     dead_nodes: frozenset[str] = frozenset()
     """Nodes whose Lease has not been renewed while most others' were."""
-    refusal: Refusal | None = None
+    refusal: PodRefusal | None = None
     """Why its last encoder pod could not be created."""
     service_id: str = ""
     """Of the owner of its collection; empty while that is not there."""

@@ -30,11 +30,11 @@ from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import DESTINATION
 from onair_operator.destination.conflict import with_conflict
 from onair_operator.destination.events import destination_events
-from onair_operator.destination.program import Refusal
+from onair_operator.destination.program import Refusal, deliveries
 from onair_operator.destination.status import DeliveryState, destination_status
 from onair_operator.project.broadcast_state_machine import Step, has_encoders, next_step
 from onair_operator.project.conditions import on_air_verdict, project_verdict
-from onair_operator.project.deliveries import deliveries, streams_on_air
+from onair_operator.project.deliveries import streams_on_air
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.previews import show_previews

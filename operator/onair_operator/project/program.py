@@ -18,10 +18,11 @@ from onair_crds.resources.enums import BroadcastPhase
 from onair_crds.resources.project import BroadcastStatus
 from onair_operator.cluster.actions import Action, PushProgram, Requeue
 from onair_operator.cluster.queue import Key
+from onair_operator.destination.program import deliveries, wanted
 from onair_operator.encoder.observed import PodView
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.broadcast_state_machine import Step, on_the_way
-from onair_operator.project.deliveries import deliveries, kept_destinations, wanted
+from onair_operator.project.deliveries import kept_destinations
 from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.tokens import valid_until
@@ -119,7 +120,7 @@ def _studio(composition: Composition | None, settings: OperatorSettings) -> Prog
 
 
 def _page_token(observed: ObservedProject) -> SecretStr | None:
-    """A page that knows nothing of us is told nothing."""
+    """None for an external page, which does not connect to us."""
     composition = observed.project.spec.composition
     external = composition is not None and composition.external is not None
     return SecretStr(observed.page_token) if observed.page_token and not external else None

@@ -28,7 +28,7 @@ def test_an_id_ends_no_line_and_steers_no_terminal(character: str) -> None:
     file = io.StringIO()
     logs.configure("INFO", file)
     forged = f'a{character}{{"level": "error"}}b\u00fcr\u65e5'
-    structlog.get_logger().info("http.answered", ids={"collectionId": forged})
+    structlog.get_logger().info("http.request", ids={"collectionId": forged})
     text = file.getvalue()
     (line,) = text.splitlines()
     assert json.loads(line)["ids"] == {"collectionId": forged}

@@ -52,10 +52,28 @@ def test_a_taken_port_is_named_before_a_cluster_is_built(monkeypatch: pytest.Mon
         listener.listen()
         port = listener.getsockname()[1]
         monkeypatch.setattr(preflight, "NODE_PORTS", {30080: port})
+        monkeypatch.setattr(preflight, "has_registry", lambda: True)
         monkeypatch.setattr(preflight, "has_cluster", lambda: False)
         with pytest.raises(Failed, match=f"port {port} is taken") as failed:
             preflight.check_ports()
     assert failed.value.remedy == f"choose another: ONAIR_API_PORT={port + 10000}"
+
+
+def test_the_port_of_the_registry_is_checked_unless_our_registry_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        monkeypatch.setattr(preflight, "REGISTRY_PORT", port)
+        monkeypatch.setattr(preflight, "has_cluster", lambda: True)
+        monkeypatch.setattr(preflight, "output_of", lambda _: "")
+        with pytest.raises(Failed, match=f"port {port} is taken") as failed:
+            preflight.check_ports()
+        assert failed.value.remedy == f"choose another: ONAIR_REGISTRY_PORT={port + 10000}"
+        monkeypatch.setattr(preflight, "output_of", lambda _: "0123456789ab")
+        preflight.check_ports()
 
 
 def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

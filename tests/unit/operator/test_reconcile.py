@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,14 +13,13 @@ from tests.support.show_store import show_store
 
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Action
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
-from onair_operator.cluster.world import Refusal, World
+from onair_operator.cluster.world import PodRefusal, World
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop
-from onair_operator.reconcilers import PLANNERS
+from onair_operator.reconcilers import BY_KIND
 from onair_operator.settings import GatewaySettings, OperatorSettings
 
 
@@ -146,23 +146,19 @@ async def test_news_goes_before_what_was_there_before_this_process_led(
     store, looked, all_looked = Store(KINDS), list[str](), asyncio.Event()
     loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
 
-    def look(world: World, name: str, now: object, settings: object) -> list[Action]:
+    def look(world: World, name: str) -> None:
         looked.append(name)
         if len(looked) == 201:
             all_looked.set()
-        return []
-
-    async def apply(_: object) -> None:
-        pass
 
     for kind in ("Secret", "Project"):
-        monkeypatch.setitem(PLANNERS, kind, look)
+        monkeypatch.setitem(BY_KIND, kind, replace(BY_KIND[kind], observe=look))
     for each in range(200):
         if change := store.update("Secret", credentials_document(f"key-{each}", f"destination-{each}")):
             loop.changed(change)
     nodes = SimpleNamespace(dead=frozenset())
     world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
-    running = asyncio.create_task(loop.run(world, cast(Any, SimpleNamespace(apply=apply)), cast(Any, None)))
+    running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
     await asyncio.sleep(0)
     if change := store.update("Project", document("show", {"collectionId": "sunday"})):
         loop.changed(change)
@@ -193,7 +189,7 @@ async def test_the_encoder_of_a_pod_that_is_gone_or_replaced_is_parted_with(
 async def test_what_a_project_was_refused_is_forgotten_with_it(store: Store) -> None:
     nodes = SimpleNamespace(dead=frozenset())
     world = World(store, cast(Any, SimpleNamespace()), cast(Any, nodes), cast(Any, None))
-    world.refusals["show"] = Refusal("show-run-1", "exceeded quota")
+    world.refusals["show"] = PodRefusal("show-run-1", "exceeded quota")
     loop = ReconcileLoop(store, WorkQueue(), OperatorSettings())
     running = asyncio.create_task(loop.run(world, cast(Any, None), cast(Any, None)))
     await asyncio.sleep(0)

@@ -59,7 +59,7 @@ SOURCES = (
             "sources",
             "Where a live source can be watched by HLS",
             "The url carries a token of its own, by which a player has to begin within five minutes; it goes "
-            "on until the access token ends. While the source is not connected the url answers NOT_FOUND.",
+            "on until the access token ends. While the source is not connected the response is NOT_FOUND.",
         ),
     ),
     Operation(

@@ -25,7 +25,7 @@ class EngineSocket:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         origin = request.headers.get("Origin")
         if origin is None or origin != self._agent.page.origin:
-            raise web.HTTPForbidden(text="this page is told nothing")
+            raise web.HTTPForbidden(text="only the composition page of this broadcast may connect")
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)
         await socket.prepare(request)
         telling = asyncio.create_task(self._tell(socket))

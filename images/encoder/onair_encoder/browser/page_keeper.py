@@ -271,7 +271,7 @@ async def _excess(chromium: Chromium, *, stored: bool) -> str | None:
     try:
         return await asyncio.to_thread(chromium.excess, stored=stored)
     except (OSError, RuntimeError) as error:  # no thread can be started, as where the page has taken all
-        return f"what the page takes cannot be told: {error}"
+        return f"the resources that the page uses cannot be measured: {error}"
 
 
 async def _first_of(timeout_s: float | None, *what: asyncio.Event | asyncio.Task[None]) -> None:

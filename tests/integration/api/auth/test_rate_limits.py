@@ -115,7 +115,7 @@ def test_everybody_is_let_in_while_redis_is_away(
     hammer(user)
     redis_server.stop()
     try:
-        wait_for(lambda: user.call("GET", "/collection").status_code == 200, "he is let in")
+        wait_for(lambda: user.call("GET", "/collection").status_code == 200, "they are let in")
         slowest = 0.0
         for _ in range(3 * PER_TOKEN):
             started = time.perf_counter()

@@ -53,9 +53,9 @@ def test_a_request_is_named_in_its_response_and_its_log_lines(anna: User, record
 
     given = anna.call("POST", "/collection", {}, headers={"X-Request-Id": "ticket-77"})
     assert given.headers["X-Request-Id"] == "ticket-77"
-    assert lines("ticket-77") == {"resource.created", "http.answered"}
+    assert lines("ticket-77") == {"resource.created", "http.request"}
     made = {anna.call("POST", "/collection", {}).headers["X-Request-Id"] for _ in range(2)}
     assert len(made) == 2
-    assert all(lines(each) == {"resource.created", "http.answered"} for each in made)
+    assert all(lines(each) == {"resource.created", "http.request"} for each in made)
     odd = anna.call("POST", "/collection", {}, headers={"X-Request-Id": 'a"b'})
     assert odd.headers["X-Request-Id"] != 'a"b'

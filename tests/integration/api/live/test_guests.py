@@ -135,9 +135,9 @@ def test_nobody_issues_more_than_he_holds(show: Show, issuer: str, highest: list
 
 
 def test_a_guest_who_is_host_is_no_owner(show: Show) -> None:
-    """His token names one project, so what speaks of collections is not for him."""
+    """Their token names one project, so what speaks of collections is not for them."""
     guest = invite(show, "HOST")
-    seen_by(guest, show).patch(metadata="his")
+    seen_by(guest, show).patch(metadata="theirs")
     assert_error(guest.call("GET", "/collection"), 403, 7)
     assert_error(guest.call("POST", "/collection", {}), 403, 7)
     assert_error(guest.call("DELETE", show.path), 403, 7)

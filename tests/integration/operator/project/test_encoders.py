@@ -11,6 +11,7 @@ import datetime as dt
 import itertools
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,15 +28,13 @@ from onair_encoder.agent.agent import Agent
 from onair_encoder.publish.kinds import KINDS
 from onair_operator import reconcile
 from onair_operator.cluster import node_leases
-from onair_operator.cluster.actions import Action
 from onair_operator.cluster.node_leases import LEASE_NAMESPACE
 from onair_operator.cluster.watched_kinds import NODE
 from onair_operator.cluster.world import World
 from onair_operator.encoder import connection
 from onair_operator.node import observe as node_module
 from onair_operator.node import plan as node_plan
-from onair_operator.reconcilers import PLANNERS
-from onair_operator.settings import OperatorSettings
+from onair_operator.reconcilers import BY_KIND
 
 NAMESPACES = Api("/api/v1", "namespaces", namespaced=False)
 ADDRESSES = (f"127.1.{number // 250}.{number % 250 + 1}" for number in itertools.count())
@@ -152,13 +151,13 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judged: list[str] = []
-    judge = PLANNERS[NODE]
+    observe = BY_KIND[NODE].observe
 
-    def judge_node(world: World, name: str, now: dt.datetime, settings: OperatorSettings) -> list[Action]:
+    def observe_node(world: World, name: str) -> object:
         judged.append(name)
-        return judge(world, name, now, settings)
+        return observe(world, name)
 
-    monkeypatch.setitem(PLANNERS, NODE, judge_node)
+    monkeypatch.setitem(BY_KIND, NODE, replace(BY_KIND[NODE], observe=observe_node))
     await kubelets.register("node-a")
     await kubelets.register("node-b")
     first = await kubelets.start(FIRST, "node-a")

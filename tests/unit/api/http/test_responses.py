@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onair_api.http.responses import Json, prefers_json, responder
+from onair_api.http.responses import JsonResponse, prefers_json, responder
 from onair_api.operation import ResponseKind
 
 JPEG = b"\xff\xd8\xff"
@@ -20,7 +20,7 @@ def test_a_message_is_json_and_json_bytes_stay_as_they_are() -> None:
     respond = responder(ResponseKind.MESSAGE)
     assert respond({"a": 2**80}, scope()).body == b'{"a":1208925819614629174706176}'
     assert respond(b'{"b": 1}', scope()).body == b'{"b": 1}'
-    assert isinstance(respond([], scope()), Json)
+    assert isinstance(respond([], scope()), JsonResponse)
 
 
 def test_an_image_is_shown_as_bytes_or_as_a_record() -> None:

@@ -132,7 +132,7 @@ async def test_a_browser_that_nobody_can_look_at_is_restarted(monkeypatch: pytes
     async with asyncio.timeout(5):
         with pytest.raises(Over):
             await keeper.run()
-    assert reasons == ["what the page takes cannot be told: can't start new thread"] * 2
+    assert reasons == ["the resources that the page uses cannot be measured: can't start new thread"] * 2
 
 
 def test_a_browser_that_stood_for_a_while_is_restarted_at_once() -> None:

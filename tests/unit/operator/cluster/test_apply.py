@@ -29,7 +29,7 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.queue import Key
-from onair_operator.cluster.world import Refusal
+from onair_operator.cluster.world import PodRefusal
 from onair_operator.specs.ready import Verdict, with_ready
 
 
@@ -168,29 +168,29 @@ async def test_a_key_of_any_kind_is_looked_at_again(setting: Setting) -> None:
 
 
 REFUSALS = [
-    (ApiError(400, "BadRequest", "no"), Refusal("show-run-1", "no")),
+    (ApiError(400, "BadRequest", "no"), PodRefusal("show-run-1", "no")),
     (
         ApiError(403, "Forbidden", "exceeded quota: shows"),
-        Refusal("show-run-1", "exceeded quota: shows", quota=True),
+        PodRefusal("show-run-1", "exceeded quota: shows", quota=True),
     ),
-    (ApiError(403, "Forbidden", "a policy"), Refusal("show-run-1", "a policy")),
+    (ApiError(403, "Forbidden", "a policy"), PodRefusal("show-run-1", "a policy")),
     (
         ApiError(404, "NotFound", 'namespaces "shows" not found'),
-        Refusal("show-run-1", 'namespaces "shows" not found'),
+        PodRefusal("show-run-1", 'namespaces "shows" not found'),
     ),
-    (ApiError(409, "Conflict", "of the quota"), Refusal("show-run-1", "of the quota", transient=True)),
-    (ApiError(413, "RequestEntityTooLarge", "too large"), Refusal("show-run-1", "too large")),
-    (ApiError(422, "Invalid", "no such field"), Refusal("show-run-1", "no such field")),
-    (ApiUnavailable(429, "TooManyRequests", "later"), Refusal("show-run-1", "later", transient=True)),
-    (ApiUnavailable(500, "InternalError", "webhook"), Refusal("show-run-1", "webhook", transient=True)),
-    (ApiUnavailable(504, "", ""), Refusal("show-run-1", "HTTP 504", transient=True)),
+    (ApiError(409, "Conflict", "of the quota"), PodRefusal("show-run-1", "of the quota", transient=True)),
+    (ApiError(413, "RequestEntityTooLarge", "too large"), PodRefusal("show-run-1", "too large")),
+    (ApiError(422, "Invalid", "no such field"), PodRefusal("show-run-1", "no such field")),
+    (ApiUnavailable(429, "TooManyRequests", "later"), PodRefusal("show-run-1", "later", transient=True)),
+    (ApiUnavailable(500, "InternalError", "webhook"), PodRefusal("show-run-1", "webhook", transient=True)),
+    (ApiUnavailable(504, "", ""), PodRefusal("show-run-1", "HTTP 504", transient=True)),
 ]
 CREATION = [CreatePod("show-run-1", project(), "run", 1)]
 
 
 @pytest.mark.parametrize(("error", "refusal"), REFUSALS, ids=[f"{e.status} {e.message}" for e, _ in REFUSALS])
 async def test_a_pod_that_is_not_created_is_known_as_refused_until_it_is(
-    setting: Setting, error: ApiError, refusal: Refusal
+    setting: Setting, error: ApiError, refusal: PodRefusal
 ) -> None:
     setting.api.refusal = error
     for times in (1, 2):

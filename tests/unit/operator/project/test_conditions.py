@@ -17,11 +17,11 @@ from tests.support.worlds import (
 
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import Event
-from onair_operator.cluster.world import Refusal
+from onair_operator.cluster.world import PodRefusal
 from onair_operator.encoder.observed import EncoderView
 from onair_operator.project.observed import ObservedProject
 
-QUOTA = Refusal("show-run-1", 'pods "show-run-1" is forbidden: exceeded quota')
+QUOTA = PodRefusal("show-run-1", 'pods "show-run-1" is forbidden: exceeded quota')
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_refused_pod_says_what_the_cluster_says() -> None:
 
 @pytest.mark.parametrize(("times", "reason"), [(1, "Waiting"), (2, "Waiting"), (3, "PodRefused")])
 def test_a_refusal_that_may_pass_by_itself_is_told_once_it_has_not(times: int, reason: str) -> None:
-    refusal = Refusal("show-run-1", "failed calling webhook", transient=True, times=times)
+    refusal = PodRefusal("show-run-1", "failed calling webhook", transient=True, times=times)
     assert ready_of(world(project(status={"broadcast": run("Waiting")}), refusal=refusal)) == (
         "False",
         reason,

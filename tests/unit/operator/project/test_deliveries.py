@@ -11,8 +11,8 @@ from tests.support.worlds import delivering, destination, encoder, held, on_air,
 from onair_crds.contract.program import KeptDestination, Program, ProgramDestination
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.actions import PushProgram
+from onair_operator.destination import program as destination_program
 from onair_operator.destination.program import Refusal, program_destination
-from onair_operator.project import deliveries as deliveries_module
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.providers import RtcProvider
 
@@ -131,7 +131,7 @@ def test_a_destination_that_cannot_be_read_is_refused_and_the_others_are_deliver
             raise ValueError("no such address")
         return program_destination(of, *known)
 
-    monkeypatch.setattr(deliveries_module, "program_destination", read)
+    monkeypatch.setattr(destination_program, "program_destination", read)
     observed = show(to("a", "rtmp://a.example/live/k"), to("b", "rtmp://b.example/live/k"))
     assert [each.id for each in pushed(observed).destinations] == ["a"]
     assert told(observed, "b").conditions[0].reason == "InvalidAddress"

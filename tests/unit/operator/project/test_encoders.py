@@ -23,7 +23,7 @@ from onair_operator.cluster.actions import (
     Requeue,
 )
 from onair_operator.cluster.queue import Key
-from onair_operator.cluster.world import Refusal
+from onair_operator.cluster.world import PodRefusal
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.encoders import YIELD_WAIT
 from onair_operator.project.observed import ObservedProject
@@ -180,7 +180,7 @@ def test_a_pod_that_is_deleted_with_its_project_ends_its_streams_properly() -> N
 
 
 def test_pods_of_a_namespace_that_is_deleted_end_their_streams_properly() -> None:
-    leaving, refused = [pod(deleting=True)], Refusal("show-run-2", "it is being terminated", final=True)
+    leaving, refused = [pod(deleting=True)], PodRefusal("show-run-2", "it is being terminated", final=True)
     claimed = run("Starting", epoch=2)
     first_look = world(
         project(status={"broadcast": claimed}), pods=leaving, encoders=[view()], refusal=refused
@@ -198,13 +198,13 @@ def test_pods_of_a_namespace_that_is_deleted_end_their_streams_properly() -> Non
     ("refusal", "order"),
     [
         (None, [CreatePod, DeletePod]),
-        (Refusal("show-run-1", "exceeded quota", quota=True), [CreatePod, DeletePod]),
-        (Refusal("show-run-2", "exceeded quota", quota=True), [DeletePod, CreatePod]),
-        (Refusal("show-run-2", "no privileged pods"), [CreatePod, DeletePod]),
+        (PodRefusal("show-run-1", "exceeded quota", quota=True), [CreatePod, DeletePod]),
+        (PodRefusal("show-run-2", "exceeded quota", quota=True), [DeletePod, CreatePod]),
+        (PodRefusal("show-run-2", "no privileged pods"), [CreatePod, DeletePod]),
     ],
 )
 def test_a_pod_that_works_is_deleted_before_the_next_is_tried_only_if_it_fills_the_quota(
-    refusal: Refusal | None, order: list[type]
+    refusal: PodRefusal | None, order: list[type]
 ) -> None:
     replaced = project(status={"broadcast": run("Starting", epoch=2)})
     actions = plan(world(replaced, pods=[pod()], refusal=refusal))
@@ -213,7 +213,7 @@ def test_a_pod_that_works_is_deleted_before_the_next_is_tried_only_if_it_fills_t
 
 def test_pods_that_are_of_no_use_go_though_their_successor_is_refused() -> None:
     replaced = project(status={"broadcast": run("Starting", epoch=3)})
-    refusal = Refusal("show-run-3", "no privileged pods")
+    refusal = PodRefusal("show-run-3", "no privileged pods")
     pods = [pod(1, phase="Failed"), pod(2), pod(9, id="former")]
     actions = plan(world(replaced, pods=pods, refusal=refusal))
     told = [

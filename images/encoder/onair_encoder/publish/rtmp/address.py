@@ -1,19 +1,25 @@
-"""The address to publish to by RTMP, from a url and a key, and the TCP or TLS connection to it."""
+"""The address to publish to by RTMP, from a url and a key, and the TCP or TLS connection to it.
+
+Of a name with several addresses some may be silent: whichever responds first is taken (RFC 8305).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+from collections import deque
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
 from onair_crds.session_error import SessionError, inside_error, network_error
-from onair_encoder.publish.tcp_connect import connect
 from onair_encoder.publish.tls import client_context
 
 DEFAULT_PORTS = {"rtmp": 1935, "rtmps": 443}
 STREAM_BUFFER_LIMIT = 2**20
+NEXT_ADDRESS_S = 0.25
+"""Another address is tried beside one that has not responded for so long."""
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -74,7 +80,7 @@ class RtmpAddress:
         try:
             context = await client_context() if self.scheme == "rtmps" else None
             return await asyncio.open_connection(
-                sock=await connect(self.host, self.port, inside),
+                sock=await connected_socket(self.host, self.port, inside),
                 ssl=context,
                 server_hostname=self.host if context else None,
                 limit=STREAM_BUFFER_LIMIT,
@@ -87,3 +93,53 @@ class RtmpAddress:
                     f"{self.server} ended the TLS handshake; it may not speak RTMPS"
                 ) from error
             raise network_error(error, self.host, self.server) from error
+
+
+async def connected_socket(host: str, port: int, inside: InsideRules) -> socket.socket:
+    """A connection that does not block, to whichever address responds first.
+
+    In every event loop: not all have this in their own `create_connection`.
+
+    Raises:
+        InsideAddress: the name leads inside.
+        OSError: that of an address, where none takes a connection; or the name was not found.
+    """
+    waiting = deque(await inside.addresses(host, port))
+    attempts: set[asyncio.Task[socket.socket]] = set()
+    error: BaseException = OSError(f"{host} has no address")
+    try:
+        while waiting or attempts:
+            if waiting:
+                attempts.add(asyncio.create_task(_connect(*waiting.popleft())))
+            done, _ = await asyncio.wait(
+                attempts,
+                timeout=NEXT_ADDRESS_S if waiting else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for each in done:
+                attempts.discard(each)
+                if (failure := each.exception()) is None:
+                    return each.result()
+                error = failure
+        raise error
+    finally:
+        await _discard(attempts)
+
+
+async def _connect(family: socket.AddressFamily, address: tuple[str | bytes | int, ...]) -> socket.socket:
+    connection = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connection.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(connection, address)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+async def _discard(attempts: set[asyncio.Task[socket.socket]]) -> None:
+    for each in attempts:
+        each.cancel()
+    for result in await asyncio.gather(*attempts, return_exceptions=True):
+        if isinstance(result, socket.socket):
+            result.close()

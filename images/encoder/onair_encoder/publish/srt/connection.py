@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import onair_encoder
 from onair_crds.contract.inside_addresses import InsideAddress, InsideRules
@@ -20,6 +19,7 @@ from onair_crds.session_error import SessionError, inside_error, name_error
 from onair_encoder.publish.srt.address import SrtAddress
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES
 from onair_encoder.publish.srt.refusals import refusal
+from onair_encoder.publish.srt.sender_messages import SenderReport, SenderSettings
 
 _SOURCE = str(Path(onair_encoder.__file__).parent.parent)
 COMMAND = [sys.executable, "-S", "-m", "onair_encoder.publish.srt.sender"]
@@ -56,7 +56,7 @@ class SrtConnection:
         self._address = address
         self._passphrase = passphrase
         self._stream = TransportStream()
-        self._report: dict[str, Any] = {}
+        self._report: SenderReport = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._reading: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -86,7 +86,7 @@ class SrtConnection:
         self._reader, self._writer = await asyncio.open_unix_connection(sock=ours)
         self._writer.transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
         address = self._address
-        settings = {
+        settings: SenderSettings = {
             "addresses": addresses,
             "streamid": address.stream_id,
             "latency": address.latency_ms,
@@ -115,11 +115,12 @@ class SrtConnection:
             raise name_error(None, host) from error
         return [(family, str(address[0]), int(address[1])) for family, address in found]
 
-    async def _next(self) -> dict[str, Any] | None:
+    async def _next(self) -> SenderReport | None:
         """The next report; None after the last."""
         try:
             line = await self._reader.readline()
-            return dict(json.loads(line)) if line else None
+            report: SenderReport | None = json.loads(line) if line else None
+            return report
         except (OSError, ValueError):
             return None
 

@@ -4,7 +4,7 @@ In a process of its own, as libsrt parses what strangers send. It is run without
 site packages and imports next to nothing, so that it starts soon and stays small.
 
 In: one line of JSON, the settings, then transport packets until the end of file,
-which is the proper end. Out: lines of JSON, see `connection.py`.
+which is the proper end. Out: lines of JSON; both are in `sender_messages.py`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import os
 import signal
 import threading
 import time
-from typing import Any
+from typing import Unpack
 
 from onair_encoder.publish.srt import libsrt
 from onair_encoder.publish.srt.libsrt import PAYLOAD_BYTES, SrtError, SrtSocket
+from onair_encoder.publish.srt.sender_messages import SenderReport, SenderSettings
 
 CONNECT_TIMEOUT_MS, CONNECTS_MS = 5000, 9000
 """For one address of a name, and for all of them: the agent waits for ten seconds."""
@@ -36,7 +37,7 @@ DRAIN_S = 1.0
 READ_BYTES = 64 * 1024
 
 
-def report(**report: Any) -> None:
+def report(**report: Unpack[SenderReport]) -> None:
     os.write(1, json.dumps(report).encode() + b"\n")
 
 
@@ -48,7 +49,7 @@ def end(code: int = 0) -> None:
 class Sender:
     def __init__(self, media: io.BufferedReader) -> None:
         self._input = media
-        self._settings: dict[str, Any] = json.loads(media.readline())
+        self._settings: SenderSettings = json.loads(media.readline())
         self._socket = SrtSocket()
         self._accepted = 0
         self._ended = threading.Event()
@@ -124,7 +125,7 @@ class Sender:
     def _report(self, for_s: float, every_s: float, *, to_the_last: bool = False) -> None:
         """Reports progress until the media end, or with `to_the_last` until all is acknowledged."""
         deadline = time.monotonic() + for_s
-        before: dict[str, Any] = {}
+        before: SenderReport = {}
         while time.monotonic() < deadline:
             if to_the_last:
                 time.sleep(every_s)
@@ -136,7 +137,7 @@ class Sender:
                 report(over=True)
                 end(1)
                 return
-            progress_report = {
+            progress_report: SenderReport = {
                 "acked": accepted - progress.pending - progress.dropped,
                 "accepted": accepted,
                 "dropped": progress.dropped,

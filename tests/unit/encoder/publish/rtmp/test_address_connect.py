@@ -12,8 +12,7 @@ import uvloop
 from tests.support.delivery.silent_address import SILENT_HOST, silent_port
 
 from onair_crds.contract.inside_addresses import EVERYWHERE, InsideRules, SocketAddress
-from onair_encoder.publish.rtmp.address import RtmpAddress
-from onair_encoder.publish.tcp_connect import connect
+from onair_encoder.publish.rtmp.address import RtmpAddress, connected_socket
 
 HOST = "127.0.0.1"
 Story = Callable[[], Coroutine[Any, Any, None]]
@@ -62,7 +61,7 @@ def test_where_one_address_is_silent_another_is_taken(
         name = server.sockets[0].getsockname()
         with silent_port() as port:
             resolve((SILENT_HOST, port), refusing, name)
-            with await connect("a.example", 1935, EVERYWHERE) as connection:
+            with await connected_socket("a.example", 1935, EVERYWHERE) as connection:
                 assert connection.getpeername() == name
             _, writer = await RtmpAddress.of("rtmp://a.example/live", "k").connect(EVERYWHERE)
             assert writer.get_extra_info("peername") == name
@@ -78,7 +77,7 @@ def test_where_all_refuse_it_is_a_refusal(
     async def story() -> None:
         resolve(refusing, refusing)
         with pytest.raises(ConnectionRefusedError):
-            await connect("a.example", 1935, EVERYWHERE)
+            await connected_socket("a.example", 1935, EVERYWHERE)
 
     run(story)
 
@@ -86,7 +85,9 @@ def test_where_all_refuse_it_is_a_refusal(
 def test_a_name_is_looked_up(run: Callable[[Story], None]) -> None:
     async def story() -> None:
         server = await asyncio.start_server(lambda _, writer: writer.close(), HOST, 0)
-        with await connect("localhost", server.sockets[0].getsockname()[1], EVERYWHERE) as connection:
+        with await connected_socket(
+            "localhost", server.sockets[0].getsockname()[1], EVERYWHERE
+        ) as connection:
             assert connection.getpeername()[0] == HOST
         server.close()
 
@@ -99,7 +100,7 @@ def test_who_is_cancelled_leaves_no_connection(
     async def story() -> None:
         with silent_port() as port:
             resolve((SILENT_HOST, port))
-            connecting = asyncio.create_task(connect("a.example", 1935, EVERYWHERE))
+            connecting = asyncio.create_task(connected_socket("a.example", 1935, EVERYWHERE))
             await asyncio.sleep(0)
             connecting.cancel()
             await asyncio.gather(connecting, return_exceptions=True)
