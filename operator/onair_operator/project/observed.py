@@ -16,8 +16,8 @@ from onair_operator.cluster.world import PodRefusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
 from onair_operator.ingest.previews import ShownPreviews, SourcePreview
+from onair_operator.room.plan import KeptRoom, RoomView
 from onair_operator.room.providers import RtcProvider
-from onair_operator.room.rooms import KeptRoom, RoomView
 from onair_operator.scene.observed import ObservedScene
 from onair_operator.secret.observed import SecretView
 

@@ -24,7 +24,7 @@ from onair_crds.room_server.client import ServerParticipant
 from onair_operator.cluster.actions import Action, Event, KeepRoom, Requeue
 from onair_operator.cluster.queue import Key
 from onair_operator.project.observed import ObservedProject
-from onair_operator.room.rooms import KeptRoom, RoomView
+from onair_operator.room.plan import KeptRoom, RoomView
 
 SOURCES = {
     "CAMERA": "Camera",

@@ -9,53 +9,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 from prometheus_client import Counter
 
-from onair_crds.contract.participant_roles import verified_role
-from onair_crds.contract.previews import preview_metadata
 from onair_crds.contract.rooms import EMPTY_ROOM_S
-from onair_crds.room_server.client import RoomServer, ServerParticipant, ServerRoom
+from onair_crds.room_server.client import RoomServer, ServerRoom
 from onair_crds.room_server.errors import RoomServerError
-from onair_operator.room.metadata import repaired
+from onair_operator.room.plan import NO_OPENING, KeptRoom, Remove, Rename, RoomView, Step, changes, next_step
 
 log = structlog.get_logger()
 
 INTERVAL_S = 1.0
 QUIET_PASSES = 5
-"""A room that looks empty is asked for those unseen in it only so often: they are not counted."""
+"""A room that looks empty is asked for those in it only so often: some are not counted."""
 PARALLEL = 8
-NO_OPENING = 2**62
-"""Above every opening: of a project that is gone."""
 FAILURES = Counter("onair_operator_room_server_failures_total", "Requests to the room server that failed.")
-
-
-@dataclass(frozen=True)
-class KeptRoom:
-    """How a room is to be kept."""
-
-    project: str
-    opening: int | None
-    """None where it is to be closed."""
-    last: int
-    """The opening that it had last; a room of a later one is not closed."""
-    barred: frozenset[str] = frozenset()
-    """Identities that are removed where they are found."""
-    names: frozenset[tuple[str, str]] = frozenset()
-    """Identities of previews that there may be, each with the name that it is to have."""
-
-
-@dataclass(frozen=True)
-class RoomView:
-    """A room as it was seen last."""
-
-    opening: int | None = None
-    """The opening that it is kept for; None while it is not there."""
-    participants: tuple[ServerParticipant, ...] = ()
-    error: str | None = None
-    """Why the room server does not do what is wanted."""
 
 
 class Rooms:
@@ -148,36 +118,31 @@ class Rooms:
     async def _keep(
         self, server: RoomServer, room: str, wanted: KeptRoom, present: ServerRoom | None
     ) -> RoomView:
-        if wanted.opening is None:
-            if present and (present.opening or 0) <= wanted.last:
+        is_quiet = bool(self._passes % QUIET_PASSES)
+        match next_step(wanted, present, self._views.get(room), is_quiet=is_quiet):
+            case Step.DELETE:
                 await server.delete(room)
-            elif wanted.last == NO_OPENING:
-                self.keep(room, None)
-            return RoomView()
-        if present is None or (present.opening is not None and present.opening < wanted.opening):
-            if not self._leads():
                 return RoomView()
-            await server.open(room, wanted.opening, EMPTY_ROOM_S)
-            return RoomView(wanted.opening)
-        known = self._views.get(room)
-        looks_empty = not present.participants and known is not None and not known.participants
-        # Who joins where there is a source to see is to see it soon: the server counts only every few seconds
-        if looks_empty and not wanted.names and self._passes % QUIET_PASSES:
-            return RoomView(wanted.opening)
-        found = await server.participants(room)
-        secret = (await server.credentials.get()).api_secret
-        names = dict(wanted.names)
-        for each in found:
-            if each.identity in wanted.barred:
-                await server.remove(room, each.identity)
-            elif name := names.get(each.identity):
-                metadata = preview_metadata(name, each.videos)
-                if (each.name, each.metadata) != (name, metadata):
-                    await server.rename(room, each.identity, name, metadata)
-            elif not each.hidden:
-                metadata = repaired(each, verified_role(secret, room, each.identity, each.attributes))
-                if each.metadata != metadata:
-                    await server.rename(room, each.identity, each.name, metadata)
+            case Step.FORGET:
+                self.keep(room, None)
+                return RoomView()
+            case Step.LEAVE_CLOSED:
+                return RoomView()
+            case Step.OPEN:
+                if wanted.opening is None or not self._leads():
+                    return RoomView()
+                await server.open(room, wanted.opening, EMPTY_ROOM_S)
+                return RoomView(wanted.opening)
+            case Step.TAKE_AS_EMPTY:
+                return RoomView(wanted.opening)
+            case Step.LIST:
+                found = await server.participants(room)
+        for each in changes(room, wanted, found, (await server.credentials.get()).api_secret):
+            match each:
+                case Remove(identity):
+                    await server.remove(room, identity)
+                case Rename(identity, name, metadata):
+                    await server.rename(room, identity, name, metadata)
         return RoomView(wanted.opening, tuple(each for each in found if each.identity not in wanted.barred))
 
     def _seen(self, room: str, wanted: KeptRoom, view: RoomView) -> None:

@@ -19,7 +19,7 @@ from onair_operator.ingest.previews import ShownPreviews, SourcePreview
 from onair_operator.project.observe import _previewed
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.previews import previews, show_previews
-from onair_operator.room.rooms import RoomView
+from onair_operator.room.plan import RoomView
 
 SINCE = format_time(worlds.NOW)
 CAMERA = SourcePreview("source-cam", "onair-ingest-0", "stream", "Camera")

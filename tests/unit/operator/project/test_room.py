@@ -18,7 +18,7 @@ from onair_crds.room_server.client import ServerParticipant
 from onair_operator.cluster.actions import KeepRoom, Requeue
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.room import next_room, room_actions
-from onair_operator.room.rooms import KeptRoom, RoomView
+from onair_operator.room.plan import KeptRoom, RoomView
 
 NOW = worlds.NOW
 LONG_AGO = format_time(NOW - dt.timedelta(seconds=EMPTY_ROOM_S))

@@ -13,7 +13,8 @@ from onair_crds.resources.enums import Role
 from onair_crds.room_server.client import ServerParticipant, ServerRoom
 from onair_crds.room_server.credentials import Credentials
 from onair_operator.room import rooms as rooms_module
-from onair_operator.room.rooms import QUIET_PASSES, KeptRoom, Rooms
+from onair_operator.room.plan import KeptRoom
+from onair_operator.room.rooms import QUIET_PASSES, Rooms
 
 SECRET = "s" * 32
 CAMERA = frozenset({("source-cam", "Camera")})

@@ -1,0 +1,108 @@
+"""Plans a room on its server: whether it is there, who is removed from it, what they are called. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from onair_crds.contract.participant_roles import verified_role
+from onair_crds.contract.previews import preview_metadata
+from onair_crds.room_server.client import ServerParticipant, ServerRoom
+from onair_operator.room.metadata import repaired
+
+NO_OPENING = 2**62
+"""Above every opening: of a project that is gone."""
+
+
+@dataclass(frozen=True)
+class KeptRoom:
+    """How a room is to be kept."""
+
+    project: str
+    opening: int | None
+    """None where it is to be closed."""
+    last: int
+    """The opening that it had last; a room of a later one is not closed."""
+    barred: frozenset[str] = frozenset()
+    """Identities that are removed where they are found."""
+    names: frozenset[tuple[str, str]] = frozenset()
+    """Identities of previews that there may be, each with the name that it is to have."""
+
+
+@dataclass(frozen=True)
+class RoomView:
+    """A room as it was seen last."""
+
+    opening: int | None = None
+    """The opening that it is kept for; None while it is not there."""
+    participants: tuple[ServerParticipant, ...] = ()
+    error: str | None = None
+    """Why the room server does not do what is wanted."""
+
+
+class Step(Enum):
+    """What becomes of a room in one pass."""
+
+    DELETE = auto()
+    FORGET = auto()
+    """It is closed for good: nothing more is wanted of it."""
+    LEAVE_CLOSED = auto()
+    OPEN = auto()
+    LIST = auto()
+    """Who is in it is asked."""
+    TAKE_AS_EMPTY = auto()
+
+
+@dataclass(frozen=True)
+class Remove:
+    identity: str
+
+
+@dataclass(frozen=True)
+class Rename:
+    identity: str
+    name: str
+    metadata: str
+
+
+def next_step(
+    wanted: KeptRoom, present: ServerRoom | None, known: RoomView | None, *, is_quiet: bool
+) -> Step:
+    """
+    Args:
+        present: the room as its server lists it, with a count that is some seconds old; None: it is not there.
+        known: as it was seen before.
+        is_quiet: a room that looks empty may be left alone this time.
+    """
+    if wanted.opening is None:
+        if present and (present.opening or 0) <= wanted.last:
+            return Step.DELETE
+        return Step.FORGET if wanted.last == NO_OPENING else Step.LEAVE_CLOSED
+    if present is None or (present.opening is not None and present.opening < wanted.opening):
+        return Step.OPEN
+    looks_empty = not present.participants and known is not None and not known.participants
+    # Who joins where there is a source to see is to see it soon
+    return Step.TAKE_AS_EMPTY if looks_empty and is_quiet and not wanted.names else Step.LIST
+
+
+def changes(
+    room: str, wanted: KeptRoom, found: Iterable[ServerParticipant], secret: str
+) -> Iterator[Remove | Rename]:
+    """What is done to who is in the room: who is barred goes, previews have their names, roles are true.
+
+    Args:
+        secret: of the room server's key, which signs roles.
+    """
+    names = dict(wanted.names)
+    for each in found:
+        if each.identity in wanted.barred:
+            yield Remove(each.identity)
+            continue
+        name, metadata = each.name, each.metadata
+        if preview := names.get(each.identity):
+            name, metadata = preview, preview_metadata(preview, each.videos)
+        elif not each.hidden:
+            metadata = repaired(each, verified_role(secret, room, each.identity, each.attributes))
+        if (name, metadata) != (each.name, each.metadata):
+            yield Rename(each.identity, name, metadata)
