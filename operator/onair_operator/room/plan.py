@@ -71,7 +71,7 @@ def next_step(
 ) -> Step:
     """
     Args:
-        present: the room as its server lists it, with a count that is some seconds old; None: it is not there.
+        present: as its server lists it, with a count that is some seconds old; None: it is not there.
         known: as it was seen before.
         is_quiet: a room that looks empty may be left alone this time.
     """
