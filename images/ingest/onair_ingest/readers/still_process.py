@@ -25,7 +25,7 @@ def jpeg(description: bytes, access_unit: bytes) -> bytes:
     decoder.extradata = description
     frames = [*decoder.decode(av.Packet(access_unit)), *decoder.decode(None)]
     if not frames:
-        raise ValueError("no picture")
+        raise ValueError("no frame could be decoded")
     encoder = av.VideoCodecContext.create("mjpeg", "w")
     encoder.width, encoder.height = frames[0].width, frames[0].height
     encoder.pix_fmt = "yuvj420p"

@@ -1,6 +1,6 @@
 /** What layers with a live picture have in common: what they name is taken while their layout wants it, and heard in one voice. */
 
-import {LivePicture} from './away';
+import {LivePicture} from './on_disconnect';
 import {Readiness, type Content, type Surroundings} from './content';
 import {at, number} from '../state/json';
 import type {Layer} from '../state/layer';
