@@ -41,7 +41,7 @@ class RoomView:
     """Why the room server does not do what is wanted."""
 
 
-class Step(Enum):
+class RoomStep(Enum):
     """What becomes of a room in one pass."""
 
     DELETE = auto()
@@ -68,7 +68,7 @@ class Rename:
 
 def next_step(
     wanted: KeptRoom, present: ServerRoom | None, known: RoomView | None, *, is_quiet: bool
-) -> Step:
+) -> RoomStep:
     """
     Args:
         present: as its server lists it, with a count that is some seconds old; None: it is not there.
@@ -77,13 +77,13 @@ def next_step(
     """
     if wanted.opening is None:
         if present and (present.opening or 0) <= wanted.last:
-            return Step.DELETE
-        return Step.FORGET if wanted.last == NO_OPENING else Step.LEAVE_CLOSED
+            return RoomStep.DELETE
+        return RoomStep.FORGET if wanted.last == NO_OPENING else RoomStep.LEAVE_CLOSED
     if present is None or (present.opening is not None and present.opening < wanted.opening):
-        return Step.OPEN
+        return RoomStep.OPEN
     looks_empty = not present.participants and known is not None and not known.participants
     # Who joins where there is a source to see is to see it soon
-    return Step.TAKE_AS_EMPTY if looks_empty and is_quiet and not wanted.names else Step.LIST
+    return RoomStep.TAKE_AS_EMPTY if looks_empty and is_quiet and not wanted.names else RoomStep.LIST
 
 
 def changes(

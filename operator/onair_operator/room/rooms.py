@@ -17,7 +17,16 @@ from prometheus_client import Counter
 from onair_crds.contract.rooms import EMPTY_ROOM_S
 from onair_crds.room_server.client import RoomServer, ServerRoom
 from onair_crds.room_server.errors import RoomServerError
-from onair_operator.room.plan import NO_OPENING, KeptRoom, Remove, Rename, RoomView, Step, changes, next_step
+from onair_operator.room.plan import (
+    NO_OPENING,
+    KeptRoom,
+    Remove,
+    Rename,
+    RoomStep,
+    RoomView,
+    changes,
+    next_step,
+)
 
 log = structlog.get_logger()
 
@@ -120,22 +129,22 @@ class Rooms:
     ) -> RoomView:
         is_quiet = bool(self._passes % QUIET_PASSES)
         match next_step(wanted, present, self._views.get(room), is_quiet=is_quiet):
-            case Step.DELETE:
+            case RoomStep.DELETE:
                 await server.delete(room)
                 return RoomView()
-            case Step.FORGET:
+            case RoomStep.FORGET:
                 self.keep(room, None)
                 return RoomView()
-            case Step.LEAVE_CLOSED:
+            case RoomStep.LEAVE_CLOSED:
                 return RoomView()
-            case Step.OPEN:
+            case RoomStep.OPEN:
                 if wanted.opening is None or not self._leads():
                     return RoomView()
                 await server.open(room, wanted.opening, EMPTY_ROOM_S)
                 return RoomView(wanted.opening)
-            case Step.TAKE_AS_EMPTY:
+            case RoomStep.TAKE_AS_EMPTY:
                 return RoomView(wanted.opening)
-            case Step.LIST:
+            case RoomStep.LIST:
                 found = await server.participants(room)
         for each in changes(room, wanted, found, (await server.credentials.get()).api_secret):
             match each:

@@ -124,6 +124,12 @@ class Agent:
         )
         await self._want_pipeline(ffmpeg_command(program))
 
+    @property
+    def capture_phase_s(self) -> float | None:
+        """How long before each capture Chromium begins a frame; None while it is unknown."""
+        program = self._program
+        return self.encode_progress.capture_phase_s(program.video.framerate) if program else None
+
     async def _want_pipeline(self, command: list[str] | None) -> None:
         """Has the one run that was wanted last, in whatever order requests get through."""
         self._command = command

@@ -15,7 +15,7 @@ from onair_encoder.agent.agent import Agent
 DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 DROPPED = "Captures that came so late that the frame before had been encoded again in their place."
 DUPLICATED = "Frames that were encoded again, as the next capture came late."
-CAPTURE_PHASE = "From when Chromium begins a frame until a capture is due, between 0 and 17 ms."
+CAPTURE_PHASE = "From when Chromium begins a frame until a capture is due, at most until the next one begins."
 OF_DESTINATION = ["destination", "kind"]
 
 
@@ -68,7 +68,7 @@ class AgentMetrics(Collector):
             ("onair_encoder_failed_layers", "Layers that the page cannot show.", agent.page.scene.failures),
         ):
             yield GaugeMetricFamily(name, text, value=value)
-        phase_s = agent.encode_progress.capture_phase_s
+        phase_s = agent.capture_phase_s
         if phase_s is not None:
             yield GaugeMetricFamily("onair_encoder_capture_phase_seconds", CAPTURE_PHASE, value=phase_s)
 

@@ -51,7 +51,7 @@ class Page:
         self._room.want(program)
         self.facade_door.want(program, self._origin)
         script = page_script(program, self._origin)
-        self._browser.want(self._address.of(program), program.video.width, program.video.height, script)
+        self._browser.want(self._address.of(program), program.video, script)
 
     @property
     def origin(self) -> str | None:

@@ -7,7 +7,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from onair_crds.contract.program import ProgramVideo
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.encode.codecs import exact_framerate
+from onair_encoder.encode.paint import tick_us
 from onair_encoder.paths import BROWSER_SOCKET
 
 RETRY_S = 0.1
@@ -25,13 +28,14 @@ class BrowserClient:
         self._wanted: dict[str, object] | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    def want(self, url: str, width: int, height: int, script: str | None = None) -> None:
-        """Requests a page at a size; the same request again changes nothing.
+    def want(self, url: str, video: ProgramVideo, script: str | None = None) -> None:
+        """Requests a page at the size and rate of a video; the same request again changes nothing.
 
         Args:
             script: runs before those of the page, once it is loaded.
         """
-        wanted: dict[str, object] = {"url": url, "width": width, "height": height}
+        wanted: dict[str, object] = {"url": url, "width": video.width, "height": video.height}
+        wanted["tickUs"] = tick_us(exact_framerate(video.framerate))
         if script is not None:
             wanted["script"] = script
         before, self._wanted = self._wanted, wanted

@@ -13,7 +13,7 @@ from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_error import PageError
 from onair_encoder.browser.sandbox import SandboxRefused
-from onair_encoder.browser.window import Screen
+from onair_encoder.browser.window import Screen, set_refresh
 from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 
@@ -55,7 +55,7 @@ class PageKeeper:
     """Keeps Chromium running and showing the wanted page, through crashes of either."""
 
     def __init__(self) -> None:
-        self.wanted: dict[str, Any] = {"url": NO_PAGE, "width": 1280, "height": 720}
+        self.wanted: dict[str, Any] = {"url": NO_PAGE, "width": 1280, "height": 720, "tickUs": None}
         self.loaded: str | None = None
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
@@ -147,7 +147,7 @@ class PageKeeper:
         while True:
             self._changed.clear()
             url: str = self.wanted["url"]
-            await chromium.resize(self.wanted["width"], self.wanted["height"])
+            await self._lay_out(chromium)
             try:
                 script = self.wanted.get("script")
                 # Another script alone is for when the page is loaded next
@@ -193,6 +193,16 @@ class PageKeeper:
         self.paint_delays_ms = delays_ms
         self._notify()
 
+    async def _lay_out(self, chromium: Chromium) -> None:
+        """Gives the screen its rate and the page its size.
+
+        Raises:
+            CdpClosed: the browser is lost.
+        """
+        if tick_us := self.wanted.get("tickUs"):
+            await asyncio.to_thread(set_refresh, tick_us)
+        await chromium.resize(self.wanted["width"], self.wanted["height"])
+
     async def _load(self, chromium: Chromium, url: str, script: str | None) -> bool:
         """Whether the page was loaded; False when another was wanted meanwhile.
 
@@ -210,7 +220,7 @@ class PageKeeper:
                     if self.wanted["url"] != url:
                         return False
                     self._changed.clear()
-                    await chromium.resize(self.wanted["width"], self.wanted["height"])
+                    await self._lay_out(chromium)
             loading.result()
             return True
         finally:

@@ -1,10 +1,10 @@
-"""The browser's window on the X screen. Without a window manager any client may resize it and keep it off."""
+"""The X screen and the browser's window. Without a window manager any client may resize or hide it."""
 
 from __future__ import annotations
 
 from Xlib import X, error
 from Xlib.display import Display
-from Xlib.ext import composite
+from Xlib.ext import composite, randr
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.paths import DISPLAY
@@ -34,6 +34,42 @@ def resize(width: int, height: int) -> None:
             display.close()
     except FAILURES as problem:
         log("window.not-resized", error=type(problem).__name__)
+
+
+def set_refresh(tick_us: int) -> None:
+    """Has the screen say that it is refreshed every so many microseconds: Chromium paints as often.
+
+    It takes whole microseconds, rounded down: half of one more is said, as a rate is no exact number.
+    Where it cannot be done Chromium paints 60 times a second, and captures meet its paints in every phase.
+    """
+    try:
+        display = Display(DISPLAY)
+        try:
+            _set_mode(display, 1_000_000 / (tick_us + 0.5))
+        finally:
+            display.close()
+    except FAILURES as problem:
+        log("screen.rate-not-set", error=type(problem).__name__)
+
+
+def _set_mode(display: Display, refresh_hz: float) -> None:
+    """Gives the screen a mode of its own size and this rate."""
+    root = display.screen().root
+    found = randr.get_screen_resources(root)
+    [crtc], [output] = found.crtcs, found.outputs
+    screen = root.get_geometry()
+    width, height = screen.width, screen.height
+    clock_hz = round(width * height * refresh_hz)
+    known = [each.id for each in found.modes if (each.width, each.dot_clock) == (width, clock_hz)]
+    if known and randr.get_crtc_info(display, crtc, found.config_timestamp).mode == known[0]:
+        return
+    if not known:
+        name = f"{clock_hz}"
+        timing = (0, width, height, clock_hz, width, width, width, 0, height, height, height, len(name), 0)
+        known = [randr.create_mode(root, timing, name).mode]
+        randr.add_output_mode(display, output, known[0])
+    randr.set_crtc_config(display, crtc, found.config_timestamp, 0, 0, known[0], randr.Rotate_0, [output])
+    display.sync()
 
 
 class Screen:

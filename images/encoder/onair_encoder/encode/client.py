@@ -67,10 +67,10 @@ class ProgressClient:
         captured_at = self.now.captured_at
         return None if captured_at is None else captured_at - time.time() + time.monotonic()
 
-    @property
-    def capture_phase_s(self) -> float | None:
+    def capture_phase_s(self, framerate: float) -> float | None:
         """How long before each capture Chromium began a frame; None while it is unknown."""
-        return None if self._due_at_s is None else capture_phase_s(self._due_at_s)
+        due_at_s = self._due_at_s
+        return None if due_at_s is None else capture_phase_s(due_at_s, exact_framerate(framerate))
 
     def audio_delay_ms(self, framerate: float, paint_delays_ms: list[float]) -> int:
         """How much later than its timestamps audio is due, in the present ffmpeg.

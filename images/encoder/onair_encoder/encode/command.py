@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from onair_crds.contract.program import Program
 from onair_encoder.encode.codecs import codec_options, encoded_rate
 from onair_encoder.encode.progress import PROGRESS_OPTIONS
@@ -22,6 +24,7 @@ is 0. The one of the first five seconds that is least late says how late that wa
 as the audio has to wait for as long.
 """
 
+RATE_OPTION = "-framerate"
 DROP_THRESHOLD = 0.3
 """A frame is dropped that is more than 0.7 frames behind the number that it would get.
 
@@ -43,7 +46,7 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("ffmpeg", "-hide_banner", "-nostdin", *PROGRESS_OPTIONS),
         *("-frame_drop_threshold", str(DROP_THRESHOLD)),
         *("-f", "ffmetadata", "-i", str(START_GATE)),
-        *("-f", "x11grab", "-framerate", rate, "-video_size", size, "-draw_mouse", "0"),
+        *("-f", "x11grab", RATE_OPTION, rate, "-video_size", size, "-draw_mouse", "0"),
         *("-thread_queue_size", "64", "-probesize", "32", "-i", f"{DISPLAY}.0+0,0"),
         # Without isync ffmpeg moves each input's first packet to 0, whenever it came.
         *("-isync", "1", "-f", "pulse", "-server", f"unix:{PULSE_SOCKET}", "-fragment_size", "3840"),
@@ -54,3 +57,8 @@ def ffmpeg_command(program: Program) -> list[str]:
         *("-restart_with_keyframe", "1", "-format_opts", "flvflags=no_duration_filesize"),
         *("-map", "1:v", "-map", "2:a", f"unix:{MEDIA_SOCKET}"),
     ]
+
+
+def captured_rate(command: list[str]) -> Fraction:
+    """At which a command captures; 30 where it does not say."""
+    return Fraction(command[command.index(RATE_OPTION) + 1]) if RATE_OPTION in command else Fraction(30)

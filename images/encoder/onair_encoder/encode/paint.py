@@ -7,45 +7,55 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import mean
 
-PAINTS_PER_S = 60
-TICK_US = 16_666
-"""Without a GPU Chromium begins its frames at multiples of this on the monotonic clock."""
-CAPTURE_MS = 14.0
-"""From when Chromium begins a frame until a capture is best due: a calm paint is on the screen after 2 to
-3 ms, one of much video after 12, and the next one begins after 17."""
-USUAL_PAINT_DELAY_MS = 19.0
-"""From there to the screen, until it has been measured: 2 to 3, and as often as not a frame, rarely two."""
+FEWEST_PAINTS_PER_S = 23
+"""A page that is painted more rarely responds late, and its own animation frames are far apart."""
+LAST_MS = 2.7
+"""Before Chromium begins its next frame, a capture is best due: a calm paint is on the screen after 2 to
+3 ms, one of much video on a busy machine after 16, and a capture itself may be late."""
+USUAL_PAINT_MS = 2.3
+"""From when a frame begins to the screen, until it has been measured; as often as not a frame later."""
 
 
-def keeps_to_paints(framerate: Fraction) -> bool:
-    """Whether captures can be whole paints apart, so that what each shows is equally old."""
-    return (PAINTS_PER_S / framerate).denominator == 1
+def paints_per_frame(framerate: Fraction) -> int:
+    return math.ceil(FEWEST_PAINTS_PER_S / framerate)
+
+
+def tick_us(framerate: Fraction) -> int:
+    """From one frame of Chromium's to the next: a frame of the programme, or a whole part of one.
+
+    The browser's screen says so (`window.set_refresh`); without a GPU Chromium begins its frames at multiples
+    of that, in whole microseconds on the monotonic clock.
+    """
+    return round(1_000_000 / (framerate * paints_per_frame(framerate)))
 
 
 def paced_rate(framerate: Fraction) -> Fraction:
     """The rate of captures and of frames, within 40 ppm of what is asked for.
 
-    Both are whole microseconds apart, as ffmpeg counts, so that one does not drift against the other; and
-    whole paints, where that is as near.
+    Both are whole paints apart, so that what each shows is equally old, and whole microseconds, as ffmpeg
+    counts, so that one does not drift against the other.
     """
-    if keeps_to_paints(framerate):
-        return 1_000_000 / (TICK_US * PAINTS_PER_S / framerate)
-    return Fraction(1_000_000, round(1_000_000 / framerate))
+    return Fraction(1_000_000, tick_us(framerate) * paints_per_frame(framerate))
 
 
-def next_capture_s(from_s: float) -> float:
+def capture_at_ms(framerate: Fraction) -> float:
+    """From when Chromium begins a frame until a capture is best due."""
+    return tick_us(framerate) / 1000 - LAST_MS
+
+
+def next_capture_s(from_s: float, framerate: Fraction) -> float:
     """The first moment from then on at which a capture is best due, on the monotonic clock."""
-    tick_s, phase_s = TICK_US / 1e6, CAPTURE_MS / 1e3
+    tick_s, phase_s = tick_us(framerate) / 1e6, capture_at_ms(framerate) / 1e3
     return math.ceil((from_s - phase_s) / tick_s) * tick_s + phase_s
 
 
-def capture_phase_s(capture_s: float) -> float:
+def capture_phase_s(capture_s: float, framerate: Fraction) -> float:
     """How long before a capture Chromium last began a frame.
 
     Args:
         capture_s: when it is due, on the monotonic clock.
     """
-    return capture_s % (TICK_US / 1e6)
+    return capture_s % (tick_us(framerate) / 1e6)
 
 
 def capture_age_ms(
@@ -55,14 +65,13 @@ def capture_age_ms(
 
     Args:
         first_capture_s: on the monotonic clock, None while it is unknown; paints wait equally long for all
-            captures that keep to them, 0 to 17 ms.
+            captures.
         paint_delays_ms: how long some paints took to the screen; each, as one that is late for a capture is
             seen with the next.
     """
-    delays_ms = paint_delays_ms or [USUAL_PAINT_DELAY_MS]
-    if first_capture_s is None or not keeps_to_paints(framerate):
-        return _middle([delay_ms + TICK_US / 2000 for delay_ms in delays_ms])
-    first_ms, tick_ms = first_capture_s * 1000, TICK_US / 1000
+    tick_ms = tick_us(framerate) / 1000
+    delays_ms = paint_delays_ms or [USUAL_PAINT_MS + tick_ms]
+    first_ms = capture_at_ms(framerate) if first_capture_s is None else first_capture_s * 1000
     return _middle([delay_ms + (first_ms - delay_ms) % tick_ms for delay_ms in delays_ms])
 
 

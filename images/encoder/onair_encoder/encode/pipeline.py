@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from onair_crds.runtime.stderr_log import log
+from onair_encoder.encode.command import captured_rate
 from onair_encoder.encode.health import EncodeHealth
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress, ProgressParser
 from onair_encoder.encode.start_gate import StartGate
@@ -54,7 +55,7 @@ class Pipeline:
         self._progress.started()
         self._send_progress(self._progress.now)
         self._health.started()
-        self._gate.close()
+        self._gate.close(captured_rate(self._wanted or []))
 
     def _ended(self) -> None:
         self._gate.forget()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from fractions import Fraction
 from os import close
 from pathlib import Path
 
@@ -27,12 +28,12 @@ class StartGate:
         self._path = path
         self._task: asyncio.Task[None] | None = None
 
-    def close(self) -> None:
+    def close(self, framerate: Fraction) -> None:
         """To be called ahead of each start: it opens by itself once ffmpeg waits there."""
         self.forget()
         self._path.unlink(missing_ok=True)
         os.mkfifo(self._path)
-        self._task = asyncio.create_task(self._open_in_step(), name="start gate")
+        self._task = asyncio.create_task(self._open_in_step(framerate), name="start gate")
 
     def forget(self) -> None:
         """To be called when ffmpeg has ended."""
@@ -40,11 +41,12 @@ class StartGate:
             self._task.cancel()
             self._task = None
 
-    async def _open_in_step(self) -> None:
+    async def _open_in_step(self, framerate: Fraction) -> None:
         pipe = await self._reader()
         try:
             for _ in range(ATTEMPTS):
-                moment_s = next_capture_s(time.monotonic() + OPENING_S + SPIN_S) - OPENING_S
+                from_s = time.monotonic() + OPENING_S + SPIN_S
+                moment_s = next_capture_s(from_s, framerate) - OPENING_S
                 await asyncio.sleep(max(0.0, moment_s - SPIN_S - time.monotonic()))
                 while time.monotonic() < moment_s:
                     pass

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import time
+from fractions import Fraction
 from pathlib import Path
 from statistics import median
 
@@ -13,9 +14,10 @@ import pytest
 from tests.support.encoder_server import until
 
 from onair_encoder.encode import start_gate as start_gate_module
-from onair_encoder.encode.paint import CAPTURE_MS, capture_phase_s
+from onair_encoder.encode.paint import capture_at_ms, capture_phase_s
 from onair_encoder.encode.start_gate import OPENING_S, StartGate
 
+RATE = Fraction(30)
 STARTS = 5
 NEAR_S = 0.001
 
@@ -39,21 +41,21 @@ async def test_it_opens_in_step_with_paints(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(start_gate_module, "close", close)
     gate = StartGate(tmp_path / "gate")
     for number in range(STARTS):
-        gate.close()
+        gate.close(RATE)
         process = await asyncio.create_subprocess_exec(
             *opened_at(tmp_path / "gate"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         _, errors = await process.communicate()
         assert process.returncode == 0, errors.decode()
         assert len(moments) == number + 1
-    off_s = [abs(capture_phase_s(each) - CAPTURE_MS / 1000) for each in moments]
+    off_s = [abs(capture_phase_s(each, RATE) - capture_at_ms(RATE) / 1000) for each in moments]
     assert median(off_s) < NEAR_S
 
 
 async def test_a_program_that_does_not_come_leaves_nothing(tmp_path: Path) -> None:
     gate = StartGate(tmp_path / "gate")
     for _ in range(2):
-        gate.close()
+        gate.close(RATE)
     process = await asyncio.create_subprocess_exec("true")
     await process.wait()
     gate.forget()

@@ -7,33 +7,41 @@ from fractions import Fraction
 import pytest
 
 from onair_encoder.encode.paint import (
-    CAPTURE_MS,
-    TICK_US,
-    USUAL_PAINT_DELAY_MS,
     capture_age_ms,
+    capture_at_ms,
     capture_phase_s,
     next_capture_s,
     paced_rate,
+    paints_per_frame,
+    tick_us,
 )
 
 NTSC = Fraction(30000, 1001)
+TICK_US = tick_us(Fraction(30))
 
 
-@pytest.mark.parametrize(("framerate", "ticks"), [(60, 1), (30, 2), (20, 3), (15, 4), (1, 60)])
-def test_a_rate_that_divides_that_of_the_paints_is_captured_in_whole_ticks(
-    framerate: int, ticks: int
-) -> None:
-    rate = paced_rate(Fraction(framerate))
-    assert 1_000_000 / rate == TICK_US * ticks
-    assert rate == pytest.approx(framerate, rel=1e-4)
-
-
-@pytest.mark.parametrize("framerate", [NTSC, Fraction(24000, 1001), Fraction(25), Fraction(24), Fraction(50)])
-def test_other_rates_meet_the_paints_in_every_phase(framerate: Fraction) -> None:
+@pytest.mark.parametrize(
+    ("framerate", "paints", "us"),
+    [
+        (Fraction(60), 1, 16_667),
+        (Fraction(50), 1, 20_000),
+        (Fraction(30), 1, 33_333),
+        (NTSC, 1, 33_367),
+        (Fraction(25), 1, 40_000),
+        (Fraction(24), 1, 41_667),
+        (Fraction(24000, 1001), 1, 41_708),
+        (Fraction(20), 2, 25_000),
+        (Fraction(15), 2, 33_333),
+        (Fraction(10), 3, 33_333),
+        (Fraction(1), 23, 43_478),
+    ],
+)
+def test_each_frame_is_a_whole_number_of_paints(framerate: Fraction, paints: int, us: int) -> None:
+    assert (paints_per_frame(framerate), tick_us(framerate)) == (paints, us)
     rate = paced_rate(framerate)
-    assert (1_000_000 / rate).denominator == 1, "captures are whole microseconds apart, and so are frames"
-    assert rate == pytest.approx(framerate, rel=15e-6)
-    assert capture_age_ms(123.4567, framerate, [20.0]) == pytest.approx(28.333)
+    assert 1_000_000 / rate == us * paints, "captures are whole microseconds apart, and so are frames"
+    assert rate == pytest.approx(framerate, rel=4e-5)
+    assert tick_us(rate) == us, "ffmpeg is told the rate that it captures at"
 
 
 @pytest.mark.parametrize("waited_us", [1, 8_000, TICK_US - 100])
@@ -41,7 +49,7 @@ def test_other_rates_meet_the_paints_in_every_phase(framerate: Fraction) -> None
 def test_a_capture_is_as_old_as_the_way_to_the_screen_and_the_wait_there(
     waited_us: int, delay_ms: float
 ) -> None:
-    for tick in (7, 882_161, 5_000_000_000):
+    for tick in (7, 882_161, 2_500_000_000):
         capture_s = (tick * TICK_US + delay_ms * 1000 + waited_us) / 1e6
         age_ms = capture_age_ms(capture_s, Fraction(30), [delay_ms] * 18)
         assert age_ms == pytest.approx(delay_ms + waited_us / 1000, abs=0.02)
@@ -59,11 +67,15 @@ def test_a_few_frames_that_were_held_up_are_not_taken_for_what_is_usual() -> Non
 
 
 def test_until_it_is_known_the_usual_is_taken() -> None:
-    assert capture_age_ms(None, Fraction(30), []) == pytest.approx(USUAL_PAINT_DELAY_MS + 8.333)
+    """A paint that is a frame late, and a capture that is due when it best is."""
+    assert capture_age_ms(None, Fraction(30), []) == pytest.approx(33.333 + 30.633, abs=1e-3)
 
 
+@pytest.mark.parametrize("framerate", [Fraction(60), Fraction(30), Fraction(25), NTSC])
 @pytest.mark.parametrize("from_s", [0.0, 1.0, 12.345678, 86_400.5, 1e7 / 3])
-def test_captures_are_due_where_a_paint_has_longest_been_on_the_screen(from_s: float) -> None:
-    capture_s = next_capture_s(from_s)
-    assert from_s - 1e-6 <= capture_s < from_s + TICK_US / 1e6
-    assert capture_phase_s(capture_s) * 1000 == pytest.approx(CAPTURE_MS, abs=1e-3)
+def test_captures_are_due_where_a_paint_has_longest_been_on_the_screen(
+    from_s: float, framerate: Fraction
+) -> None:
+    capture_s = next_capture_s(from_s, framerate)
+    assert from_s - 1e-6 <= capture_s < from_s + tick_us(framerate) / 1e6
+    assert capture_phase_s(capture_s, framerate) * 1000 == pytest.approx(capture_at_ms(framerate), abs=1e-3)

@@ -12,8 +12,8 @@ from onair_operator.room.plan import (
     KeptRoom,
     Remove,
     Rename,
+    RoomStep,
     RoomView,
-    Step,
     changes,
     next_step,
 )
@@ -38,24 +38,24 @@ def person(
 @pytest.mark.parametrize(
     ("wanted", "present", "known", "is_quiet", "step"),
     [
-        (CLOSED, listed(2), None, False, Step.DELETE),
-        (CLOSED, listed(None), None, False, Step.DELETE),
-        (CLOSED, listed(3), None, False, Step.LEAVE_CLOSED),
-        (CLOSED, None, None, False, Step.LEAVE_CLOSED),
-        (GONE, listed(7), None, False, Step.DELETE),
-        (GONE, None, None, False, Step.FORGET),
-        (OPEN, None, None, False, Step.OPEN),
-        (OPEN, listed(1), None, False, Step.OPEN),
-        (OPEN, listed(2), None, True, Step.LIST),
-        (OPEN, listed(2), RoomView(2), True, Step.TAKE_AS_EMPTY),
-        (OPEN, listed(2), RoomView(2), False, Step.LIST),
-        (OPEN, listed(2, 1), RoomView(2), True, Step.LIST),
-        (OPEN, listed(2), RoomView(2, (person("anna", "{}"),)), True, Step.LIST),
-        (WITH_PREVIEW, listed(2), RoomView(2), True, Step.LIST),
+        (CLOSED, listed(2), None, False, RoomStep.DELETE),
+        (CLOSED, listed(None), None, False, RoomStep.DELETE),
+        (CLOSED, listed(3), None, False, RoomStep.LEAVE_CLOSED),
+        (CLOSED, None, None, False, RoomStep.LEAVE_CLOSED),
+        (GONE, listed(7), None, False, RoomStep.DELETE),
+        (GONE, None, None, False, RoomStep.FORGET),
+        (OPEN, None, None, False, RoomStep.OPEN),
+        (OPEN, listed(1), None, False, RoomStep.OPEN),
+        (OPEN, listed(2), None, True, RoomStep.LIST),
+        (OPEN, listed(2), RoomView(2), True, RoomStep.TAKE_AS_EMPTY),
+        (OPEN, listed(2), RoomView(2), False, RoomStep.LIST),
+        (OPEN, listed(2, 1), RoomView(2), True, RoomStep.LIST),
+        (OPEN, listed(2), RoomView(2, (person("anna", "{}"),)), True, RoomStep.LIST),
+        (WITH_PREVIEW, listed(2), RoomView(2), True, RoomStep.LIST),
     ],
 )
 def test_what_becomes_of_a_room(
-    wanted: KeptRoom, present: ServerRoom | None, known: RoomView | None, is_quiet: bool, step: Step
+    wanted: KeptRoom, present: ServerRoom | None, known: RoomView | None, is_quiet: bool, step: RoomStep
 ) -> None:
     assert next_step(wanted, present, known, is_quiet=is_quiet) is step
 
