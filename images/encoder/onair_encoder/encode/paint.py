@@ -13,7 +13,7 @@ LAST_MS = 2.7
 """Before Chromium begins its next frame, a capture is best due: a calm paint is on the screen after 2 to
 3 ms, one of much video on a busy machine after 16, and a capture itself may be late."""
 USUAL_PAINT_MS = 2.3
-"""From when a frame begins to the screen, until it has been measured; as often as not a frame later."""
+"""From when a frame begins to the screen; in one start of five a frame later."""
 
 
 def paints_per_frame(framerate: Fraction) -> int:
@@ -70,7 +70,8 @@ def capture_age_ms(
             seen with the next.
     """
     tick_ms = tick_us(framerate) / 1000
-    delays_ms = paint_delays_ms or [USUAL_PAINT_MS + tick_ms]
+    # Until it is measured the middle between both: half a frame off at most
+    delays_ms = paint_delays_ms or [USUAL_PAINT_MS, USUAL_PAINT_MS + tick_ms]
     first_ms = capture_at_ms(framerate) if first_capture_s is None else first_capture_s * 1000
     return _middle([delay_ms + (first_ms - delay_ms) % tick_ms for delay_ms in delays_ms])
 

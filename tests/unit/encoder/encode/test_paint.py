@@ -67,8 +67,8 @@ def test_a_few_frames_that_were_held_up_are_not_taken_for_what_is_usual() -> Non
 
 
 def test_until_it_is_known_the_usual_is_taken() -> None:
-    """A paint that is a frame late, and a capture that is due when it best is."""
-    assert capture_age_ms(None, Fraction(30), []) == pytest.approx(33.333 + 30.633, abs=1e-3)
+    """The middle between a paint that is late and one that is not; a capture that is due when it best is."""
+    assert capture_age_ms(None, Fraction(30), []) == pytest.approx(30.633 + 33.333 / 2, abs=1e-3)
 
 
 @pytest.mark.parametrize("framerate", [Fraction(60), Fraction(30), Fraction(25), NTSC])
