@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.support.encoder_server import until
 from tests.support.sleepers import running, until_running
 
 from onair_encoder.encode import health as health_module
@@ -97,6 +98,8 @@ async def test_another_display_server_restarts_it(
     following = asyncio.create_task(pipeline.look_after())
     await pipeline.want(["sleep", "86405"])
     await until_running(86_405)
+    # The process is there a little before it is known
+    await until(lambda: pid_of(pipeline) > 0)
     child = pipeline._child
     assert child
     assert child.process
