@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import mean
 
-FEWEST_PAINTS_PER_S = 23
-"""A page that is painted more rarely responds late, and its own animation frames are far apart."""
+FEWEST_PAINTS_PER_S = 46
+"""Where the processor is busy, a paint that is late is seen with the next one, half a frame later."""
 LAST_MS = 2.7
 """Before Chromium begins its next frame, a capture is best due: a calm paint is on the screen after 2 to
 3 ms, one of much video on a busy machine after 16, and a capture itself may be late."""
