@@ -43,8 +43,8 @@ PYTHON = {"python", "python3", "python3.11", "python3.12", "python3.13", "uname"
 TIMES = pytest.StashKey[dict[str, list[float]]]()
 COUNTS = pytest.StashKey[Counter[str]]()
 IN_REAL_TIME = {"integration", WITH_MEDIA, "e2e", "soak"}
-AGAIN_ONCE = pytest.mark.flaky(reruns=1, reruns_delay=20)
-"""In real time, on a machine that is shared: what fails runs once more, and the run reports it."""
+AGAIN_WHERE_SLOW = pytest.mark.flaky(reruns=2, reruns_delay=20, condition=is_slow)
+"""What failed while a core was too slow for real time, and nothing else: the run reports each of them."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: _place(file_of(item.nodeid)))
     for item in items:
         if part_of(file_of(item.nodeid)) in IN_REAL_TIME:
-            item.add_marker(AGAIN_ONCE)
+            item.add_marker(AGAIN_WHERE_SLOW)
     count(config, (item.nodeid for item in items))
 
 

@@ -11,7 +11,7 @@ from onair_encoder.browser.cdp import CdpError
 from onair_encoder.browser.cdp_messages import Message
 
 CATEGORY = "disabled-by-default-devtools.timeline.frame"
-LENGTH_S = 0.6
+LENGTH_S = 0.3
 END_TIMEOUT_S = 5.0
 BUFFER_KB = 1024
 FEWEST = 5

@@ -48,7 +48,7 @@ def set_refresh(tick_us: int) -> None:
             _set_mode(display, 1_000_000 / (tick_us + 0.5))
         finally:
             display.close()
-    except FAILURES as problem:
+    except (*FAILURES, LookupError) as problem:  # a screen without the extension, or without an output
         log("screen.rate-not-set", error=type(problem).__name__)
 
 
@@ -56,7 +56,7 @@ def _set_mode(display: Display, refresh_hz: float) -> None:
     """Gives the screen a mode of its own size and this rate."""
     root = display.screen().root
     found = randr.get_screen_resources(root)
-    [crtc], [output] = found.crtcs, found.outputs
+    crtc, output = found.crtcs[0], found.outputs[0]
     screen = root.get_geometry()
     width, height = screen.width, screen.height
     clock_hz = round(width * height * refresh_hz)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice, pairwise
+from statistics import median
 
 import pytest
 from tests.support.delivery.rtmp_container import RtmpContainer
@@ -14,21 +15,20 @@ pytestmark = pytest.mark.media
 
 SECONDS, BEGIN_S = 4, 1
 NEAR_MS = 4.0
-MOST = 0.5
-"""Of the steps, on a busy machine. Of 25 frames and 60 paints a second none is near: 33, 50, 33 … ms."""
+"""Of 24 or 25 frames and 60 paints a second no step is near: 33 and 50 ms take turns."""
 ATTEMPTS = 3
 
 
-def even_steps(url: str, framerate: int) -> float:
-    """How many of the steps of the page's clock from frame to frame are those of the programme."""
+def unevenness_ms(url: str, framerate: int) -> float:
+    """How far the steps of the page's clock from frame to frame are from those of the programme, in the median."""
     frames = islice(rgb_frames(url, 640, 360), SECONDS * framerate)
     seen = [read_frame(frame.mean(axis=2).astype("uint8")) for frame in frames][BEGIN_S * framerate :]
     steps = [after.wall_ms - before.wall_ms for before, after in pairwise(seen) if before and after]
     assert len(steps) > framerate
-    return sum(abs(step - 1000 / framerate) <= NEAR_MS for step in steps) / len(steps)
+    return median(abs(step - 1000 / framerate) for step in steps)
 
 
-@pytest.mark.parametrize("framerate", [25, 30, 50])
+@pytest.mark.parametrize("framerate", [24, 25])
 def test_each_frame_shows_another_paint_and_all_are_as_far_apart(
     pair: PodPair, page: str, far_end: RtmpContainer, framerate: int
 ) -> None:
@@ -40,7 +40,7 @@ def test_each_frame_shows_another_paint_and_all_are_as_far_apart(
     pair.wait_connected("rate")
     found = []
     for _ in range(ATTEMPTS):
-        found.append(even_steps(far_end.read_url("rate"), framerate))
-        if found[-1] >= MOST:
+        found.append(unevenness_ms(far_end.read_url("rate"), framerate))
+        if found[-1] <= NEAR_MS:
             return
-    pytest.fail(f"{found} of the steps")
+    pytest.fail(f"{found} ms")
