@@ -20,7 +20,7 @@ ATTEMPTS = 3
 
 
 def unevenness_ms(url: str, framerate: int) -> float:
-    """How far the steps of the page's clock from frame to frame are from those of the programme, in the median."""
+    """How far steps of the page's clock from frame to frame are from the programme's, in the median."""
     frames = islice(rgb_frames(url, 640, 360), SECONDS * framerate)
     seen = [read_frame(frame.mean(axis=2).astype("uint8")) for frame in frames][BEGIN_S * framerate :]
     steps = [after.wall_ms - before.wall_ms for before, after in pairwise(seen) if before and after]
