@@ -66,19 +66,19 @@ class GatewayClient:
         streams: Streams,
         leads: Callable[[], bool],
         access: RoomAccess | None,
-        told: Callable[[Heartbeat], None],
+        on_heartbeat: Callable[[Heartbeat], None],
     ) -> None:
         """
         Args:
             headers: shown with every request: the token and the leader's term.
             leads: whether this process may act at the moment.
             access: how it is let into rooms.
-            told: hears its heartbeats.
+            on_heartbeat: called with each heartbeat of the gateway.
         """
         self._name, self._url = settings.name, settings.url.rstrip("/")
         self._streams = streams
         self._leads = leads
-        self._told = told
+        self._on_heartbeat = on_heartbeat
         self._heard = time.monotonic()
         """When it last said something, having told all of its streams."""
         self._synced = asyncio.Event()
@@ -193,7 +193,7 @@ class GatewayClient:
             raise GatewayUnreachable("it was silent for too long")
         if isinstance(message, Heartbeat):
             self._streams.heard(self._name)
-            self._told(message)
+            self._on_heartbeat(message)
             return
         if message.online and self._streams.online(self._name) >= MAX_STREAMS:
             raise GatewayUnreachable(f"more than {MAX_STREAMS} streams")

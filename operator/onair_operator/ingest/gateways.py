@@ -30,17 +30,17 @@ class Gateways:
         changed: Callable[[News], None] | None = None,
         leads: Callable[[], bool] = lambda: True,
         access: RoomAccess | None = None,
-        told: Callable[[Heartbeat], None] = lambda heartbeat: None,
+        on_heartbeat: Callable[[Heartbeat], None] = lambda heartbeat: None,
     ) -> None:
         """
         Args:
             changed: hears what each gateway tells, and that one can be reached no longer.
             leads: whether this process may act at the moment.
             access: how gateways are let into rooms; None where there are no rooms.
-            told: hears the heartbeats of all.
+            on_heartbeat: called with each heartbeat of any gateway.
         """
         self._access = access
-        self._told = told
+        self._on_heartbeat = on_heartbeat
         self._shown: dict[str, ShownPreviews] = {}
         self._settings = tuple(gateways)
         self._leads = leads
@@ -53,7 +53,9 @@ class Gateways:
         self._secret = secret
         headers = {"Authorization": _bearer(secret), TERM_HEADER: str(term)}
         self._clients = {
-            each.name: GatewayClient(each, headers, self.streams, self._leads, self._access, self._told)
+            each.name: GatewayClient(
+                each, headers, self.streams, self._leads, self._access, self._on_heartbeat
+            )
             for each in self._settings
         }
 

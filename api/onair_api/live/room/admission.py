@@ -94,9 +94,10 @@ class RoomAdmission:
     async def until_ended(self, admitted: Admitted) -> None:
         """Waits until what the token goes back to has ended, and then disconnects who joined with it."""
         origin, tokens = admitted.origin, self._callers.tokens
-        while True:
-            if origin and tokens.known_to_have_ended(origin):
-                break
+        if origin is None:
+            await asyncio.get_running_loop().create_future()  # it ends with its opening alone
+            return
+        while not tokens.known_to_have_ended(origin):
             await asyncio.sleep(LOOK_S)
         log.info("room.token_ended", room=admitted.room)
         if self.server is None:
