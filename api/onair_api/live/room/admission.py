@@ -97,7 +97,7 @@ class RoomAdmission:
         if origin is None:
             await asyncio.get_running_loop().create_future()  # it ends with its opening alone
             return
-        while not tokens.known_to_have_ended(origin):
+        while not tokens.known_to_have_ended(origin):  # noqa: ASYNC110 - it ends in several ways, on any replica
             await asyncio.sleep(LOOK_S)
         log.info("room.token_ended", room=admitted.room)
         if self.server is None:
