@@ -44,8 +44,20 @@ def described(shown: rtc.RemoteParticipant, name: str) -> JsonObject:
     return {"displayName": name, video: {"displayName": name}}
 
 
-async def gone(anna: Member, within_s: float = 10.0) -> float:
-    return await until(lambda: SOURCE not in anna.room.remote_participants, "the preview is gone", within_s)
+async def gone(stage: Stage, anna: Member, within_s: float = 10.0) -> float:
+    """After how many seconds a participant sees the preview no more.
+
+    Raises:
+        AssertionError: they still do; it says whom the server lists, and what the gateways did.
+    """
+    try:
+        return await until(
+            lambda: SOURCE not in anna.room.remote_participants, "the preview is gone", within_s
+        )
+    except AssertionError as error:
+        listed = stage.server.call("ListParticipants", room=stage.room)
+        logged = [line for pod in stage.pods for line in pod.log().splitlines() if "preview" in line]
+        raise AssertionError("\n".join([f"{error}; the server lists {listed}", *logged])) from None
 
 
 async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_when_it_is_not_to_be(
@@ -70,7 +82,7 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
                 await seen(anna, SOURCE, more=10)
                 off = {"preview": {"webrtc": {"enabled": False}}}
                 await cluster.patch("Source", SOURCE, off)
-                assert await gone(anna) < 2
+                assert await gone(stage, anna) < 2
                 await cluster.patch("Source", SOURCE, {"preview": {"webrtc": {"enabled": True}}})
                 await seen(anna, SOURCE, more=10)
 
@@ -86,7 +98,7 @@ async def test_a_camera_that_ends_is_gone_within_two_seconds_and_back_when_it_is
         for _ in range(2):
             with stage.camera():
                 await seen(anna, SOURCE, more=10)
-            assert await gone(anna) < 2
+            assert await gone(stage, anna) < 2
 
 
 @pytest.mark.parametrize(
@@ -106,7 +118,7 @@ async def test_a_camera_that_says_nothing_any_more_is_gone_a_second_later(
         with Encoder(url) as camera:
             await seen(anna, SOURCE, more=10)
             camera.process.send_signal(ends)
-            assert await gone(anna) < SILENT_AFTER_S + 2
+            assert await gone(stage, anna) < SILENT_AFTER_S + 2
 
 
 async def test_who_removes_a_preview_does_not_see_it_again(
@@ -117,7 +129,7 @@ async def test_who_removes_a_preview_does_not_see_it_again(
             async with stage.joined() as anna:
                 await seen(anna, SOURCE, more=10)
                 await cluster.patch("Project", "show", {"room": {"barred": [{"identity": SOURCE}]}})
-                await gone(anna)
+                await gone(stage, anna)
                 await until(lambda: stage.previews() == 0, "it is not wanted any more")
                 await cluster.patch("Project", "show", {"room": {"barred": []}})
                 await seen(anna, SOURCE, more=10)
@@ -152,7 +164,7 @@ async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_
     stage, anna = left_by_a_leader
     await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
     async with cluster.operator(**stage.settings):
-        await gone(anna)
+        await gone(stage, anna)
         await until(lambda: stage.previews() == 0, "it is not wanted any more")
 
 
@@ -171,7 +183,7 @@ async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
                 async with stage.joined() as anna:
                     await seen(anna, SOURCE, more=10)
                     stage.pod.kill(stage.pod.gateway)
-                    await gone(anna)
+                    await gone(stage, anna)
                     stage.pod.start_gateway()
                     await seen(anna, SOURCE, more=10)
 
