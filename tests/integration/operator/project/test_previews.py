@@ -56,7 +56,7 @@ async def gone(stage: Stage, anna: Member, within_s: float = 10.0) -> float:
         )
     except AssertionError as error:
         listed = stage.server.call("ListParticipants", room=stage.room)
-        logged = [line for pod in stage.pods for line in pod.log().splitlines() if "preview" in line]
+        logged = [line for pod in stage.pods for line in pod.log.splitlines() if "preview" in line]
         raise AssertionError("\n".join([f"{error}; the server lists {listed}", *logged])) from None
 
 
