@@ -13,6 +13,7 @@ from onair_crds.contract.program import ProgramRtc
 from onair_crds.room_publisher.pipe import Gone
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.room_feed import RoomFeed
+from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
 from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.feed import FeedEnded, Subscription
@@ -102,7 +103,7 @@ class Preview:
             try:
                 await asyncio.gather(*tasks, return_exceptions=True)
             finally:  # also of who is cancelled while the stream is ending
-                await _end(client)
+                await to_its_end(_end(client))
                 log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
 
     async def _join(self) -> RoomClient:
@@ -116,14 +117,15 @@ class Preview:
             try:
                 await _joined(client)
             except BaseException:
-                await _end(client)
+                await to_its_end(_end(client))
                 raise
             return client
 
 
 async def _end(client: RoomClient) -> None:
+    """One that is killed before it has left stays in the room for a quarter of a minute."""
     try:
-        await asyncio.shield(client.finish())
+        await client.finish()
     finally:
         await client.close()
 

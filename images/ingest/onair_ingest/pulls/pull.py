@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import structlog
 
 from onair_crds.backoff import backoff_s
+from onair_crds.runtime.to_its_end import to_its_end
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address import PullAddress, parse_address
 from onair_ingest.pulls.address_guard import AddressGuard, PullRefused
@@ -99,7 +100,7 @@ class Pull:
                 await self._mediamtx.set_path(self._path, url)
                 return await self._until_over(relay)
             finally:
-                await asyncio.shield(self._remove())
+                await to_its_end(self._remove())
 
     async def _remove(self) -> None:
         try:

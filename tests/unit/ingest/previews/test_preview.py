@@ -1,4 +1,4 @@
-"""A preview's process ends whenever its preview is cancelled."""
+"""A preview's process leaves its room, and ends, whenever its preview is cancelled."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ class Client:
         self.calls.append("finish")
         self.finishing.set()
         await asyncio.sleep(0.05)
+        self.calls.append("left")
 
     async def close(self) -> None:
         self.calls.append("close")
@@ -53,7 +54,7 @@ class Client:
 @pytest.mark.parametrize(
     "cancelled", ["while it publishes", "while its stream ends", "while its process ends"]
 )
-async def test_the_process_ends_whenever_its_preview_is_cancelled(
+async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
     cancelled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = Client()
@@ -76,4 +77,4 @@ async def test_the_process_ends_whenever_its_preview_is_cancelled(
     publishing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await publishing
-    assert client.calls == ["finish", "close"]
+    assert client.calls == ["finish", "left", "close"]

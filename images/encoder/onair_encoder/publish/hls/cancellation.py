@@ -1,4 +1,4 @@
-"""Waits for what must not be cancelled, and for what has to be."""
+"""Waits for what has to be cancelled."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from collections.abc import Coroutine
 from typing import Any
 
 from onair_crds.session_error import SessionError
-
-
-async def to_its_end(thread: Coroutine[Any, Any, None]) -> None:
-    """Waits for a thread also when cancelled: it runs on, and must not do so beside the next attempt."""
-    task = asyncio.ensure_future(thread)
-    try:
-        await asyncio.shield(task)
-    finally:
-        await task
 
 
 async def unless(closing: asyncio.Event, storing: Coroutine[Any, Any, None]) -> None:

@@ -7,9 +7,10 @@ import contextlib
 import time
 
 from onair_crds.runtime.stderr_log import log
+from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.destination import Destination
-from onair_encoder.publish.hls.cancellation import to_its_end, unless
+from onair_encoder.publish.hls.cancellation import unless
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
@@ -69,6 +70,7 @@ class Upload:
             self._presentation.resume_unread()
         else:
             tail = await self._read_tail(text)
+            # A thread runs on when it is cancelled, and must not do so beside the next attempt
             await to_its_end(asyncio.to_thread(self._presentation.resume, text, tail))
             self._spool_writer.spool.skip_listed(self._presentation.playlist.names())
         self._resumed = True
