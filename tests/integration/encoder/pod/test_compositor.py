@@ -127,7 +127,7 @@ def test_words_are_at_the_far_end_in_their_colour_size_and_place(
         assert np.abs(centre - np.array((255, 0, 255))).max() <= COLOUR, centre
 
 
-def test_order_nesting_hidden_and_detached_layers_are_at_the_far_end_as_their_rules_say(
+def test_order_nesting_hidden_and_detached_layers_and_no_scene_are_at_the_far_end_as_their_rules_say(
     pair: PodPair, far_end: RtmpContainer
 ) -> None:
     size = {"width": 100, "height": 100}
@@ -159,6 +159,14 @@ def test_order_nesting_hidden_and_detached_layers_are_at_the_far_end_as_their_ru
     rows, columns = np.nonzero(dark[20:])
     inner = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
     assert np.abs(np.array(inner) - (50, 50, 150, 150)).max() <= EDGE_PX, inner
+    # Without a scene it is drawn by the same rules, from a root of its own
+    white = square("white", "#fff", x=60, y=40, width=100, height=80)
+    own_root = SceneLayer(id="own-root", type="root", x=20, y=30, scale=2, children=["white"])
+    own = layout(2, white, own_root, id="own", type="SCENELESS", width=WIDTH, height=HEIGHT)
+    pair.put(shown(far_end, made, own, selected="own")).raise_for_status()
+    frames = islice(rgb_frames(far_end.read_url("scene"), WIDTH, HEIGHT), 10 * RATE)
+    frame = next(each for each in frames if each[150, 200].min() >= 255 - COLOUR)
+    assert np.abs(np.array(box_of(frame, (255, 255, 255))) - (140, 110, 340, 270)).max() <= EDGE_PX
 
 
 def test_a_crossfade_takes_its_time_on_air(pair: PodPair, far_end: RtmpContainer) -> None:

@@ -96,13 +96,14 @@ class Moving:
 
 
 WHITE, RED, LIME, BLUE, YELLOW = (255, 255, 255), (255, 0, 0), (0, 255, 0), (40, 40, 255), (255, 255, 0)
-PINK, CYAN, GRAY = (255, 0, 255), (0, 255, 255), (128, 128, 128)
+PINK, CYAN, GRAY, ORANGE = (255, 0, 255), (0, 255, 255), (128, 128, 128), (255, 128, 0)
 LAYERS = {
     "clock": small(WHITE, 0),
     "delayed": small(RED, 40),
     "eased": small(LIME, 80),
     "wider": small(BLUE, 120),
     "last": small(YELLOW, 160),
+    "taller": square(ORANGE, 600, 80, 30, 40),
     "turned": square(PINK, 40, 270, 100, 30),
     "larger": square(CYAN, 400, 200, 60, 30),
     "paler": square(GRAY, 200, 260, 100, 60),
@@ -117,21 +118,27 @@ def width(found: Box) -> float:
     return found[2] - found[0]
 
 
+def height(found: Box) -> float:
+    return found[3] - found[1]
+
+
 MOVING = {
     "delayed": Moving(RED, 0, 400, line(500, 1500), left),
     "eased": Moving(LIME, 0, 400, lambda at_ms: ease_in_out(line(0, 2000)(at_ms)), left),
     "wider": Moving(BLUE, 40, 440, line(0, 2000), width),
+    "taller": Moving(ORANGE, 40, 240, line(0, 2000), height),
     "last": Moving(YELLOW, 0, 400, line(0, 1000), left),
     "larger": Moving(CYAN, 60, 180, line(0, 2000), width),
 }
-LAID_OUT, LAID_OUT_LATE = ("wider",), 3
-"""Sizes are laid out anew for each frame, by the page's own thread; all else moves by another, also while that
-one is busy. So a size may miss a frame or two now and then, but not more, and not often."""
+LAID_OUT, LAID_OUT_LATE = ("wider", "taller"), 3
+"""Sizes are laid out anew for each frame, by the page's own thread; all else moves by another, also while
+that one is busy. So a size may miss a frame or two now and then, but not more, and not often."""
 CHANGES: dict[str, JsonObject] = {
     "clock": {"x": CLOCK_PX, "requestAnimation": [animation("*")]},
     "delayed": {"x": 400, "requestAnimation": [animation("x", duration=1000, delay=500)]},
     "eased": {"x": 400, "requestAnimation": [animation("x", easing="ease-in-out")]},
     "wider": {"width": 440, "requestAnimation": [animation("width")]},
+    "taller": {"height": 240, "requestAnimation": [animation("height")]},
     "last": {"x": 400, "requestAnimation": [animation("*"), animation("x", duration=1000)]},
     "turned": {"rotation": 90, "requestAnimation": [animation("rotation")]},
     "larger": {"scale": 3, "requestAnimation": [animation("scale")]},
@@ -177,7 +184,7 @@ def every_property(air: OnAir, view: LiveView) -> bool:
     for frame in frames:
         pixels = frame.pixels
         at_ms = clock_ms(pixels)
-        late = {name: LAID_OUT_LATE for name in LAID_OUT}
+        late = dict.fromkeys(LAID_OUT, LAID_OUT_LATE)
         off = {name: each.off_px(pixels, at_ms, late.get(name, 1)) for name, each in MOVING.items()}
         assert max(off.values()) <= EDGE_PX, (at_ms, off)
         angle, centre = turned(pixels, PINK)

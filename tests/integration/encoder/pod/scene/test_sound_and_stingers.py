@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -74,14 +75,49 @@ def db(gain: float) -> float:
     return float(20 * np.log10(max(gain, 1e-4)))
 
 
-def unlike_the_picture(recording: Recording) -> list[str]:
-    """Where a crossfade's tones are louder or quieter than what is seen of it then."""
-    seen = [(each.at_s, at(each.pixels, 320)[2] / BLUE[2]) for each in recording.frames]
-    began_s = float(np.median([at_s - part * FADE_S for at_s, part in seen if 0.05 < part < 0.95]))
+@dataclass(frozen=True)
+class Fade:
+    """A transition from red to blue: what is seen of both and heard of their tones, at a part of its time."""
+
+    transition: JsonObject
+    part: Callable[[float, float], float | None]
+    """From how much of red and of blue is seen; None where that says nothing."""
+    gains: Callable[[float], tuple[float, float]]
+
+
+def half_each(red: float, blue: float) -> float | None:
+    if max(red, blue) < 0.05:
+        return None
+    return (1 - red) / 2 if red > blue else (1 + blue) / 2
+
+
+FADES = {
+    "crossfade": Fade(
+        {"crossfade": {"durationMs": int(FADE_S * 1000)}},
+        lambda red, blue: blue,
+        lambda part: (1 - part, part),
+    ),
+    "fadeToColor": Fade(
+        {"fadeToColor": {"durationMs": int(FADE_S * 1000), "backgroundColor": "#000"}},
+        half_each,
+        lambda part: (max(0, 1 - 2 * part), max(0, 2 * part - 1)),
+    ),
+}
+
+
+def unlike_the_picture(recording: Recording, fade: Fade) -> list[str]:
+    """Where a transition's tones are louder or quieter than what is seen of it then."""
+    seen = [
+        (each.at_s, fade.part(at(each.pixels, 320)[0] / RED[0], at(each.pixels, 320)[2] / BLUE[2]))
+        for each in recording.frames
+    ]
+    began_s = float(
+        np.median([at_s - part * FADE_S for at_s, part in seen if part is not None and 0.05 < part < 0.95])
+    )
     found = []
     for part in (0, 0.25, 0.5, 0.75, 1):
-        near = np.clip([part - FRAMES_S / FADE_S, part + FRAMES_S / FADE_S], 0, 1)
-        for hz, gains in ((LOW_HZ, 1 - near), (HIGH_HZ, near)):
+        near = np.clip(np.array([-1, 0, 1]) * FRAMES_S / FADE_S + part, 0, 1)
+        for hz, gains in zip((LOW_HZ, HIGH_HZ), zip(*map(fade.gains, near), strict=True), strict=True):
             heard = db(level(recording, began_s + part * FADE_S, hz))
             least, most = db(min(gains)), db(max(gains))
             is_loud = heard > max(most, QUIET_DB) + GAIN_DB
@@ -94,10 +130,10 @@ def unlike_the_picture(recording: Recording) -> list[str]:
     return found
 
 
-def test_a_crossfade_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clips: str) -> None:
-    fade = {"crossfade": {"durationMs": int(FADE_S * 1000)}}
+@pytest.mark.parametrize("fade", FADES.values(), ids=FADES)
+def test_a_transition_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clips: str, fade: Fade) -> None:
     old = air.scene(ground=square(RED), tone=tone(clips, LOW_HZ))
-    new = air.scene(fade, ground=square(BLUE), tone=tone(clips, HIGH_HZ))
+    new = air.scene(fade.transition, ground=square(BLUE), tone=tone(clips, HIGH_HZ))
     off: list[list[str]] = []
     for _ in range(ATTEMPTS):
         air.select(old)
@@ -106,10 +142,10 @@ def test_a_crossfade_is_heard_as_it_is_seen(air: OnAir, view: LiveView, clips: s
             air.select(new)
             view.until("the new layout", lambda pixels: has(pixels, 320, BLUE))
             view.watch(0.6)
-        off.append(unlike_the_picture(recording))
+        off.append(unlike_the_picture(recording, fade))
         if not off[-1]:
             break
-        warnings.warn(f"a crossfade was not heard as it was seen: {off[-1]}", stacklevel=1)
+        warnings.warn(f"a transition was not heard as it was seen: {off[-1]}", stacklevel=1)
     for each in (old, new):
         each.delete()
     assert not off[-1], off

@@ -63,10 +63,11 @@ def faults(line: Line, frames: list[tuple[float, Pixels]], passage: Passage) -> 
     return found_faults
 
 
+Transition = tuple[JsonObject, Rule]
 SWIPES = {"LEFT": (-1, 0), "RIGHT": (1, 0), "UP": (0, -1), "DOWN": (0, 1)}
 
 
-def swiped(direction: str, moves: str) -> tuple[JsonObject, Rule]:
+def swiped(direction: str, moves: str) -> Transition:
     given = {
         "durationMs": 1000,
         "direction": f"TRANSITION_DIRECTION_{direction}",
@@ -75,38 +76,66 @@ def swiped(direction: str, moves: str) -> tuple[JsonObject, Rule]:
     return {"swipe": given}, swipe(SWIPES[direction], moves)
 
 
-@pytest.mark.parametrize(
-    ("transition", "rule"),
-    [
-        ({"crossfade": {"durationMs": 1000}}, crossfade),
-        (
-            {"fadeToColor": {"durationMs": 1000, "backgroundColor": "#00a000"}},
-            fade_to((0, 160, 0)),
-        ),
-        swiped("LEFT", "COMBINED"),
-        swiped("DOWN", "COMBINED"),
-        swiped("UP", "SOURCE"),
-        swiped("RIGHT", "DESTINATION"),
-    ],
-    ids=["crossfade", "fadeToColor", "both-left", "both-down", "old-up", "new-right"],
+FADE: Transition = {"crossfade": {"durationMs": 1000}}, crossfade
+TO_COLOR: Transition = (
+    {"fadeToColor": {"durationMs": 1000, "backgroundColor": "#00a000"}},
+    fade_to((0, 160, 0)),
 )
+KINDS = {"COMBINED": "both", "SOURCE": "the old", "DESTINATION": "the new"}
+THERE_AND_BACK = {
+    "crossfade, fadeToColor": (FADE, TO_COLOR),
+    **{
+        f"{who} {there.lower()}, {back.lower()}": (swiped(there, moves), swiped(back, moves))
+        for moves, who in KINDS.items()
+        for there, back in (("LEFT", "RIGHT"), ("UP", "DOWN"))
+    },
+}
+
+
+@pytest.mark.parametrize(("there", "back"), THERE_AND_BACK.values(), ids=THERE_AND_BACK)
 def test_a_transition_is_seen_as_its_rule_says(
-    air: OnAir, view: LiveView, transition: JsonObject, rule: Rule
+    air: OnAir, view: LiveView, there: Transition, back: Transition
 ) -> None:
-    old, new = air.scene(**OLD), air.scene(transition, **NEW)
-    passage, off = Passage(rule, BEFORE, AFTER), []
-    for _ in range(ATTEMPTS):
-        air.select(old)
-        view.until("the old layout", passage.before.shown)
-        with view.recording() as recording:
-            air.select(new)
-            view.until("the new layout", passage.after.shown)
-        line, frames = seen(recording, passage)
-        off.append(faults(line, frames, passage))
-        if not off[-1]:
-            break
-        first = f"first {line.began_s - frames[0][0]:.3f} s before: {passage.before.fault(frames[0][1])}"
-        warnings.warn(f"a transition was not as its rule says: {off[-1]}; {first}", stacklevel=1)
+    old, new = air.scene(back[0], **OLD), air.scene(there[0], **NEW)
+    air.select(old)
+    view.until("the old layout", Passage(there[1], BEFORE, AFTER).before.shown)
+    for coming, leaving, passage in (
+        (new, old, Passage(there[1], BEFORE, AFTER)),
+        (old, new, Passage(back[1], AFTER, BEFORE)),
+    ):
+        off: list[list[str]] = []
+        for _ in range(ATTEMPTS):
+            with view.recording() as recording:
+                air.select(coming)
+                view.until("the layout that comes", passage.after.shown)
+            line, frames = seen(recording, passage)
+            off.append(faults(line, frames, passage))
+            if not off[-1]:
+                break
+            first = f"first {line.began_s - frames[0][0]:.3f} s before: {passage.before.fault(frames[0][1])}"
+            warnings.warn(f"a transition was not as its rule says: {off[-1]}; {first}", stacklevel=1)
+            air.select(leaving)
+            view.until("the layout that goes", passage.before.shown)
+        assert not off[-1], off
     for each in (old, new):
         each.delete()
-    assert not off[-1], off
+
+
+@pytest.mark.parametrize("transitions", [(), ({"cut": {}},)], ids=["none", "cut"])
+def test_a_cut_shows_the_one_or_the_other(
+    air: OnAir, view: LiveView, transitions: tuple[JsonObject, ...]
+) -> None:
+    old, new = air.scene(**OLD), air.scene(*transitions, **NEW)
+    cut = Passage(crossfade, BEFORE, AFTER)
+    air.select(old)
+    view.until("the old layout", cut.before.shown)
+    with view.recording() as recording:
+        air.select(new)
+        view.until("the new layout", cut.after.shown)
+        view.watch(0.5)
+    for each in (old, new):
+        each.delete()
+    after = [cut.after.shown(each.pixels) for each in recording.frames]
+    at = after.index(True)
+    assert all(cut.before.shown(each.pixels) for each in recording.frames[:at])
+    assert all(after[at:])
