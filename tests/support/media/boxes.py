@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from tests.support.media import painted
-
-RATE_HZ = 48_000
+from tests.support.media.heard import RATE_HZ, heard
 
 
 @dataclass(frozen=True)
@@ -41,12 +40,8 @@ def frame_times_s(recording: Path) -> list[float]:
 
 def click_times_s(recording: Path) -> list[float]:
     """When bursts of 3 kHz are heard."""
-    raw = _output(
-        *("ffmpeg", "-loglevel", "fatal", "-nostdin", "-i", str(recording), "-map", "0:a:0", "-ac", "1"),
-        *("-af", "aresample=async=1", "-ar", str(RATE_HZ), "-f", "f32le", "-"),
-    )
-    first_s = _times_s(recording, "a:0")[0]
-    return [first_s + at for at in painted.click_times(np.frombuffer(raw, np.float32), RATE_HZ)]
+    first_s, samples = heard(recording)
+    return [first_s + at for at in painted.click_times(samples, RATE_HZ)]
 
 
 def _times_s(recording: Path, stream: str) -> list[float]:

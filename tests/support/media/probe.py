@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from tests.support.media import painted
+from tests.support.media.heard import RATE_HZ, heard
 
-RATE_HZ = 48_000
 WINDOW_S = 10.0
 
 
@@ -124,8 +124,7 @@ def analyse(recording: Recording, asked_fps: float = 30) -> MediaReport:
     frames = _gray(path, width, height)
     times = times[: len(frames)]
     read = [painted.read_frame(frame) for frame in frames]
-    samples = _pcm(path)
-    first_audio_s = float(audio_packets[0]["pts_time"])
+    first_audio_s, samples = heard(path)
     clicks = [first_audio_s + t for t in painted.click_times(samples, RATE_HZ)]
     flashes = painted.flash_times(frames, times)
     return MediaReport(
@@ -166,14 +165,6 @@ def _gray(path: Path, width: int, height: int) -> painted.Gray:
         *("passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-"),
     )
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width)
-
-
-def _pcm(path: Path) -> painted.Samples:
-    raw = _run(
-        *("ffmpeg", "-loglevel", "error", "-nostdin", "-i", str(path), "-map", "0:a:0", "-ac", "1"),
-        *("-af", "aresample=async=1", "-ar", str(RATE_HZ), "-f", "f32le", "-"),
-    )
-    return np.frombuffer(raw, np.float32)
 
 
 def live_latency_ms(url: str, frames: int = 90, width: int = 640, height: int = 360) -> list[float]:
