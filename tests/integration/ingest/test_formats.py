@@ -54,6 +54,18 @@ def test_what_encoders_send_is_told(
     )
 
 
+@pytest.mark.parametrize("late_s", [0.0, 0.3])
+def test_audio_that_no_metadata_names_is_not_lost(
+    pod: IngestPod, follower: Follower, key: str, late_s: float
+) -> None:
+    """Also where it begins a little later than the video: the ingest server waits for it."""
+    late = ["-itsoffset", f"{late_s}", *tone()]
+    with Encoder(f"{pod.rtmp}/{key}", audio=late, options=("-flvflags", "no_metadata", "-bf", "0")):
+        state = follower.flowing(key).state
+    assert state.video
+    assert state.audio
+
+
 @pytest.mark.parametrize(
     ("protocol", "framerate", "options"),
     [("rtmp", 60, ()), ("srt", 25, ()), ("srt", 30, ("-c:v", "libx265", "-x265-params", "log-level=none"))],
