@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.livekit_server import LiveKitServer, viewer
-from tests.support.delivery.rooms import process_of, publishing, room_destination, until
+from tests.support.delivery.rooms import process_of, publishing, room_destination, until_reported
 
 RUNS = 5
 WATCHED_S = 10.0
@@ -35,7 +35,7 @@ async def test_cost_of_a_room(report: Callable[..., float], tmp_path: Path) -> N
             live_program(3000, PICTURE, picture="testsrc2=size=1280x720:rate=30") as fan_out,
             publishing(room_destination(server, "cost"), fan_out) as publisher,
         ):
-            await until(publisher, None)
+            await until_reported(publisher, None)
             child = process_of("cost")
             agent_before, child_before, started = cpu_s(os.getpid()), cpu_s(child), time.monotonic()
             await asyncio.sleep(WATCHED_S)
@@ -61,7 +61,7 @@ async def test_time_to_first_frame(report: Callable[..., float], tmp_path: Path)
                 async with viewer(server, f"first-{number}") as watching:
                     added = time.time()
                     async with publishing(room_destination(server, f"first-{number}"), fan_out) as publisher:
-                        await until(publisher, None)
+                        await until_reported(publisher, None)
                         connected.append(time.time() - added)
                         seen_record = await watching.until("seen", lambda r: r["pictures"])
                     picture = next(each for each in seen_record["events"] if each["name"] == "picture")

@@ -18,8 +18,8 @@ from hypothesis.stateful import (
 )
 from tests.support.contended_installation import Installation, Show, contended_installation
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import wait_for
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.media
 

@@ -6,12 +6,12 @@ import base64
 import json
 import os
 import subprocess
-import time
 from collections.abc import Callable, Collection
 from typing import Any
 
 from pytest_kind import KindCluster
 from tests.support.receiver import IN_CLUSTER_RTMP
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
 
@@ -84,12 +84,7 @@ class LocalCluster(KindCluster):
         return None
 
     def until(self, what: str, check: Callable[[], Any], timeout_s: float = 60.0) -> Any:
-        deadline = time.monotonic() + timeout_s
-        while True:
-            if result := check():
-                return result
-            assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
-            time.sleep(0.1)
+        return wait_for(check, what, timeout_s, poll_s=0.1)
 
 
 def address(path: str) -> dict[str, str]:

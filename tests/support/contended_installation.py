@@ -17,11 +17,12 @@ from tests.support.control_plane import HOST, ControlPlane, free_port
 from tests.support.controllers import Controller
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import own_image
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
 from tests.support.installation import new_cluster
 from tests.support.kubelet import Kubelets, RunningPod
 from tests.support.pages import probe_page
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,12 +21,6 @@ from onair_operator.encoder.identity import OperatorKey, pod_identity
 
 ADDRESS, SILENT_ADDRESS = "127.0.0.1", "127.0.0.2"
 """Of the server, and of one that accepts connections and never says a word."""
-
-
-async def until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 - a view cannot wake anybody
-            await asyncio.sleep(0.01)
 
 
 class EncoderServer:

@@ -7,7 +7,6 @@ import hashlib
 import json
 import secrets
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,7 @@ from typing import Any, Protocol, Self
 
 import httpx
 from tests.support.doors import DOOR, RPC, through_rpc
+from tests.support.waiting import wait_for
 
 from onair_api.__main__ import server
 from onair_api.cache.view import View
@@ -26,18 +26,6 @@ from onair_crds.runtime import event_loop
 from onair_crds.shapes import Document, JsonObject
 
 DEADLINE_S = 20.0
-POLL_S = 0.01
-
-
-def wait_for(condition: Callable[[], Any], what: str, deadline_s: float = DEADLINE_S) -> Any:
-    """The first true value of `condition()`; fails the test when none comes in time."""
-    end = time.monotonic() + deadline_s
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < end, f"{what}: not within {deadline_s:g} s"
-        time.sleep(POLL_S)
 
 
 class Facade:

@@ -10,7 +10,8 @@ from typing import Self
 import httpx
 from tests.support.control_plane import HOST, free_port
 from tests.support.controllers import Controller
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
 

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from tests.support.gateway_server import SECRET, GatewayServer
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY, stream_of_key
 from onair_crds.kube.apis import SECRETS
@@ -51,7 +52,7 @@ async def key_stream(cluster: OperatedNamespace, other_than: str = "") -> str:
         stream = stream_of_key(base64.b64decode(secret["data"]["streamKey"]).decode())
         return stream if stream != other_than else None
 
-    return await until("a stream key", check)
+    return await until(check, "a stream key")
 
 
 async def status_with(cluster: OperatedNamespace, **fields: Any) -> Document:
@@ -59,11 +60,11 @@ async def status_with(cluster: OperatedNamespace, **fields: Any) -> Document:
         status = ((await cluster.get("Source", "camera")) or {}).get("status", {})
         return status if {name: status.get(name) for name in fields} == fields else None
 
-    return await until(f"a status with {fields}", check)
+    return await until(check, f"a status with {fields}")
 
 
 async def cut_off(server: GatewayServer, stream: str) -> None:
     async def check() -> bool:
         return stream in server.cut_off
 
-    await until("cut off", check)
+    await until(check, "cut off")

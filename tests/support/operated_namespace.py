@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.support.control_plane import free_port
+from tests.support.waiting import until
 
 from onair_crds.contract.labels import CREDENTIALS_TYPE
 from onair_crds.kube.apis import CUSTOM, EVENTS, PODS, SECRETS
@@ -18,9 +19,6 @@ from onair_crds.resources.base import API_VERSION
 from onair_crds.shapes import Document
 from onair_operator.runtime import run
 from onair_operator.settings import LeaderElectionSettings, OperatorSettings, RegionSettings
-
-DEADLINE_S = 20.0
-T = TypeVar("T")
 
 
 def settings_for(namespace: str) -> OperatorSettings:
@@ -32,16 +30,6 @@ def settings_for(namespace: str) -> OperatorSettings:
         health_port=free_port(),
         resync_interval_s=5.0,
     )
-
-
-async def until(what: str, check: Callable[[], Awaitable[T | None]]) -> T:
-    """The first true result; fails with `what` after the deadline."""
-    deadline = asyncio.get_running_loop().time() + DEADLINE_S
-    while True:
-        if result := await check():
-            return result
-        assert asyncio.get_running_loop().time() < deadline, f"not within {DEADLINE_S} s: {what}"
-        await asyncio.sleep(0.02)
 
 
 class OperatedNamespace:
@@ -111,7 +99,7 @@ class OperatedNamespace:
             status = ((await self.get("Project", name)) or {}).get("status", {})
             return status if (status.get("broadcast") or {}).get("phase") == wanted else None
 
-        return await until(f"phase {wanted}", check)
+        return await until(check, f"phase {wanted}")
 
     async def ready(self, kind: str, name: str, reason: str) -> Document:
         async def check() -> Document | None:
@@ -119,7 +107,7 @@ class OperatedNamespace:
             conditions = document.get("status", {}).get("conditions", [])
             return next((c for c in conditions if c["type"] == "Ready" and c["reason"] == reason), None)
 
-        return await until(f"{kind} {name} Ready with reason {reason}", check)
+        return await until(check, f"{kind} {name} Ready with reason {reason}")
 
     async def pods(self) -> list[Document]:
         return (await self.client.list(PODS, self.namespace))["items"]  # type: ignore[no-any-return]
@@ -128,7 +116,7 @@ class OperatedNamespace:
         async def check() -> Document | None:
             return next((p for p in await self.pods() if p["metadata"]["name"] == name), None)
 
-        return await until(f"pod {name}", check)
+        return await until(check, f"pod {name}")
 
     async def bind(self, name: str, node: str) -> None:
         """Gives a pod to a node, as the scheduler does."""

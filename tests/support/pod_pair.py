@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import address_of, docker, kill_within, own_image, remove
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.page_network import VARIABLE, PageNetwork
 from onair_crds.contract.pod import (
@@ -221,10 +222,7 @@ class PodPair:
         return {destination.id: destination for destination in self.status().destinations}
 
     def wait_for(self, check: Callable[[], object], what: str, timeout_s: float = 10.0) -> None:
-        deadline = time.monotonic() + timeout_s
-        while not check():
-            assert time.monotonic() < deadline, f"not {what}: {self.status()}"
-            time.sleep(0.02)
+        wait_for(check, what, timeout_s, poll_s=0.02, state=self.status)
 
     def wait_connected(self, *ids: str) -> None:
         self.wait_for(

@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import yaml
 from tests.support.control_plane import free_port
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
+from tests.support.waiting import wait_for
 
 LOAD = Path(__file__).parents[1] / "bench/api/load"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

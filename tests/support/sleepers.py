@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from tests.support.processes import command_lines
+from tests.support.waiting import until
 
 
 def running(number: int) -> int:
@@ -17,6 +16,4 @@ def running(number: int) -> int:
 
 
 async def until_running(number: int, count: int = 1) -> None:
-    async with asyncio.timeout(10):
-        while running(number) != count:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: running(number) == count, f"{count} of them", 10)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.facade import Cluster, Show, User, wait_for
+from tests.support.facade import Cluster, Show, User
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

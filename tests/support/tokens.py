@@ -8,7 +8,8 @@ from typing import Any
 
 import httpx
 import jwt
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Claims, JsonObject
 

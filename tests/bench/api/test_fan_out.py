@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 
 from tests.support.control_plane import free_port
-from tests.support.facade import wait_for
 from tests.support.replica import LOAD, MeasuredProcess, Replica, subscribers
+from tests.support.waiting import wait_for
 from websockets.sync.client import connect
 
 SUBSCRIBERS = 1000

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import httpx
 from tests.support.control_plane import ControlPlane, free_port
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
 from tests.support.replica import LOAD, MeasuredProcess, Replica
+from tests.support.waiting import wait_for
 
 CONNECTIONS, SECONDS, ROUNDS = 16, 4, 3
 PATCHES = 300

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.support.facade import wait_for
 from tests.support.ingest.ingest_installation import PODS, Installation
 from tests.support.ingest.network import Network
 from tests.support.ingest.publishers import FfmpegThatReconnects, Publisher, SrtLiveTransmit
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

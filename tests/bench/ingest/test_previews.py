@@ -23,13 +23,14 @@ from tests.support.ingest.arrivals import Arrivals
 from tests.support.ingest.clip import RATE_HZ, Encoding, clicks_ms, make_clip
 from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
-from tests.support.ingest.previews import until, want
+from tests.support.ingest.previews import want
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.media import probe
 from tests.support.media.painted import av_offset_ms, click_times, read_frame
 from tests.support.processes import children_of
 from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
+from tests.support.waiting import seconds_until
 
 CLIP_S = 40.0
 WATCHED_S = 15.0
@@ -123,7 +124,7 @@ async def test_push_to_room(
         async with member(server.url, server.token(room, "viewer", canSubscribe=True)) as watching:
             watching.watching, watching.hearing = note, listen
             want(pod, server, room, {key: "source-camera"})
-            await until(lambda: len(seen) > SKIPPED, "it is seen", 20)
+            await seconds_until(lambda: len(seen) > SKIPPED, "it is seen", 20)
             process = room_process(pod)
             before_s, began_s = cpu_s(process), time.monotonic()
             await asyncio.sleep(WATCHED_S)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from prometheus_client import REGISTRY
 from tests.support.loop_steps import measured_steps
 from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.contract.owners import owner_reference
@@ -34,15 +35,15 @@ async def test_ten_thousand_destinations_with_a_secret_each(
 async def measure(cluster: OperatedNamespace, report: Callable[..., float]) -> None:
     with measured_steps() as first:
         async with cluster.operator():
-            await until(lambda: all_have_a_status(cluster))
+            await until(lambda: all_have_a_status(cluster), timeout_s=600, poll_s=2)
     report(f"{DESTINATIONS} new destinations: longest step of the operator", [first.cpu_s], "s", STEP_BOUND_S)
     print(first)
     with measured_steps() as longest:
         resyncs, seconds = resynced()
         async with cluster.operator():
-            await until(lambda: done(resynced()[0] >= resyncs + 1))
+            await until(lambda: resynced()[0] >= resyncs + 1, timeout_s=600, poll_s=2)
             leader = await lease(cluster)
-            await until(lambda: done(resynced()[0] >= resyncs + 1 + RESYNCS))
+            await until(lambda: resynced()[0] >= resyncs + 1 + RESYNCS, timeout_s=600, poll_s=2)
             assert await lease(cluster) == leader
         count, total = resynced()
     report(f"{DESTINATIONS} destinations: longest step of the operator", [longest.cpu_s], "s", STEP_BOUND_S)
@@ -98,13 +99,3 @@ def resynced() -> tuple[float, float]:
 async def lease(cluster: OperatedNamespace) -> tuple[str, int]:
     spec: Document = (await cluster.client.get(LEASES, cluster.namespace, "onair-operator"))["spec"]
     return spec["holderIdentity"], spec["leaseTransitions"]
-
-
-async def done(condition: bool) -> bool:
-    return condition
-
-
-async def until(check: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(600):
-        while not await check():  # noqa: ASYNC110 - an API server cannot wake us
-            await asyncio.sleep(2)

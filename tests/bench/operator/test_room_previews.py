@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.ingest.preview_stage import SOURCE, staged
-from tests.support.ingest.previews import until
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.rooms.hosted_rooms import room_server
 from tests.support.rooms.participant import participant
+from tests.support.waiting import seconds_until
 
 JOINS = 5
 SHOWN = f"{SOURCE} screen_share"
@@ -28,7 +28,7 @@ async def test_join_to_first_picture_of_a_preview(
             with stage.camera():
                 await stage.flows()
                 for _ in range(JOINS):
-                    await until(lambda: stage.previews() == 0, "nothing is shown to nobody", LEFT_S)
+                    await seconds_until(lambda: stage.previews() == 0, "nothing is shown to nobody", LEFT_S)
                     token = server.token(stage.room, "anna", canSubscribe=True, canPublish=False)
                     async with participant(server.url, token, publish=False) as browser:
                         told = await browser.until("a picture", lambda r: r["frames"].get(SHOWN), 40)

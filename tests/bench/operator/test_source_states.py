@@ -21,7 +21,8 @@ from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest_operator import camera, operated, status_with
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
@@ -52,13 +53,13 @@ async def test_the_state_of_a_source_follows_its_encoder(
 
             url = pushed.rtmp if protocol == "rtmp" else pushed.pod.srt(f"publish:{pushed.key}")
             with Encoder(url, options=("-tune", "zerolatency")) as encoder:
-                await until("the hook's question", asked)
+                await until(asked, "the hook's question")
                 began = time.time()
                 await status_with(cluster, connect="Connected")
                 if protocol == "rtmp":
                     began = min(pushed.arrivals.at_ms.values()) / 1000
                 connected.append(time.time() - began)
-                await until("its Event", is_told)
+                await until(is_told, "its Event")
                 told.append(time.time() - began)
                 disconnected.append(await _seconds_until_disconnected(cluster, encoder))
     report(f"a push by {protocol.upper()} to Connected in the status", connected, "s", BOUND_S)
@@ -149,7 +150,7 @@ async def test_fifty_sources_that_connect_at_once(
             found = [stream_of_key(base64.b64decode(each).decode()) for each in keys]
             return found if len(found) == SOURCES else None
 
-        found = await until("all keys", streams)
+        found = await until(streams, "all keys")
         began = time.monotonic()
         for stream in found:
             server.tell(stream_state(stream))
@@ -158,7 +159,7 @@ async def test_fifty_sources_that_connect_at_once(
             sources = (await cluster.client.list(CUSTOM["Source"], cluster.namespace))["items"]
             return all((each.get("status") or {}).get("connect") == "Connected" for each in sources)
 
-        await until("all connected", all_connected)
+        await until(all_connected, "all connected")
         report(f"{SOURCES} sources that flow at once to Connected", [time.monotonic() - began], "s", BOUND_S)
 
 
@@ -181,7 +182,7 @@ async def test_an_edge_that_has_lasted_claims_a_run(
                 status = ((await cluster.get("Project", name)) or {}).get("status", {})
                 return bool(status.get("triggers"))
 
-            await until("the trigger is known", counted)
+            await until(counted, "the trigger is known")
             began = time.monotonic()
             server.tell(stream_state(stream))
             await cluster.phase("Waiting", name)

@@ -17,11 +17,12 @@ from tests.support.certificate_authority import CertificateAuthority
 from tests.support.cloud_balancers import CloudBalancers
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
 from tests.support.ingest.encoder import Encoder
-from tests.support.ingest.previews import seen, until
+from tests.support.ingest.previews import seen
 from tests.support.programs import program
 from tests.support.receiver import GapMonitor, Receiver
 from tests.support.rooms.member import member
 from tests.support.shows import FacadeClient, LiveShow
+from tests.support.waiting import seconds_until
 
 from onair_crds.contract.rooms import SIGNAL_PATH
 from onair_crds.shapes import JsonObject
@@ -122,7 +123,7 @@ async def meets_in_a_room(show: LiveShow, cluster: LocalCluster) -> None:
         await anna.publish_camera(320, 180, 10)
         await anna.publish_microphone()
         await seen(ben, anna.room.local_participant.identity, more=10)
-        await until(
+        await seconds_until(
             lambda: ben.loudest.get(anna.room.local_participant.identity, 0) > 1000, "a tone is heard"
         )
 

@@ -12,7 +12,8 @@ import httpx
 import pytest
 import yaml
 from tests.support.control_plane import free_port
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from tests.support.certificate_authority import CertificateAuthority
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Cluster, Facade, wait_for
+from tests.support.facade import Cluster, Facade
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 from onair_api.live.room.kept_values import KeptValues
 from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.support.event_client import SignIn
-from tests.support.facade import Facade, StartFacade, User, wait_for
+from tests.support.facade import Facade, StartFacade, User
+from tests.support.waiting import wait_for
 
 from onair_api.settings import EventSettings
 

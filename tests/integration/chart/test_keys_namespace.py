@@ -10,9 +10,10 @@ import pytest
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, HelmError, install
+from tests.support.waiting import wait_for
 
 API = f"system:serviceaccount:{NAMESPACE}:onair-api"
 TOKEN = "/live/v2/authentication/token"

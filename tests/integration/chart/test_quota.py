@@ -7,8 +7,9 @@ from pathlib import Path
 import httpx
 import yaml
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
+from tests.support.waiting import wait_for
 
 API = f"system:serviceaccount:{NAMESPACE}:onair-api"
 QUOTA = f"/api/v1/namespaces/{SHOWS}/resourcequotas/onair"

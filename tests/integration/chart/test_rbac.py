@@ -11,11 +11,12 @@ import httpx
 import pytest
 from tests.support.child_process import ChildProcess, ServerError, wait_until
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, ROOT, SHOWS, install, kubectl, render
 from tests.support.node_labeller import labeller
 from tests.support.operations import CALLS, LATER, World
 from tests.support.used_rights import Right, granted, requests, unused
+from tests.support.waiting import wait_for
 
 from onair_api.settings import RoomSettings
 from onair_crds.contract.labels import DESTINATION_LABEL, PROJECT_LABEL, RENDERER_KEY_TYPE

@@ -8,8 +8,9 @@ import httpx
 import pytest
 from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
 

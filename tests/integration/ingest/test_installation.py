@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import wait_for
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_installation import PODS, Installation, path_of
 from tests.support.ingest.network import Network
 from tests.support.ingest.publishers import SrtLiveTransmit
 from tests.support.ingest.rtmp_server import RtmpServer
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.shapes import JsonObject

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 from typing import Any
 
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.kube.apis import CUSTOM, LEASES, PODS, SECRETS
 from onair_crds.shapes import Document
@@ -24,7 +25,7 @@ async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: OperatedNamespa
             project = await cluster.get("Project", "show")
             return project if project and project["metadata"].get("ownerReferences") else None
 
-        project = await until("the project is its collection's", adopted)
+        project = await until(adopted, "the project is its collection's")
         assert project["metadata"]["finalizers"] == ["onair.dev/broadcast"]
         assert [o["kind"] for o in project["metadata"]["ownerReferences"]] == ["Collection"]
         assert pod["metadata"]["ownerReferences"][0]["uid"] == project["metadata"]["uid"]
@@ -34,7 +35,7 @@ async def test_a_wanted_show_gets_one_pod_and_its_story(cluster: OperatedNamespa
         async def story() -> bool:
             return "BroadcastRequested" in await cluster.events()
 
-        await until("the event BroadcastRequested", story)
+        await until(story, "the event BroadcastRequested")
         assert len(await cluster.pods()) == 1
 
 
@@ -43,7 +44,7 @@ async def test_a_full_cluster_is_taken_up_without_touching_what_runs(cluster: Op
     await cluster.project(broadcast={"state": "Running", "id": "first"})
     async with cluster.operator():
         pod = await cluster.pod("show-first-1")
-        await until("the encoder is recorded", lambda: encoder_recorded(cluster, pod["metadata"]["uid"]))
+        await until(lambda: encoder_recorded(cluster, pod["metadata"]["uid"]), "the encoder is recorded")
     async with cluster.operator():
         await cluster.ready("Project", "show", "Waiting")
         await cluster.create("Destination", "late", destination_spec())
@@ -77,7 +78,7 @@ async def test_a_crash_between_claim_and_pod_leads_to_one_pod(cluster: OperatedN
     )
     async with cluster.operator():
         pod = await cluster.pod("show-first-1")
-        await until("the encoder is recorded", lambda: encoder_recorded(cluster, pod["metadata"]["uid"]))
+        await until(lambda: encoder_recorded(cluster, pod["metadata"]["uid"]), "the encoder is recorded")
         assert len(await cluster.pods()) == 1
 
 
@@ -86,7 +87,7 @@ async def test_a_lost_pod_is_replaced_under_the_same_id(cluster: OperatedNamespa
         await cluster.collection()
         await cluster.project(broadcast={"state": "Running", "id": "first"})
         pod = await cluster.pod("show-first-1")
-        await until("the encoder is recorded", lambda: encoder_recorded(cluster, pod["metadata"]["uid"]))
+        await until(lambda: encoder_recorded(cluster, pod["metadata"]["uid"]), "the encoder is recorded")
         await cluster.client.delete(PODS, cluster.namespace, "show-first-1", grace_period_s=0)
         await cluster.pod("show-first-2")
         status = (await cluster.get("Project", "show") or {})["status"]
@@ -110,8 +111,8 @@ async def test_stop_while_starting_and_no_second_run_of_the_same_id(cluster: Ope
             project = await cluster.get("Project", "show")
             return project is not None and not project["metadata"].get("finalizers")
 
-        await until("no pods", no_pods)
-        await until("no finalizer", let_go)
+        await until(no_pods, "no pods")
+        await until(let_go, "no finalizer")
         await cluster.patch("Project", "show", {"broadcast": {"state": "Running"}})
         again = await cluster.phase("Waiting")
         assert again["broadcast"]["id"] != generated
@@ -145,7 +146,7 @@ async def test_a_source_becomes_its_collections_whichever_comes_first(cluster: O
         collection = await cluster.collection()
         await cluster.create("Source", "late", source)
         for name in ("early", "late"):
-            assert await until(f"{name} is owned", lambda name=name: owners(name)) == [
+            assert await until(lambda name=name: owners(name), f"{name} is owned") == [
                 collection["metadata"]["uid"]
             ]
 
@@ -207,7 +208,7 @@ async def test_a_live_project_is_deleted_only_after_its_show_ended(cluster: Oper
         async def gone() -> bool:
             return await cluster.get("Project", "show") is None
 
-        await until("the project is gone", gone)
+        await until(gone, "the project is gone")
 
 
 async def test_one_leads_and_the_other_takes_over(cluster: OperatedNamespace) -> None:
@@ -234,7 +235,7 @@ async def test_a_hundred_shows_get_a_hundred_pods(cluster: OperatedNamespace) ->
         async def all_pods() -> bool:
             return len(await cluster.pods()) == 100
 
-        await until("a hundred pods", all_pods)
+        await until(all_pods, "a hundred pods")
     async with cluster.operator():
         await cluster.create("Project", "show-100", spec)
         await cluster.pod("show-100-one-1")

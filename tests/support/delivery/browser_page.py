@@ -7,7 +7,6 @@ import contextlib
 import json
 import shutil
 import subprocess
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.support.loopback_server import on_loopback
+from tests.support.waiting import until
 
 MAX_REPORT = 2**20
 
@@ -30,13 +30,14 @@ class Viewer:
         self, what: str, condition: Callable[[dict[str, Any]], object], timeout_s: float = 20.0
     ) -> dict[str, Any]:
         """The first report of which the condition holds."""
-        deadline = time.monotonic() + timeout_s
-        while True:
+
+        def holds() -> dict[str, Any] | None:
             with contextlib.suppress(KeyError, TypeError):
-                if condition(self.report):
-                    return self.report
-            assert time.monotonic() < deadline, f"not {what}: {json.dumps(self.report)[:1500]}"
-            await asyncio.sleep(0.05)
+                return self.report if condition(self.report) else None
+            return None
+
+        state = lambda: json.dumps(self.report)[:1500]  # noqa: E731
+        return await until(holds, what, timeout_s, poll_s=0.05, state=state)
 
 
 @contextlib.asynccontextmanager

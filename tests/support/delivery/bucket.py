@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.support.delivery.live_program import HEIGHT, WIDTH
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
@@ -28,14 +27,6 @@ def hls_publisher(
     epoch: int = 1,
 ) -> Publisher:
     return Publisher(HlsOutput, wanted, fan_out, changed, Run(run, epoch))
-
-
-async def until(check: Callable[[], object], what: str, timeout_s: float = 15.0) -> Any:
-    end = time.monotonic() + timeout_s
-    while not (found := check()):
-        assert time.monotonic() < end, what
-        await asyncio.sleep(0.05)
-    return found
 
 
 async def until_connected(publisher: Publisher, timeout_s: float = 15.0) -> None:

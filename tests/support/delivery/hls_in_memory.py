@@ -14,6 +14,7 @@ from typing import Any, Self
 import pytest
 from tests.support.delivery.bucket import hls_publisher, names
 from tests.support.media.packets import AUDIO_HEADER, VIDEO_HEADER, picture
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_crds.session_error import SessionError
@@ -104,12 +105,7 @@ class MemoryBucket:
         return {key for key in self.objects if key.endswith(".ts")}
 
     async def until(self, check: Callable[[], object], what: str) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(10):
-                while not check():  # noqa: ASYNC110  anything may be looked at
-                    await asyncio.sleep(0.002)
-                return
-        pytest.fail(f"not {what}: {sorted(self.objects)}, {self.requests[-9:]}")
+        await until(check, what, 10, poll_s=0.002, state=lambda: (sorted(self.objects), self.requests[-9:]))
 
 
 class Programme:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.processes import children_of
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
@@ -40,18 +40,17 @@ async def publishing(wanted: ProgramDestination, fan_out: FanOut) -> AsyncIterat
         await asyncio.gather(publisher._task, return_exceptions=True)
 
 
-async def until(publisher: Publisher, words: str | None, timeout_s: float = 15.0) -> None:
+async def until_reported(publisher: Publisher, words: str | None, timeout_s: float = 15.0) -> None:
     """Waits until the destination is connected, or reports these words."""
-    deadline = time.monotonic() + timeout_s
-    while True:
+
+    def reported() -> bool:
         state = publisher.destination.state
-        if words is None and state.connect is ConnectState.CONNECTED:
-            return
-        if words and words in (state.last_error or ""):
-            assert state.connect is ConnectState.DISCONNECTED
-            return
-        assert time.monotonic() < deadline, f"not {words or 'connected'}: {state}"
-        await asyncio.sleep(0.02)
+        if words is None:
+            return state.connect is ConnectState.CONNECTED
+        return words in (state.last_error or "")
+
+    await until(reported, words or "connected", timeout_s, state=lambda: publisher.destination.state)
+    assert words is None or publisher.destination.state.connect is ConnectState.DISCONNECTED
 
 
 def process_of(room: str) -> int:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from itertools import pairwise
 
-import pytest
 from tests.support.delivery.far_end import Recorded
+from tests.support.waiting import until
 
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.media.flv import AUDIO, VIDEO, Packet
@@ -62,14 +62,7 @@ class Watched:
         return " | ".join(error for _, error in self.history.get(id_, []) if error)
 
     async def until(self, what: Callable[[], bool], timeout_s: float = 10.0) -> None:
-        """Waits for a condition, checked with each change of a state."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                while not what():
-                    self._changed.clear()
-                    await self._changed.wait()
-        except TimeoutError:
-            pytest.fail(f"not within {timeout_s} s; reported: {self.history}")
+        await until(what, timeout_s=timeout_s, state=lambda: f"reported: {self.history}")
 
     async def connected(self, *ids: str, timeout_s: float = 10.0) -> None:
         await self.until(lambda: all(self.state(i).connect is CONNECTED for i in ids), timeout_s)

@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tests.support.facade import Cluster, User, wait_for
+from tests.support.facade import Cluster, User
 from tests.support.facade_process import FacadeProcess
 from tests.support.ingest.ingest_pod import IngestPod
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -13,9 +13,10 @@ from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
 from tests.support.rooms.hosted_rooms import HOSTED
 from tests.support.rooms.member import Member, member
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest import secret_name
 from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
@@ -61,7 +62,7 @@ class Stage:
             source = await self.cluster.get("Source", SOURCE) or {}
             return source.get("status", {}).get("connect") == "Connected"
 
-        await until("the camera is connected", check)
+        await until(check, "the camera is connected")
 
 
 def operator_settings(server: LiveKitServer, pods: tuple[IngestPod, ...]) -> dict[str, Any]:
@@ -107,9 +108,9 @@ async def staged(
             for number in range(pods)
         )
         async with cluster.operator(**operator_settings(server, started)):
-            key = await until("a stream key", lambda: stream_key(cluster))
+            key = await until(lambda: stream_key(cluster), "a stream key")
             facade.keys.add(key)
-            await until("the room is open", lambda: opened(cluster))
+            await until(lambda: opened(cluster), "the room is open")
         yield Stage(cluster, server, started, str(project["metadata"]["uid"]), key)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable
-
 import httpx
 from pydantic import SecretStr
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.rooms.member import Member
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest_gateway import gateway_token, stream_of_key
 from onair_crds.contract.previews import PREVIEWS_PATH, Preview, RoomPreviews
@@ -30,15 +27,6 @@ def want(
     body = RoomPreviews(url=server.url, opening=opening, previews=previews).wire()
     headers = {"Authorization": f"Bearer {gateway_token(pod.secret, 'operator')}"}
     return httpx.put(f"http://127.0.0.1:{pod.port}{PREVIEWS_PATH}/{room}", content=body, headers=headers)
-
-
-async def until(condition: Callable[[], object], what: str, timeout_s: float = 15.0) -> float:
-    """Waits until a condition holds; returns after how many seconds it did."""
-    began_s = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began_s < timeout_s, f"not within {timeout_s:g} s: {what}"
-        await asyncio.sleep(0.02)
-    return time.monotonic() - began_s
 
 
 async def seen(watching: Member, source: str, more: int = 30) -> list[tuple[int, int]]:

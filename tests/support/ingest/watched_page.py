@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -18,6 +17,7 @@ from tests.support.ingest.arrivals import Arrivals
 from tests.support.ingest.page_relay import PORT, SOURCES_PORT
 from tests.support.media import painted
 from tests.support.pod_pair import PodPair, programme
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.page_network import PageNetwork
 
@@ -154,13 +154,6 @@ class WatchedPage:
     def browser_cpu_s(self) -> float:
         """CPU time of the browser's container so far."""
         return int(docker("exec", f"{self.pair.name}-browser", "sh", "-c", CPU_NS)) / 1e9
-
-
-def wait_for(check: Callable[[], object], what: str, timeout_s: float = 20.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not check():
-        assert time.monotonic() < deadline, f"not within {timeout_s} s: {what}"
-        time.sleep(0.05)
 
 
 def cpu_share(watched: WatchedPage, seconds: float) -> float:

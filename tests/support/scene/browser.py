@@ -20,6 +20,7 @@ import httpx
 from tests.support.control_plane import free_port
 from tests.support.delivery.browser_page import browser_command
 from tests.support.scene.picture import Picture
+from tests.support.waiting import until
 
 START_S = 40.0
 
@@ -89,13 +90,10 @@ class Tab:
 
     async def until(self, condition: str, timeout_s: float = 10.0) -> Any:
         """The first value of an expression that holds."""
-        deadline = time.monotonic() + timeout_s
         # An element has no value that could be sent
         script = f"(found => found instanceof Node || found)({condition})"
-        while not (value := await self.evaluate(script)):
-            assert time.monotonic() < deadline, f"not within {timeout_s} s: {condition}; {self.console[-5:]}"
-            await asyncio.sleep(0.02)
-        return value
+        console = lambda: self.console[-5:]  # noqa: E731
+        return await until(lambda: self.evaluate(script), condition, timeout_s, poll_s=0.02, state=console)
 
     async def picture(self) -> Picture:
         """What is painted now."""

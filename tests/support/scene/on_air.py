@@ -14,7 +14,7 @@ from tests.support.controllers import Controller
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.delivery.rtmp_container import RtmpContainer
 from tests.support.docker import host_address, own_image
-from tests.support.facade import Cluster, wait_for
+from tests.support.facade import Cluster
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.pod_page import PORT as PAGE_PORT
 from tests.support.installation import new_cluster
@@ -25,6 +25,7 @@ from tests.support.rooms.hosted_rooms import HOSTED, add_credentials
 from tests.support.scene.live_scene import LiveLayout, LiveScene
 from tests.support.scene.picture import Colour
 from tests.support.shows import FacadeClient
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import INGEST_SECRET, INGEST_SECRET_KEY
 from onair_crds.contract.rooms import SIGNAL_PATH

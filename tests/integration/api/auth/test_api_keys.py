@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.tokens import invite, refreshed
+from tests.support.waiting import wait_for
 
 TOKEN = "/live/v2/authentication/token"
 

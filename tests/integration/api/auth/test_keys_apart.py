@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.renderer_token import PRIVATE_PEM, PUBLIC_PEM, RENDERER_KEY_SECRET
 from onair_crds.kube.apis import SECRETS

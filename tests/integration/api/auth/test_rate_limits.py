@@ -9,9 +9,10 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
-from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import TOKEN, assert_error
+from tests.support.waiting import wait_for
 
 from onair_api.auth import rate_limits
 from onair_api.settings import RateLimitSettings, RedisSettings

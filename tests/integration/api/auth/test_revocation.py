@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.tokens import (
     TOKEN,
     assert_error,
@@ -18,6 +18,7 @@ from tests.support.tokens import (
     refresh,
     refreshed,
 )
+from tests.support.waiting import wait_for
 
 WITHIN_S = 5.0
 REVOKE = f"{TOKEN}/revoke"

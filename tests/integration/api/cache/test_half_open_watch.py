@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 from tests.support.api_server_proxy import Proxy, StartBehind
-from tests.support.facade import Cluster, Facade, Show, User, metric, wait_for
+from tests.support.facade import Cluster, Facade, Show, User, metric
+from tests.support.waiting import wait_for
 
 from onair_api.settings import CacheSettings
 from onair_crds.kube import client as kube_client

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.late_watch import hold_up
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error
+from tests.support.waiting import wait_for
 
 from onair_api.cache.watched_kinds import PROJECT
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User
 from tests.support.tokens import invite, refresh, refreshed
+from tests.support.waiting import wait_for
 
 from onair_api.settings import CacheSettings
 

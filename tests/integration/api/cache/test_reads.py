@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Show, User, wait_for
+from tests.support.facade import Cluster, Show, User
+from tests.support.waiting import wait_for
 
 RESOURCES = ("collections", "projects", "destinations", "sources", "layouts", "secrets")
 PROJECTS = 12

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.facade import Cluster, Facade, wait_for
+from tests.support.facade import Cluster, Facade
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 from onair_api.settings import EventSettings, RedisSettings
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.layouts import layout
 from tests.support.tokens import invite, refreshed
+from tests.support.waiting import wait_for
 from tests.support.who_may import WHO_MAY
 
 from onair_crds.resources.enums import Role

@@ -11,11 +11,12 @@ import httpx
 import pytest
 from tests.support.busybody import Busybody, changing, everything
 from tests.support.control_plane import ControlPlane
-from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User
 from tests.support.installation import grant, new_cluster
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, Call, World
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import assert_error, forged, invite, private_key, refresh
+from tests.support.waiting import wait_for
 
 from onair_api.settings import EventSettings, RateLimitSettings, RedisSettings
 from onair_crds.shapes import JsonObject

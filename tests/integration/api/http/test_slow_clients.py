@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import SignIn
-from tests.support.facade import POLL_S, Facade, StartFacade, User, wait_for
+from tests.support.facade import Facade, StartFacade, User
+from tests.support.waiting import POLL_S, wait_for
 
 from onair_api.event.stream import http_connection
 

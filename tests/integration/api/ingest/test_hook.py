@@ -12,10 +12,11 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User
 from tests.support.ingest.gateway_client import GatewayClient, hook_url, ingest_secret
 from tests.support.json_values import JSON
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 from onair_api.ingest import hook
 from onair_api.settings import IngestSettings, RedisSettings

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.layouts import PLAIN, ROOT, layout, scene
 from tests.support.tokens import assert_error, violations_of
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

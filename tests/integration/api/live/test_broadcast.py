@@ -6,8 +6,9 @@ import concurrent.futures
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Show, User, wait_for
+from tests.support.facade import Cluster, Show, User
 from tests.support.tokens import invite, seen_by
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error, invite
+from tests.support.waiting import wait_for
 
 GUEST_CODE = "/authentication/token/guest-code"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from tests.support.facade import Cluster, User, wait_for
+from tests.support.facade import Cluster, User
+from tests.support.waiting import wait_for
 
 METADATA = {"title": "Sunday", "list": [1, None, {"deep": [True, 1e22, "\u0000 é 🎥"]}], "": {"a/b~c": None}}
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from tests.support.destinations import KEY, RTMP, STORAGE, secret_of, secrets_of
-from tests.support.facade import Cluster, Facade, Show, wait_for
+from tests.support.facade import Cluster, Facade, Show
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, WebSocket
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.tokens import assert_error, claims_of, invite, refresh, refreshed, seen_by
+from tests.support.waiting import wait_for
 
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import PROJECT

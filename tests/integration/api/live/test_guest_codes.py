@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from tests.support.event_client import WebSocket
-from tests.support.facade import Cluster, Facade, Show, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, StartFacade, User
 from tests.support.tokens import (
     assert_error,
     claims_of,
@@ -22,6 +22,7 @@ from tests.support.tokens import (
     seen_by,
     wait_for_status,
 )
+from tests.support.waiting import wait_for
 
 from onair_api.settings import TokenSettings
 from onair_crds.shapes import JsonObject

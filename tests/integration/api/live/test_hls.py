@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from tests.support.delivery.hls_player import playing
-from tests.support.facade import Cluster, Facade, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, StartFacade, User
 from tests.support.fixtures.facade import Recorded
 from tests.support.ingest.encoder import Encoder, picture
 from tests.support.ingest.gateway_client import ingest_secret
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.tokens import assert_error
+from tests.support.waiting import wait_for
 
 from onair_api.settings import GatewaySettings, IngestSettings
 from onair_crds.contract.ingest_gateway import stream_of_key

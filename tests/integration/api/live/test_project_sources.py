@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.tokens import assert_error, fields_of, invite
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -6,8 +6,9 @@ import concurrent.futures
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, User, wait_for
+from tests.support.facade import Cluster, User
 from tests.support.projects import EVERYTHING
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

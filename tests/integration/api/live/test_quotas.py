@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from tests.support.facade import Facade, Show, StartFacade, User, wait_for
+from tests.support.facade import Facade, Show, StartFacade, User
+from tests.support.waiting import wait_for
 
 from onair_api.settings import QuotaSettings
 

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, refresh, refreshed
+from tests.support.waiting import wait_for
 
 WEEK_S = 604_800
 

@@ -6,9 +6,10 @@ import base64
 from collections.abc import Callable
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, StartFacade, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, StartFacade, User
 from tests.support.source_requests import create, key_secrets, on_air, path_of
 from tests.support.tokens import assert_error, claims_of, fields_of, forged, invite, private_key, seen_by
+from tests.support.waiting import wait_for
 
 from onair_api.settings import IngestSettings
 from onair_crds.contract.ingest import (

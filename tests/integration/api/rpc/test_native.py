@@ -12,7 +12,8 @@ import httpx
 import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
-from tests.support.facade import Facade, StartFacade, User, wait_for
+from tests.support.facade import Facade, StartFacade, User
+from tests.support.waiting import wait_for
 
 import onair_api.rpc.native
 from onair_api.rpc.descriptors import messages_of

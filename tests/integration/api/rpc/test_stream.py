@@ -11,8 +11,9 @@ import httpx
 import pytest
 from google.protobuf import json_format
 from tests.support.event_client import PUBLISH
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.rpc import TRAILERS, WEB, frame, reply_of, url_of
+from tests.support.waiting import wait_for
 
 from onair_api.rpc.descriptors import messages_of
 from onair_api.rpc.json_form import json_of

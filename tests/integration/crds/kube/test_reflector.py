@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.kube import client as kube_client
 from onair_crds.kube.apis import CUSTOM
@@ -70,12 +71,6 @@ async def running(reflector: Reflector) -> AsyncIterator[None]:
         assert not task.done()
     finally:
         task.cancel()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - a counter cannot wake anybody
-            await asyncio.sleep(0.02)
 
 
 async def test_a_list_of_several_pages_is_taken_whole(

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.delivery.agent_process import AgentProcess
-from tests.support.delivery.bucket import names, text_of, until
+from tests.support.delivery.bucket import names, text_of
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 
 from onair_operator.settings import OperatorSettings
 

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.support.encoder_server import until
 from tests.support.sleepers import running, until_running
+from tests.support.waiting import until
 
 from onair_encoder.encode import health as health_module
 from onair_encoder.encode import pipeline as pipeline_module

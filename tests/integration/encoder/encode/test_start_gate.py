@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from tests.support.encoder_server import until
+from tests.support.waiting import until
 
 from onair_encoder.encode import start_gate as start_gate_module
 from onair_encoder.encode.paint import capture_at_ms, capture_phase_s

@@ -6,13 +6,14 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.support.delivery.bucket import assert_whole, names, text_of, until
+from tests.support.delivery.bucket import assert_whole, names, text_of
 from tests.support.delivery.far_end import FarEnd, decoded
 from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.support.delivery.livekit_server import LiveKitServer, viewer
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
 from tests.support.processes import command_lines, descendants
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_encoder.publish.hls import leftovers

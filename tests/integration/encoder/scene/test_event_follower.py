@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.layouts import Canvas, scene
 from tests.support.scenes import Page
 from tests.support.signed_page_token import renderer_key, signed_page_token
 from tests.support.small_program import small_program
 from tests.support.tokens import refresh, refreshed
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import Program

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.ingest.clip import Encoding, clicks_ms, make_clip
-from tests.support.ingest.watched_page import WatchedPage, wait_for
+from tests.support.ingest.watched_page import WatchedPage
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.media
 CLIP_S = 40.0

@@ -13,7 +13,7 @@ from tests.support.docker import host_address
 from tests.support.facade import Cluster, Facade, Show, StartFacade, User
 from tests.support.ingest.clip import Encoding, make_clip
 from tests.support.ingest.page_relay import PORT, SECRET
-from tests.support.ingest.watched_page import WatchedPage, wait_for
+from tests.support.ingest.watched_page import WatchedPage
 from tests.support.media.painted import read_frame
 from tests.support.media.stream import gray_frames, loudness
 from tests.support.pages import served
@@ -21,6 +21,7 @@ from tests.support.pod_pair import programme
 from tests.support.rooms.hosted_rooms import HOSTED, add_credentials, room_server, settings_for
 from tests.support.sdk.public_sdk import script
 from tests.support.signed_page_token import signed_page_token
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import reader_token
 from onair_crds.contract.program import Program, ProgramSource, ProgramStudio

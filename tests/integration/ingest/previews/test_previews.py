@@ -16,10 +16,11 @@ from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.encoder import Encoder, picture
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
-from tests.support.ingest.previews import seen, until, want
+from tests.support.ingest.previews import seen, want
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.processes import children_of
 from tests.support.rooms.member import Member, member
+from tests.support.waiting import seconds_until
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_crds.room_publisher.recode import MAX_HEIGHT, MAX_WIDTH
@@ -51,7 +52,7 @@ async def test_a_source_with_b_frames_is_shown_small_with_its_sound(
             follower.flowing(key)
             want(pod, server, "small", {key: SOURCE}).raise_for_status()
             sizes = await seen(watching, SOURCE)
-            await until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
+            await seconds_until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
             shown = present(watching)
             assert shown
             assert (shown.name, json.loads(shown.metadata)) == ("Camera", {"displayName": "Camera"})
@@ -61,7 +62,7 @@ async def test_a_source_with_b_frames_is_shown_small_with_its_sound(
             ]
             assert set(sizes) == {(MAX_WIDTH, MAX_HEIGHT)}
             assert pod.metric("onair_ingest_previews_joined") == 1
-        took_s = await until(lambda: present(watching) is None, "the preview is gone")
+        took_s = await seconds_until(lambda: present(watching) is None, "the preview is gone")
         assert took_s < 2
     want(pod, server, "small", {})
 
@@ -85,7 +86,7 @@ async def test_a_source_without_video_is_heard(
         with Encoder(f"{pod.rtmp}/{key}", video=[]):
             follower.flowing(key)
             want(pod, server, "heard", {key: SOURCE})
-            await until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
+            await seconds_until(lambda: watching.loudest.get(SOURCE, 0) > 1000, "the tone is heard")
     want(pod, server, "heard", {})
 
 
@@ -102,8 +103,8 @@ async def test_without_previews_wanted_nothing_is_read_and_no_process_runs(
             niceness = [os.getpriority(os.PRIO_PROCESS, pid) for pid in (pod.gateway.process.pid, process)]
             assert niceness[0] < niceness[1], "receiving comes first"
             want(pod, server, "cost", {})
-            assert await until(lambda: present(watching) is None, "the preview is gone") < 2
-            await until(lambda: not processes(pod), "its process is gone")
+            assert await seconds_until(lambda: present(watching) is None, "the preview is gone") < 2
+            await seconds_until(lambda: not processes(pod), "its process is gone")
 
 
 def processes(pod: IngestPod) -> list[int]:
@@ -121,7 +122,7 @@ async def test_a_source_that_is_back_is_shown_again_without_a_word_of_the_operat
                 follower.flowing(key, after=before)
                 want(pod, server, "flapping", {key: SOURCE})
                 await seen(watching, SOURCE, more=5)
-            await until(lambda: present(watching) is None, "the preview is gone")
+            await seconds_until(lambda: present(watching) is None, "the preview is gone")
     want(pod, server, "flapping", {})
 
 
@@ -134,7 +135,7 @@ async def test_who_is_removed_stays_out_until_the_room_opens_anew(
             want(pod, server, "removed", {key: SOURCE})
             await seen(watching, SOURCE, more=5)
             server.call("RemoveParticipant", room="removed", identity=SOURCE)
-            await until(lambda: not processes(pod), "its process is gone")
+            await seconds_until(lambda: not processes(pod), "its process is gone")
             for _ in range(10):  # with another token each time, as the operator renews them
                 want(pod, server, "removed", {key: SOURCE}).raise_for_status()
                 assert not processes(pod), "it came back"
@@ -171,8 +172,10 @@ async def test_a_gateway_that_was_killed_leaves_no_process_and_shows_it_anew(
             await seen(watching, SOURCE, more=5)
             left = processes(own_pod)
             own_pod.kill(own_pod.gateway)
-            await until(lambda: present(watching) is None, "the preview is gone")
-            await until(lambda: not any(Path(f"/proc/{each}").exists() for each in left), "no process")
+            await seconds_until(lambda: present(watching) is None, "the preview is gone")
+            await seconds_until(
+                lambda: not any(Path(f"/proc/{each}").exists() for each in left), "no process"
+            )
             own_pod.start_gateway()
             want(own_pod, server, "restarted", {key: SOURCE})
             await seen(watching, SOURCE, more=5)
@@ -192,11 +195,11 @@ async def test_ten_sources_are_shown_side_by_side(
         for each in keys:
             follower.flowing(each)
         want(pod, server, "ten", keys)
-        await until(lambda: pod.metric("onair_ingest_previews_joined") == 10, "all have joined", 60)
+        await seconds_until(lambda: pod.metric("onair_ingest_previews_joined") == 10, "all have joined", 60)
         for source in keys.values():
             await seen(watching, source, more=10)
     want(pod, server, "ten", {})
-    await until(lambda: not processes(pod), "their processes are gone")
+    await seconds_until(lambda: not processes(pod), "their processes are gone")
 
 
 async def test_more_sources_than_may_be_previewed_take_turns(
@@ -213,7 +216,7 @@ async def test_more_sources_than_may_be_previewed_take_turns(
                 want(pod, server, "turns", {key: SOURCE, other: "source-other"})
                 await seen(watching, SOURCE, more=30)
                 assert present(watching, "source-other") is None
-                assert await until(lambda: follower.waiting, "it is told") < 5
+                assert await seconds_until(lambda: follower.waiting, "it is told") < 5
                 await seen(watching, SOURCE, more=30)
                 assert follower.waiting == [stream_of_key(other)], "once"
                 want(pod, server, "turns", {other: "source-other"})

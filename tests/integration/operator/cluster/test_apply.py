@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from tests.support.control_plane import ControlPlane
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.kube.apis import EVENTS, PODS, SECRETS, Api
 from onair_crds.kube.errors import ApiError
@@ -83,10 +84,10 @@ async def test_an_identity_goes_with_its_pod_whoever_deletes_that(cluster: Opera
             project = await cluster.get("Project", "show")
             return bool(project and project.get("status", {}).get("broadcast", {}).get("encoder"))
 
-        await until("the encoder is recorded", recorded)
+        await until(recorded, "the encoder is recorded")
         await cluster.client.delete(PODS, cluster.namespace, "show-first-1", grace_period_s=0)
         await cluster.pod("show-first-2")
-        await until("one identity", of_the_second_alone)
+        await until(of_the_second_alone, "one identity")
 
 
 async def test_two_runs_whose_names_run_together_have_pods_of_their_own(cluster: OperatedNamespace) -> None:
@@ -132,7 +133,7 @@ async def test_a_missing_right_to_write_the_status_of_projects_is_told_once_and_
         return "encoder" in ((show.get("status") or {}).get("broadcast") or {})
 
     async with cluster.operator():
-        await until("the encoder is recorded", recorded)
+        await until(recorded, "the encoder is recorded")
     async with limited.operator():
         address = {"rtmpPush": {"url": "rtmp://media.example/live"}}
         await cluster.create("Destination", "main", {"projectId": "show", "address": address})
@@ -142,7 +143,7 @@ async def test_a_missing_right_to_write_the_status_of_projects_is_told_once_and_
             events = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
             return [each["count"] for each in events if each["reason"] == "Forbidden"]
 
-        assert await until("an Event", told) == [1]
+        assert await until(told, "an Event") == [1]
         await cluster.patch("Project", "show", {"metadata": "looked at again"})
         await cluster.client.merge_patch(
             roles, None, user, {"rules": [*rules, {**rules[1], "resources": ["projects/status"]}]}
@@ -152,6 +153,6 @@ async def test_a_missing_right_to_write_the_status_of_projects_is_told_once_and_
             show = await cluster.get("Project", "show")
             return bool(show and show["status"]["destinations"]["total"] == 1)
 
-        await until("the status is written", counted)
+        await until(counted, "the status is written")
         assert await told() == [1]
         assert len(await cluster.pods()) == 1

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.support.gateway_server import GatewayServer
 from tests.support.ingest_operator import camera, status_with
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP, FoundAddresses, addresses_in
 from onair_crds.kube.apis import CONFIG_MAPS, NODES, SERVICES
@@ -61,7 +62,7 @@ async def kept(cluster: OperatedNamespace, rtmp: str) -> FoundAddresses:
         found = addresses_in(config)
         return found if found and rtmp in [each.base_url for each in found.endpoints] else None
 
-    return await until(f"{rtmp} is kept", check)
+    return await until(check, f"{rtmp} is kept")
 
 
 async def test_the_address_of_a_load_balancer_reaches_sources_whenever_it_changes(
@@ -83,7 +84,7 @@ async def test_the_address_of_a_load_balancer_reaches_sources_whenever_it_change
                 status = ((await cluster.get("Source", "camera")) or {})["status"]
                 return status if host in str(status["address"]) else None
 
-            status = await until("the source has it", told)
+            status = await until(told, "the source has it")
             assert status["address"]["baseUrl"] == f"rtmp://{host}:1935/live"
             assert [each["protocol"] for each in status["address"]["endpoints"]] == ["rtmp", "rtmps"]
             assert status["lastError"] == "never connected"
@@ -146,7 +147,7 @@ async def test_each_region_has_an_address_of_its_own_and_waits_for_no_other(
                 status = ((await cluster.get("Source", "camera")) or {})["status"]
                 return status["address"] if "us.example" in str(status["address"]) else None
 
-            address = await until("the source has it", told)
+            address = await until(told, "the source has it")
     assert address["baseUrl"] == "rtmp://192.0.2.1:1935/live"
     by_rtmp = [each for each in address["endpoints"] if each["protocol"] == "rtmp"]
     assert {each.get("region", ""): each["baseUrl"] for each in by_rtmp} == {

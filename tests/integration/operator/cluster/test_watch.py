@@ -7,7 +7,8 @@ import signal
 from typing import Any, cast
 
 import pytest
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.kube.store import Change, Store
 from onair_operator.cluster.watch import Watch
@@ -54,11 +55,11 @@ async def test_kopf_that_fails_is_started_again_and_leaves_no_timer_that_kills(
     watch = Watch(cluster.client, store, namespace, changes.append, started, cast(Any, resync))
     watching = asyncio.create_task(watch.run(60.0, stop))
     for number in range(1, 4):
-        await until("kopf is up", lambda number=number: _true(starts == number))  # type: ignore[misc]
+        await until(lambda number=number: _true(starts == number), "kopf is up")  # type: ignore[misc]
         await cluster.create("Collection", f"c-{number}", {"owner": {"serviceId": "a", "serviceUserId": "b"}})
         await until(
-            "the collection is known",
-            lambda number=number: _true(store.entry("Collection", f"c-{number}") is not None),  # type: ignore[misc]
+            lambda number=number: _true(store.entry("Collection", f"c-{number}") is not None),
+            "the collection is known",  # type: ignore[misc]
         )
         if number < 3:
             fail_kopf()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.kube.apis import EVENTS
 from onair_crds.shapes import Document
@@ -42,7 +43,7 @@ async def test_two_shows_of_one_address_and_key_are_both_told_while_both_are_on_
             found = await conflicts(cluster)
             return found if len(found) == 2 else None
 
-        found = await until("both are told", both)
+        found = await until(both, "both are told")
         assert found["one-main"].startswith("destination two-main of project two is on air with the same")
         assert "hidden" not in str(found)
         await cluster.patch("Project", "two", {"broadcast": {"state": "Stopped"}})
@@ -50,7 +51,7 @@ async def test_two_shows_of_one_address_and_key_are_both_told_while_both_are_on_
         async def neither() -> bool:
             return not await conflicts(cluster)
 
-        await until("neither is told", neither)
+        await until(neither, "neither is told")
         events = (await cluster.client.list(EVENTS, cluster.namespace))["items"]
         named = [e["involvedObject"]["name"] for e in events if e["reason"] == "StreamKeyInUse"]
         assert sorted(named) == ["one-main", "two-main"]

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.support.encoder_server import EncoderServer, until
+from tests.support.encoder_server import EncoderServer
+from tests.support.waiting import until
 from tests.support.worlds import PROGRAM, pod
 
 from onair_crds.contract.pod import CERTIFICATE, CONTACT_PATH, PROGRAM_PATH, STATUS_PATH

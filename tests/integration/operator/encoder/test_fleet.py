@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.support.encoder_server import ADDRESS, SILENT_ADDRESS, EncoderServer, until
+from tests.support.encoder_server import ADDRESS, SILENT_ADDRESS, EncoderServer
+from tests.support.waiting import until
 from tests.support.worlds import PROGRAM, SETTINGS, pod
 
 from onair_crds.kube.store import Store

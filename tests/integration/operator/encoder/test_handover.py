@@ -6,9 +6,8 @@ whoever came last, as servers of RTMP do.
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from tests.support.cut_proxy import CutProxy, cut_proxy
 from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer, last_error
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 from tests.support.worlds import pod
 
 from onair_crds.contract.pod import CERTIFICATE
@@ -76,12 +76,6 @@ async def start(stack: AsyncExitStack, agents: Agents, epoch: int) -> Encoder:
     stack.push_async_callback(client.close)
     await until(lambda: client.connected)
     return Encoder(agent, proxy, client)
-
-
-async def until(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not check():  # noqa: ASYNC110 - a view cannot wake anybody
-            await asyncio.sleep(0.01)
 
 
 async def until_out_of_touch(encoder: Encoder) -> None:

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.support.encoder_server import until
 from tests.support.gateway_server import SECRET, GatewayServer, stream_state
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest_gateway import Pull, Pulls
 from onair_operator.ingest import client

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.shapes import Document
 from onair_operator.settings import BroadcastSettings
@@ -76,4 +77,4 @@ async def test_containers_that_cannot_start_are_told_and_end_their_runs_after_th
             reasons = {reason for _, _, reason, _ in FAILURES}
             return not pods and reasons | {"EncoderLost", "Stopped"} <= set(await cluster.events())
 
-        await until("no pod is left, and the events tell why", ended)
+        await until(ended, "no pod is left, and the events tell why")

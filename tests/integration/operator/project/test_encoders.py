@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 from tests.support.cut_proxy import CutProxy, cut_proxy
 from tests.support.exclusive_server import OUT_OF_TOUCH, Agents, ExclusiveServer, last_error
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
 from tests.support.slow_storage import SlowStorage, stores_to
+from tests.support.waiting import until
 
 from onair_crds.contract.pod import CONTROL_PORT
 from onair_crds.contract.times import format_time
@@ -123,7 +124,7 @@ async def on_air(server: ExclusiveServer, *epochs: int) -> None:
     async def check() -> bool:
         return server.on_air == list(epochs)
 
-    await until(f"{epochs} on air", check)
+    await until(check, f"{epochs} on air")
 
 
 async def epoch_of(cluster: OperatedNamespace) -> int:
@@ -167,7 +168,7 @@ async def test_an_encoder_that_the_operator_alone_cannot_reach_stays_on_air(
     async def out_of_touch_and_judged_twice() -> bool:
         return first.contact.lost and judged.count("node-a") > 1
 
-    await until("the first is out of touch, and its node was looked at", out_of_touch_and_judged_twice)
+    await until(out_of_touch_and_judged_twice, "the first is out of touch, and its node was looked at")
     assert (await epoch_of(cluster), server.on_air) == (1, [1])
 
 
@@ -188,7 +189,7 @@ async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_
     async def gave_way() -> bool:
         return OUT_OF_TOUCH in last_error(first)
 
-    await until("the first leaves its place", gave_way)
+    await until(gave_way, "the first leaves its place")
     assert server.taken[-1] == 2
     assert server.on_air == [2]
     network.to_server = network.to_client = True
@@ -196,7 +197,7 @@ async def test_an_encoder_on_a_node_that_is_cut_off_from_the_cluster_leaves_its_
     async def yielded() -> bool:
         return first.status().phase == "yielded"
 
-    await until("the first has yielded", yielded)
+    await until(yielded, "the first has yielded")
     assert server.on_air == [2]
 
 
@@ -212,14 +213,14 @@ async def test_a_namespace_that_is_deleted_ends_its_shows_properly_and_is_not_ke
     async def finished() -> bool:
         return first.status().phase == "finished"
 
-    await until("the streams are ended", finished)
+    await until(finished, "the streams are ended")
     await cluster.phase("Stopped")
     await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
 
     async def gone() -> bool:
         return await cluster.get("Project", "show") is None
 
-    await until("the project is gone", gone)
+    await until(gone, "the project is gone")
     assert (server.on_air, server.taken) == ([], [1])
 
 
@@ -239,7 +240,7 @@ async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
     async def records() -> bool:
         return any(state.waiting_s for state in first.status().destinations)
 
-    await until("a recording", records)
+    await until(records, "a recording")
     await cluster.patch("Project", "show", {"broadcast": {"id": "second"}})
     second = await kubelets.start("show-second-1", "node-b")
     await on_air(server, 1)
@@ -256,7 +257,7 @@ async def test_the_next_run_is_on_air_while_the_last_one_stores_its_recording(
         deleted = "deletionTimestamp" in (await cluster.pod(FIRST))["metadata"]
         return deleted and "draining" not in ((await cluster.get("Project", "show")) or {})["status"]
 
-    await until("the first encoder has ended", stored)
+    await until(stored, "the first encoder has ended")
     assert first.status().phase in ("finished", "yielded")
     assert server.on_air == [1]
     assert "RecordingsStored" in await cluster.events()

@@ -12,10 +12,11 @@ from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.preview_stage import SOURCE, Stage, staged
-from tests.support.ingest.previews import seen, until
+from tests.support.ingest.previews import seen
 from tests.support.operated_namespace import OperatedNamespace
 from tests.support.rooms.hosted_rooms import room_server
 from tests.support.rooms.member import Member
+from tests.support.waiting import seconds_until
 
 from onair_crds.kube.apis import CUSTOM
 from onair_crds.shapes import JsonObject
@@ -51,7 +52,7 @@ async def gone(stage: Stage, anna: Member, within_s: float = 10.0) -> float:
         AssertionError: they still do; it says whom the server lists, and what the gateways did.
     """
     try:
-        return await until(
+        return await seconds_until(
             lambda: SOURCE not in anna.room.remote_participants, "the preview is gone", within_s
         )
     except AssertionError as error:
@@ -71,13 +72,17 @@ async def test_a_camera_is_shown_while_somebody_is_there_renamed_live_and_gone_w
                 await seen(anna, SOURCE, more=10)
                 shown = anna.room.remote_participants[SOURCE]
                 assert shown.name == "Camera"
-                await until(lambda: json.loads(shown.metadata) == described(shown, "Camera"), "its track", 2)
+                await seconds_until(
+                    lambda: json.loads(shown.metadata) == described(shown, "Camera"), "its track", 2
+                )
                 preview = {"preview": {"webrtc": {"displayName": "Balcony"}}}
                 await cluster.patch("Source", SOURCE, preview)
-                assert await until(lambda: shown.name == "Balcony", "the new name") < 2
-                await until(lambda: json.loads(shown.metadata) == described(shown, "Balcony"), "metadata", 2)
+                assert await seconds_until(lambda: shown.name == "Balcony", "the new name") < 2
+                await seconds_until(
+                    lambda: json.loads(shown.metadata) == described(shown, "Balcony"), "metadata", 2
+                )
                 await seen(anna, SOURCE, more=10)
-            await until(lambda: stage.previews() == 0, "nothing is shown to nobody")
+            await seconds_until(lambda: stage.previews() == 0, "nothing is shown to nobody")
             async with stage.joined() as anna:
                 await seen(anna, SOURCE, more=10)
                 off = {"preview": {"webrtc": {"enabled": False}}}
@@ -130,7 +135,7 @@ async def test_who_removes_a_preview_does_not_see_it_again(
                 await seen(anna, SOURCE, more=10)
                 await cluster.patch("Project", "show", {"room": {"barred": [{"identity": SOURCE}]}})
                 await gone(stage, anna)
-                await until(lambda: stage.previews() == 0, "it is not wanted any more")
+                await seconds_until(lambda: stage.previews() == 0, "it is not wanted any more")
                 await cluster.patch("Project", "show", {"room": {"barred": []}})
                 await seen(anna, SOURCE, more=10)
 
@@ -165,7 +170,7 @@ async def test_a_new_leader_ends_what_is_shown_in_the_room_of_a_project_that_is_
     await cluster.client.delete(CUSTOM["Project"], cluster.namespace, "show")
     async with cluster.operator(**stage.settings):
         await gone(stage, anna)
-        await until(lambda: stage.previews() == 0, "it is not wanted any more")
+        await seconds_until(lambda: stage.previews() == 0, "it is not wanted any more")
 
 
 async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
@@ -179,7 +184,7 @@ async def test_previews_are_back_with_the_room_server_and_with_the_gateway(
                     await seen(anna, SOURCE, more=10)
                 own.stop()
                 own.start()
-                await until(lambda: has_room(own, stage.room), "the operator has made the room anew")
+                await seconds_until(lambda: has_room(own, stage.room), "the operator has made the room anew")
                 async with stage.joined() as anna:
                     await seen(anna, SOURCE, more=10)
                     stage.pod.kill(stage.pod.gateway)
@@ -201,6 +206,8 @@ async def test_a_camera_that_comes_back_to_another_ingest_pod_is_shown_by_that_o
             await seen(anna, SOURCE, more=10)
             one.crash()
         with stage.camera(two):
-            await until(lambda: two.metric("onair_ingest_previews_joined") == 1, "the other pod shows it")
+            await seconds_until(
+                lambda: two.metric("onair_ingest_previews_joined") == 1, "the other pod shows it"
+            )
             await seen(anna, SOURCE, more=10)
             assert list(anna.room.remote_participants) == [SOURCE]

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
 from tests.support.rooms.hosted_rooms import HOSTED, room_server
 from tests.support.rooms.member import Member, member
+from tests.support.waiting import until
 
 from onair_crds.contract.participant_roles import ATTRIBUTE
 from onair_crds.contract.room_tokens import livekit_participant, livekit_preview, participant_metadata
@@ -60,7 +61,7 @@ async def room_with(cluster: OperatedNamespace, **fields: Any) -> Document:
         room = ((await cluster.get("Project", "show")) or {}).get("status", {}).get("room") or {}
         return room if {name: room.get(name) for name in fields} == fields else None
 
-    return await until(f"a room with {fields}", check)
+    return await until(check, f"a room with {fields}")
 
 
 async def test_a_room_is_opened_its_participants_told_and_closed_by_kubectl(
@@ -91,9 +92,9 @@ async def test_the_first_participants_and_what_they_publish_are_told(
             async with member(server.url, server.token(room, "ben")):
                 (told,) = (await room_with(cluster, count=2))["participants"]
                 assert told["identity"] == "anna"
-                await until("the microphone is told", lambda: _publishes(cluster, "Microphone"))
+                await until(lambda: _publishes(cluster, "Microphone"), "the microphone is told")
                 await anna.room.local_participant.unpublish_track(microphone.sid)
-                await until("it is no more", lambda: _publishes(cluster))
+                await until(lambda: _publishes(cluster), "it is no more")
 
 
 async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_alone(
@@ -162,11 +163,11 @@ async def test_rooms_come_back_when_their_server_was_restarted(
         async with operated(cluster, own):
             room = await open_room(cluster)
             own.stop()
-            told = await until("it is told", lambda: _error(cluster))
+            told = await until(lambda: _error(cluster), "it is told")
             assert "room server" in told
             assert own.url not in told
             await asyncio.to_thread(own.start)
-            await until("the error is gone", lambda: _no_error(cluster))
+            await until(lambda: _no_error(cluster), "the error is gone")
             async with member(own.url, own.token(room, "anna")):
                 await room_with(cluster, count=1, phase="Open")
 
@@ -192,20 +193,20 @@ async def test_whatever_a_guest_makes_of_their_metadata_others_can_rely_on_it(
         async with member(server.url, host) as anna, member(server.url, guest) as ben:
             me = ben.room.local_participant
             given = {"displayName": "ben", "participantRole": "ROLE_GUEST"}
-            await until("Ben is seen", lambda: _reads(anna, "ben", given))
+            await until(lambda: _reads(anna, "ben", given), "Ben is seen")
             await me.set_metadata("no JSON")
-            await until("it is seen", lambda: _reads(anna, "ben", None))
-            await until("it is JSON again", lambda: _reads(anna, "ben", given))
+            await until(lambda: _reads(anna, "ben", None), "it is seen")
+            await until(lambda: _reads(anna, "ben", given), "it is JSON again")
             claimed = {**given, "isMirrored": True, "participantRole": "ROLE_HOST"}
             await me.set_metadata(json.dumps(claimed))
-            await until("it is seen", lambda: _reads(anna, "ben", claimed))
-            await until("the role is Ben's", lambda: _reads(anna, "ben", {**given, "isMirrored": True}))
+            await until(lambda: _reads(anna, "ben", claimed), "it is seen")
+            await until(lambda: _reads(anna, "ben", {**given, "isMirrored": True}), "the role is Ben's")
             await me.set_attributes({ATTRIBUTE: ""})
             await me.set_metadata(json.dumps({**claimed, "displayName": "B"}))
             mirrored = {**given, "isMirrored": True, "displayName": "B"}
-            await until("the role is Ben's without a signature", lambda: _reads(anna, "ben", mirrored))
+            await until(lambda: _reads(anna, "ben", mirrored), "the role is Ben's without a signature")
             host_metadata = {"displayName": "anna", "participantRole": "ROLE_HOST"}
-            await until("Anna's is as it was", lambda: _reads(ben, "anna", host_metadata))
+            await until(lambda: _reads(ben, "anna", host_metadata), "Anna's is as it was")
 
 
 async def _reads(one: Member, other: str, metadata: JsonObject | None) -> bool:
@@ -248,7 +249,7 @@ async def test_operators_make_the_built_in_servers_credentials_once(
     made = set()
     for _ in range(2):
         async with cluster.operator(rooms=settings), cluster.operator(rooms=settings):
-            data = await until("the Secret", lambda: _credentials(cluster))
+            data = await until(lambda: _credentials(cluster), "the Secret")
             values = {name: base64.b64decode(value).decode() for name, value in data.items()}
             assert values[SERVER_KEYS] == f"{values[API_KEY]}: {values[API_SECRET]}"
             assert len(values[API_SECRET]) >= 32

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.support.control_plane import ControlPlane
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.shapes import Document
 
@@ -37,7 +38,7 @@ async def test_a_show_of_other_rules_goes_on_is_told_which_one_it_breaks_and_can
         async def no_pods() -> bool:
             return not await cluster.pods()
 
-        await until("its pod is deleted", no_pods)
+        await until(no_pods, "its pod is deleted")
         corrected = {"rendering": {"video": {"width": 1280}}, "broadcast": {"state": "Running", "id": "next"}}
         await cluster.patch("Project", "show", corrected)
         await cluster.phase("Waiting")

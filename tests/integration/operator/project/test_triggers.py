@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.support.gateway_server import GatewayServer, stream_state
 from tests.support.ingest_operator import camera, operated, status_with
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.shapes import Document
 from onair_operator.settings import TriggerSettings
@@ -39,7 +40,7 @@ async def triggers_are(cluster: OperatedNamespace, connect: str) -> Document:
         counted = [{"sourceId": "camera", "connect": connect}]
         return status if status.get("triggers") == counted else None
 
-    return await until(f"{connect} counts", check)
+    return await until(check, f"{connect} counts")
 
 
 async def broadcast(cluster: OperatedNamespace) -> Document:
@@ -52,7 +53,7 @@ async def ended(cluster: OperatedNamespace) -> Document:
         run = await broadcast(cluster)
         return run if run.get("phase") in ("Stopping", "Stopped") else None
 
-    return await until("the end of the broadcast", check)
+    return await until(check, "the end of the broadcast")
 
 
 async def test_a_camera_starts_a_show_and_its_end_stops_it(

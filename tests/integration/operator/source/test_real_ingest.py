@@ -14,7 +14,8 @@ from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest_operator import camera, operated, status_with
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.kube.apis import CUSTOM, EVENTS, SECRETS
 from onair_operator.settings import GatewaySettings
@@ -109,7 +110,7 @@ async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
                 f"disconnected: {NAME} had a second publisher, as {OTHER} has one"
             ]
 
-        await until("events", told)
+        await until(told, "events")
 
 
 async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
@@ -129,5 +130,5 @@ async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
                 assert left, "both were disconnected"
                 return left[0] if len(left) == 1 else None
 
-            stays = await until("one is left", one_left)
+            stays = await until(one_left, "one is left")
             await status_with(cluster, connect="Connected", gateway=stays)

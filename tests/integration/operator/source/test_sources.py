@@ -10,7 +10,8 @@ from contextlib import AsyncExitStack
 import pytest
 from tests.support.gateway_server import GatewayServer, stream_state
 from tests.support.ingest_operator import camera, cut_off, key_stream, operated, status_with
-from tests.support.operated_namespace import OperatedNamespace, until
+from tests.support.operated_namespace import OperatedNamespace
+from tests.support.waiting import until
 
 from onair_crds.contract.ingest_gateway import (
     INGEST_SECRET,
@@ -96,7 +97,7 @@ async def test_a_source_of_kubectl_gets_a_key_and_is_connected_within_a_second(
             ("SourceDisconnected", "the connection was reset"),
         ]
 
-    await until("events", told)
+    await until(told, "events")
     assert time.monotonic() - began < EVENTS_S
 
 
@@ -192,14 +193,14 @@ async def test_a_pull_moves_when_its_gateway_is_unreachable_and_ends_with_its_so
         status = ((await cluster.get("Source", "camera")) or {}).get("status", {})
         return status.get("gateway")
 
-    first = server if await until("a gateway", assigned) == "ingest-0" else other
+    first = server if await until(assigned, "a gateway") == "ingest-0" else other
     second = other if first is server else server
 
     async def pulled(by: GatewayServer, streams: set[str]) -> None:
         async def check() -> bool:
             return bool(by.pulls) and set(by.pulls[-1].pulls) == streams
 
-        await until(f"{by.name} pulls {streams}", check)
+        await until(check, f"{by.name} pulls {streams}")
 
     await pulled(first, {"pull-camera"})
     first.tell(stream_state("pull-camera", protocol="pull"))
@@ -233,7 +234,7 @@ async def test_the_secret_of_ingest_is_replaced_without_a_restart(
                 return None
             return base64.b64decode(secret["data"][INGEST_SECRET_KEY])
 
-        new = await until("a new secret", made)
+        new = await until(made, "a new secret")
         assert new != server.secret
         server.secret = new
         server.tell(stream_state(stream, online=False, flowing=False))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.support.waiting import until
 
 from onair_encoder.browser import page_keeper
 from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
@@ -204,17 +205,15 @@ async def test_a_page_that_says_that_it_is_loading_is_shown_once_it_is_ready(
     monkeypatch.setattr(page_keeper, "Chromium", Patient)
     keeper = PageKeeper()
 
-    async def until(**state: object) -> None:
-        async with asyncio.timeout(5):
-            while not state.items() <= keeper.state().items():  # noqa: ASYNC110 - a state cannot wake anybody
-                await asyncio.sleep(0.005)
+    async def until_state(**state: object) -> None:
+        await until(lambda: state.items() <= keeper.state().items())
 
     running = asyncio.create_task(keeper.run())
-    await until(loaded=True, loading=False)
+    await until_state(loaded=True, loading=False)
     Patient.shown.loading = True
-    await until(loaded=False, loading=True, error=None)
+    await until_state(loaded=False, loading=True, error=None)
     Patient.shown.loading = False
-    await until(loaded=True, loading=False)
+    await until_state(loaded=True, loading=False)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.session_error import SessionError
@@ -25,12 +25,6 @@ WANTED = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", ti
 def publisher_of(kind: type[Output], contact: OperatorContact | None = None) -> Publisher:
     run = Run("run", 1, contact or OperatorContact())
     return Publisher(kind, WANTED, FanOut(), lambda: None, run)
-
-
-async def until(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
-        while not check():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 class Steps(Output):

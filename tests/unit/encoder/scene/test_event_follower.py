@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from tests.support.loopback_server import on_loopback
 from tests.support.scenes import layout, scene
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 
 from onair_crds.contract.program import Program
 from onair_crds.shapes import JsonObject
@@ -61,12 +62,6 @@ class ScriptedFacade:
         layer = {"id": "left", "layoutId": "stage", "type": "square", **record}
         payload = {"layer": {"update": layer}}
         await self.say(event={"id": "e", "payload": payload, "resourceVersion": str(version)})
-
-
-async def until(condition: Callable[[], object], timeout_s: float = 5.0) -> None:
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 - a property cannot wake anybody
-            await asyncio.sleep(0.005)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 from tests.support.scenes import OURS, ROOT, Page, layer, layout, scene
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import Program
@@ -35,9 +36,7 @@ class Fed:
         self.changes += 1
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(5):
-            while not condition():  # noqa: ASYNC110 - a property cannot wake anybody
-                await asyncio.sleep(0.005)
+        await until(condition)
 
 
 @pytest.fixture

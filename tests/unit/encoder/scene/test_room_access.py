@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from tests.support.loopback_server import on_loopback
 from tests.support.scenes import ROOT, layout, scene
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 
 from onair_crds.contract.program import Program
 from onair_crds.contract.scene import Canvas, Room, SceneLayer, SceneState
@@ -76,12 +77,6 @@ def program(facade: ScriptedFacade, *layers: SceneLayer, **fields: Any) -> Progr
         "scene": scene(layout(10, ROOT, *layers)),
     }
     return small_program(**{**wanted, **fields})
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - a list cannot wake anybody
-            await asyncio.sleep(0.005)
 
 
 async def test_a_token_is_renewed_before_it_is_over(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 from tests.support.media.packets import RECORD
+from tests.support.waiting import until
 
 from onair_crds.contract.access_units import (
     CLOSE_ENDED,
@@ -105,12 +106,6 @@ async def windows(readers: FakeReaders, monkeypatch: pytest.MonkeyPatch) -> Asyn
     windows = Windows(cast(Any, readers), lambda _: readers.state(), most=1)
     yield windows
     await windows.close()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - a stream has no events
-            await asyncio.sleep(0.005)
 
 
 @pytest.fixture

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import jwt
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
 from onair_crds.room_server.credentials import Credentials
@@ -59,12 +60,6 @@ async def pushing(gateway: Gateway, *projects: str) -> AsyncIterator[PreviewPush
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - the gateway of a test has no events
-            await asyncio.sleep(0.005)
 
 
 async def test_a_gateway_gets_its_own_previews_with_tokens_and_nothing_twice() -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Facade, User, wait_for
+from tests.support.facade import Facade, User
 from tests.support.layouts import Canvas, layout
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 from onair_api.event.changes.event_details import LOOKUP_TIMEOUT_S
 from onair_crds.shapes import JsonObject

@@ -8,8 +8,9 @@ import pytest
 from tests.support.api_server_proxy import Proxy, StartBehind
 from tests.support.control_plane import ControlPlane
 from tests.support.event_client import SignIn, WebSocket
-from tests.support.facade import Cluster, Facade, Show, wait_for
+from tests.support.facade import Cluster, Facade, Show
 from tests.support.subscriber import PREFIX, SHOWS, compare, new_shows
+from tests.support.waiting import wait_for
 
 from onair_api.settings import CacheSettings
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.event_client import PUBLISH, SignIn, WebSocket, events_of, publishes
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.redis_server import RedisServer
 from tests.support.subscriber import PREFIX, compare, new_shows
+from tests.support.waiting import wait_for
 
 from onair_api.event.custom import redis_link
 from onair_api.event.custom.bus import RESPONSE_TIMEOUT_S

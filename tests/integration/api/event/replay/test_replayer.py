@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.redis_server import RedisServer
+from tests.support.waiting import wait_for
 
 from onair_api.settings import EventSettings, RedisSettings
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, SignIn, WebSocket, events_of
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.tokens import invite, refreshed
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from tests.support.event_client import PUBLISH, RawStream, SignIn, WebSocket
-from tests.support.facade import Facade, metric, wait_for
+from tests.support.facade import Facade, metric
+from tests.support.waiting import wait_for
 
 
 def test_a_slow_reader_gets_a_report_of_its_loss_and_goes_on(

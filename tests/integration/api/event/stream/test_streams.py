@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from tests.support.event_client import PUBLISH, HttpStream, RawStream, SignIn, WebSocket
-from tests.support.facade import Cluster, Facade, User, metric, wait_for
+from tests.support.facade import Cluster, Facade, User, metric
 from tests.support.redis_server import RedisServer
 from tests.support.tokens import claims_of
+from tests.support.waiting import wait_for
 
 from onair_api.settings import EventSettings, RedisSettings
 

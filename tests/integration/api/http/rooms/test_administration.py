@@ -11,7 +11,7 @@ import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
 from tests.support.doors import HTTP, RPC, through
-from tests.support.facade import Cluster, Facade, Show, User, wait_for
+from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -24,6 +24,7 @@ from tests.support.rooms.hosted_rooms import (
     validate,
 )
 from tests.support.rooms.member import member
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.rooms import SIGNAL_PATH
 

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
-from tests.support.facade import Cluster, Facade, User, wait_for
+from tests.support.facade import Cluster, Facade, User
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
     administer,
@@ -21,6 +21,7 @@ from tests.support.rooms.hosted_rooms import (
     validate,
 )
 from tests.support.rooms.member import member
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.media
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from livekit import rtc
 from tests.support.facade import Facade, Show, User
-from tests.support.ingest.previews import until
 from tests.support.rooms.hosted_rooms import HOSTED, guest, join, room_of, signal_url
 from tests.support.rooms.member import member
 from tests.support.rooms.server_sdk import administer
+from tests.support.waiting import seconds_until
 
 from onair_crds.contract.rooms import SIGNAL_PATH
 
@@ -47,11 +47,11 @@ async def test_a_host_lists_mutes_renames_and_removes_with_the_token_of_the_room
         one = (await run("getParticipant", "eve"))["value"]
         assert [each["sid"] for each in one["tracks"]] == [published.sid]
 
-        await until(lambda: listening.loudest.get("eve", 0) > 5000, "Eve is heard")
+        await seconds_until(lambda: listening.loudest.get("eve", 0) > 5000, "Eve is heard")
         muted = (await run("mutePublishedTrack", "eve", published.sid, True))["value"]
         assert (muted["sid"], muted["muted"]) == (published.sid, True)
         heard = listening.room.remote_participants["eve"].track_publications[published.sid]
-        await until(lambda: heard.muted, "the others are told")
+        await seconds_until(lambda: heard.muted, "the others are told")
         await asyncio.sleep(0.5)  # what was on its way
         listening.loudest.clear()
         await asyncio.sleep(1)

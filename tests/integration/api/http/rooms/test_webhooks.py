@@ -15,7 +15,7 @@ import pytest
 from tests.support.delivery.livekit_server import KEY, SECRET
 from tests.support.event_client import WebSocket
 from tests.support.facade import Cluster, Facade, StartFacade, User
-from tests.support.fixtures.facade import redis_connected, wait_for
+from tests.support.fixtures.facade import redis_connected
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
@@ -28,6 +28,7 @@ from tests.support.rooms.hosted_rooms import (
     signal_url,
 )
 from tests.support.rooms.member import member
+from tests.support.waiting import wait_for
 
 from onair_api.settings import RedisSettings
 from onair_crds.contract.rooms import WEBHOOK_PATH

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.facade import Cluster, Facade, Show, wait_for
+from tests.support.facade import Cluster, Facade, Show
 from tests.support.layouts import PLAIN, ROOT, Canvas, layout, scene
 from tests.support.tokens import assert_error, violations_of
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

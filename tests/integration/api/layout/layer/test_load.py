@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from tests.support.facade import Facade, wait_for
+from tests.support.facade import Facade
 from tests.support.layouts import Canvas
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

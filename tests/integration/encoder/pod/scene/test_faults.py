@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.support.facade import wait_for
 from tests.support.media.live_view import LiveView, Pixels, Recording
 from tests.support.scene.on_air import WIDTH, LiveLayout, OnAir, square
 from tests.support.scene.picture import Colour
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.media
 

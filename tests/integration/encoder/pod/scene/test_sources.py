@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.support.facade import wait_for
 from tests.support.media.live_view import LiveView, Pixels, Recording
 from tests.support.pages import site
 from tests.support.scene import camera, media
 from tests.support.scene.camera import Camera, Clip, tone_level
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 

@@ -14,13 +14,13 @@ from tests.support.delivery.bucket import (
     names,
     probe,
     text_of,
-    until,
     until_connected,
     until_error,
 )
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.toxiproxy import Toxiproxy
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.delivery.bucket import (
-    hls_publisher,
-    names,
-    text_of,
-    until,
-    until_connected,
-    until_error,
-)
+from tests.support.delivery.bucket import hls_publisher, names, text_of, until_connected, until_error
 from tests.support.delivery.live_program import live_program
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.toxiproxy import Toxiproxy
+from tests.support.waiting import until
 
 from onair_crds.contract.program import DestinationState
 

@@ -13,7 +13,6 @@ from tests.support.delivery.bucket import (
     names,
     probe,
     text_of,
-    until,
     until_connected,
     until_error,
 )
@@ -22,6 +21,7 @@ from tests.support.delivery.live_program import HEIGHT, WIDTH, live_program
 from tests.support.delivery.storage_server import StorageServer
 from tests.support.delivery.toxiproxy import Toxiproxy
 from tests.support.delivery.watched import Sent
+from tests.support.waiting import until
 
 from onair_encoder.publish.delivery import Delivery
 from onair_encoder.publish.hls import leftovers

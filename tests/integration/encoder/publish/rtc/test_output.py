@@ -22,7 +22,7 @@ from tests.support.delivery.rooms import (
     process_of,
     publishing,
     room_destination,
-    until,
+    until_reported,
 )
 
 from onair_crds.contract.program import ProgramRtc
@@ -74,7 +74,7 @@ async def test_a_browser_in_the_room_gets_the_very_frames_and_the_tone(server: L
         async with publishing(room_destination(server, "watched"), fan_out) as publisher:
             report = await watching.until("moving", lambda r: r["moved"] > 60 and len(r["frames"]) > 60)
             heard = await watching.until("heard", lambda r: abs(r["tone"]["hz"] - 1000) < 15)
-            await until(publisher, None)
+            await until_reported(publisher, None)
             assert (report["width"], report["height"]) == (WIDTH, HEIGHT)
             assert heard["tone"]["db"] > -50
             assert (report["videoCodec"]["mimeType"], report["audioCodec"]["mimeType"]) == (
@@ -108,7 +108,7 @@ async def test_viewers_get_another_size_and_bitrate(server: LiveKitServer) -> No
         await watching.until("larger", lambda r: (r["width"], r["height"]) == (640, 360))
         moved = watching.report["moved"]
         await watching.until("moving on", lambda r: r["moved"] > moved + 60)
-        await until(publisher, None)
+        await until_reported(publisher, None)
         assert publisher.destination.state.attempts == 1, "it never left the room"
         assert publisher.destination.counters.sessions == 1, "no frame was missed for longer than it takes"
 
@@ -157,19 +157,21 @@ async def test_refusals_are_reported_in_words(server: LiveKitServer) -> None:
         }
         for words, wanted in cases.items():
             async with publishing(wanted, fan_out) as publisher:
-                await until(publisher, words)
+                await until_reported(publisher, words)
                 assert publisher.destination.state.last_error
                 assert "eyJ" not in publisher.destination.state.last_error
 
 
 async def test_an_identity_that_is_taken_over_is_not_reclaimed_at_once(server: LiveKitServer) -> None:
     async with live_program() as fan_out, publishing(room_destination(server, "taken"), fan_out) as publisher:
-        await until(publisher, None)
+        await until_reported(publisher, None)
         rtc = publisher.destination.wanted.rtc
         assert rtc
         other = await RoomClient.start(rtc)
         try:
-            await until(publisher, f"joined the room as {IDENTITY}; retried when the operator is in touch")
+            await until_reported(
+                publisher, f"joined the room as {IDENTITY}; retried when the operator is in touch"
+            )
         finally:
             await other.close()
 
@@ -179,22 +181,22 @@ async def test_it_reconnects_after_the_server_a_stall_and_a_crash_of_its_process
 ) -> None:
     server = own_server
     async with live_program() as fan_out, publishing(room_destination(server, "back"), fan_out) as publisher:
-        await until(publisher, None)
+        await until_reported(publisher, None)
         os.kill(process_of("back"), signal.SIGKILL)
-        await until(publisher, "the publishing process ended (signal 9)")
-        await until(publisher, None)
+        await until_reported(publisher, "the publishing process ended (signal 9)")
+        await until_reported(publisher, None)
 
         frozen_at = time.monotonic()
         server.freeze(True)
-        await until(publisher, "stalled")
+        await until_reported(publisher, "stalled")
         assert time.monotonic() - frozen_at < 2.5
         server.freeze(False)
-        await until(publisher, None, 25)
+        await until_reported(publisher, None, 25)
 
         server.stop()
-        await until(publisher, "127.0.0.1")
+        await until_reported(publisher, "127.0.0.1")
         server.start()
-        await until(publisher, None, 25)
+        await until_reported(publisher, None, 25)
 
 
 async def test_a_new_token_and_a_new_timeout_leave_the_session_alone(server: LiveKitServer) -> None:
@@ -203,7 +205,7 @@ async def test_a_new_token_and_a_new_timeout_leave_the_session_alone(server: Liv
         wanted = room_destination(server, "kept")
         delivery.want([wanted])
         publisher = delivery._publishers["kept"]
-        await until(publisher, None)
+        await until_reported(publisher, None)
         token = server.token("kept", IDENTITY, canPublish=True, canSubscribe=False, hidden=False)
         delivery.want([room_destination(server, "kept", token=token, timeout_ms=4000, generation=2)])
         assert delivery._publishers["kept"] is publisher
