@@ -15,7 +15,8 @@ from fastapi import FastAPI
 
 from onair_api import logs
 from onair_api.application import create_app
-from onair_api.event.stream.http_connection import HttpConnection
+from onair_api.connection.http_connection import connection_class
+from onair_api.connection.idle_connections import IdleConnections
 from onair_api.event.stream.websocket_connection import WebSocketConnection
 from onair_api.rpc.native import NativeServer
 from onair_api.services import Services
@@ -82,7 +83,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
         host=settings.listen.host,
         port=settings.listen.port,
         backlog=settings.listen.backlog,
-        http=HttpConnection,
+        http=connection_class(IdleConnections(settings.limits.idle_connections)),
         ws=WebSocketConnection,
         ws_per_message_deflate=False,
         ws_max_size=2 * settings.limits.body_bytes,

@@ -26,6 +26,10 @@ TOKEN_VERIFICATIONS = Counter(
     "onair_api_token_verifications_total", "Signatures verified, that is, not found in the cache."
 )
 RATE_LIMITED = Counter("onair_api_rate_limited_total", "Requests refused for their number.", ["scope"])
+IDLE_CONNECTIONS_CLOSED = Counter(
+    "onair_api_idle_connections_closed_total",
+    "Connections without a request that were closed, as there were too many.",
+)
 RATE_LIMITS_OPEN = Gauge(
     "onair_api_rate_limits_open", "1 while there are no limits because Redis is unreachable."
 )

@@ -54,6 +54,8 @@ class LimitSettings(Part):
     """Largest `requestMetadata`; it travels in an annotation (all of them: 256 KiB)."""
     json_depth: Annotated[int, Field(ge=8, le=200)] = 64
     """Deepest nesting of a body; far above any real one and below any parser's limit."""
+    idle_connections: Annotated[int, Field(ge=16)] = 4096
+    """Most connections of a replica that have no request under way; beyond that the oldest are closed."""
 
 
 class RateLimitSettings(Part):

@@ -21,8 +21,8 @@ from google.protobuf.message import Message
 from starlette.types import Receive, Scope, Send
 
 from onair_api.auth.callers import CallHeaders
+from onair_api.connection.http_connection import transport_of
 from onair_api.errors import Code
-from onair_api.event.stream.http_connection import transport_of
 from onair_api.http.endpoint import call_headers
 from onair_api.rpc.codecs import Binary, Json, Unparsed
 from onair_api.rpc.content_types import TEXTS, WEB, content_type_of, refusal_of

@@ -11,7 +11,7 @@ from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from onair_api.event.stream.http_connection import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S
+from onair_api.connection.http_connection import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S
 from onair_api.rpc.content_types import NATIVE, content_type_of, refusal
 from onair_api.rpc.routes import ROOT, root_of
 from onair_api.settings import ListenSettings

@@ -91,6 +91,7 @@ cors:
 limits:
   bodyBytes: {{ .Values.api.limits.bodyBytes | int64 }}
   metadataBytes: {{ .Values.api.limits.metadataBytes | int64 }}
+  idleConnections: {{ .Values.api.limits.idleConnections | int64 }}
 rateLimits:
   windowS: {{ .Values.api.rateLimits.windowSeconds | int64 }}
   perToken: {{ .Values.api.rateLimits.perToken | int64 }}

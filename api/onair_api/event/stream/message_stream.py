@@ -12,7 +12,7 @@ from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
 from onair_api.errors import Code, RpcError
 from onair_api.event.event import Format
 from onair_api.event.stream.handshake import Admission
-from onair_api.event.stream.http_connection import HttpSender
+from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.requests import request_of
 from onair_api.event.stream.session import Session

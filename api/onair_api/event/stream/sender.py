@@ -7,9 +7,6 @@ from typing import Protocol
 
 from onair_api.event.event import Event, Format
 
-EXTENSION = "onair.connection"
-"""Name under which uvicorn's protocols offer the connection in `scope["extensions"]`."""
-
 
 class Sender(Protocol):
     format: Format

@@ -13,9 +13,9 @@ from starlette.types import Scope
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
+from onair_api.connection.http_connection import EXTENSION
 from onair_api.event.event import Event, Format
 from onair_api.event.stream.backlog import Backlog
-from onair_api.event.stream.sender import EXTENSION
 from onair_api.settings import EventSettings
 
 WRITE_BYTES = 65_536

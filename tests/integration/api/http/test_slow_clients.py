@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
 from collections.abc import Iterator
 
 import pytest
 from tests.support.event_client import SignIn
-from tests.support.facade import Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, User, metric
 from tests.support.waiting import POLL_S, wait_for
 
-from onair_api.event.stream import http_connection
+from onair_api.connection import http_connection
 
 LARGE = "x" * 200_000
 PROJECTS = 40
@@ -44,6 +45,16 @@ def is_closed(client: socket.socket) -> bool:
     except ConnectionResetError:
         return True
     return True
+
+
+def is_open(client: socket.socket) -> bool:
+    client.setblocking(False)
+    try:
+        while client.recv(65_536):
+            pass
+    except BlockingIOError:
+        return True
+    return False
 
 
 def get(user: User, path: str) -> str:
@@ -96,3 +107,24 @@ def test_who_reads_nothing_is_cut_and_who_reads_slowly_is_not(strict: Facade, la
             data = slow.recv(65_536)
             assert data, f"cut after {size} bytes"
             size += len(data)
+
+
+def test_of_too_many_idle_connections_the_oldest_are_closed_and_nobody_is_who_is_served(
+    start_facade: StartFacade, sign_in: SignIn
+) -> None:
+    """A thousand strangers that say nothing, half of a head, or one request and no more."""
+    most = 64
+    with start_facade(limits={"idle_connections": most}) as facade, contextlib.ExitStack() as open_ones:
+        user = sign_in(facade=facade)
+        collection = user.collection()
+        stream = open_ones.enter_context(connected(facade, get(user, "/event/v2/stream?subscribe.name=*")))
+        assert stream.recv(4096).startswith(b"HTTP/1.1 200")
+        kept = open_ones.enter_context(connected(facade, get(user, f"/live/v2/collection/{collection}")))
+        assert kept.recv(65_536).startswith(b"HTTP/1.1 200")
+        said = ("", "GET /healthz HTTP/1.1\r\nHo")
+        strangers = [open_ones.enter_context(connected(facade, said[at % 2])) for at in range(1000)]
+        assert all(map(is_closed, strangers[: 1000 - most]))
+        assert metric(facade, "onair_api_idle_connections_closed_total") >= 1000 - most
+        kept.sendall(get(user, f"/live/v2/collection/{collection}").encode())
+        assert kept.recv(65_536).startswith(b"HTTP/1.1 200"), "who was served stays before who says nothing"
+        assert is_open(stream)

@@ -1,4 +1,4 @@
-"""The HTTP connection of a stream: uvicorn's protocol, which offers its transport, and its sender."""
+"""HTTP connections: uvicorn's protocol, which bounds what clients may do to it, and offers its transport."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import asyncio
 import fcntl
 import sys
 import termios
-from collections.abc import Callable
 
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from onair_api.event.event import Event, Format
-from onair_api.event.stream.backlog import Backlog
-from onair_api.event.stream.sender import EXTENSION
-from onair_api.settings import EventSettings
+from onair_api.connection.idle_connections import IdleConnections
 
+EXTENSION = "onair.connection"
+"""Name under which uvicorn's protocols offer the connection in `scope["extensions"]`."""
 MAX_HEAD_BYTES = 131_072
 """Of a request without its body: request line, headers, trailers; a token has at most 8192."""
 MAX_CHUNKED_BODY_BYTES = 1_048_576
@@ -23,8 +21,6 @@ MAX_CHUNKED_BODY_BYTES = 1_048_576
 MAX_UNREAD_BODY_BYTES = 16_777_216
 """Of a body that comes after the response, such as to who has no token. Clients read once they have sent all:
 one whose body is a few times too large is to learn that, and a connection that is cut has no response."""
-WRITE_BYTES = 65_536
-"""Written at a time."""
 REQUEST_TIMEOUT_S = 60.0
 """From a request's first byte, or from the connection, to the request's last byte."""
 UNREAD_TIMEOUT_S = 30.0
@@ -39,6 +35,8 @@ class HttpConnection(HttpToolsProtocol):
     file descriptor for as long as its client likes; and those that go on sending a body that nobody reads.
     """
 
+    idle: IdleConnections
+    """All of this server's."""
     _starting = False
     """A request started within the data that is being read."""
     _received = 0
@@ -52,13 +50,16 @@ class HttpConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._await_request()
+        self.idle.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timers()
+        self.idle.closed(self)
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
         self._stop_timers()
+        self.idle.closed(self)
         super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
@@ -67,6 +68,15 @@ class HttpConnection(HttpToolsProtocol):
         self._starting = True
         self._received = self._body = self._unread_body = 0
         self.scope["extensions"] = {EXTENSION: self.transport}  # type: ignore[dict-item]
+
+    def on_headers_complete(self) -> None:
+        self.idle.asked(self)
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
+            self.idle.answered(self)
 
     def on_message_complete(self) -> None:
         if self._request_timer:
@@ -124,6 +134,11 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
 
 
+def connection_class(idle: IdleConnections) -> type[HttpConnection]:
+    """Connections of one server; uvicorn makes them of a class."""
+    return type("ServedConnection", (HttpConnection,), {"idle": idle})
+
+
 def unread_bytes(transport: asyncio.Transport) -> int:
     """Bytes that were written and that the client's system has not acknowledged; 0 of a closed connection."""
     connection = transport.get_extra_info("socket")
@@ -138,45 +153,3 @@ def transport_of(scope: Scope) -> asyncio.Transport | None:
     """The transport of a request; None under another server than uvicorn."""
     transport: asyncio.Transport | None = (scope.get("extensions") or {}).get(EXTENSION)
     return transport
-
-
-class HttpSender:
-    """Queues messages for the task that writes the response."""
-
-    loss_message: Callable[[], bytes]
-
-    def __init__(self, format_: Format, transport: asyncio.Transport | None, settings: EventSettings) -> None:
-        self.format = format_
-        self._transport = transport
-        self._backlog = Backlog(settings.backlog_events, settings.backlog_bytes)
-        self._wake = asyncio.Event()
-        self._ended = False
-
-    def push(self, frame: bytes, event: Event | None = None) -> None:
-        self._backlog.add(frame, event, self.loss_message)
-        self._wake.set()
-
-    def unsent(self) -> list[Event]:
-        return self._backlog.events()
-
-    def stalled_s(self, now: float) -> float:
-        return now - self._backlog.since if self._backlog else 0.0
-
-    def abort(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
-    def end(self, code: int, reason: str) -> None:
-        self._ended = True
-        self._wake.set()
-
-    async def chunk(self, heartbeat_s: float) -> bytes | None:
-        """The bytes to write next; empty when the stream ends, None where nothing came for so long."""
-        try:
-            async with asyncio.timeout(heartbeat_s):
-                while not self._backlog and not self._ended:
-                    self._wake.clear()
-                    await self._wake.wait()
-        except TimeoutError:
-            return None
-        return self._backlog.take(WRITE_BYTES) if self._backlog else b""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from onair_api.event.stream.http_connection import unread_bytes
+from onair_api.connection.http_connection import unread_bytes
 
 
 class Transport:
