@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jwt
@@ -29,6 +29,14 @@ from tests.support.waiting import wait_for
 from onair_crds.contract.rooms import SIGNAL_PATH
 
 pytestmark = pytest.mark.media
+BOTH_DOORS = pytest.mark.usefixtures("door")
+
+
+@pytest.fixture(params=[HTTP, RPC])
+def door(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The door that users call through."""
+    with through(request.param):
+        yield
 
 
 @pytest.fixture
@@ -42,6 +50,7 @@ def forged(**changes: Any) -> str:
     return jwt.encode(claims, secret, algorithm="HS256")
 
 
+@BOTH_DOORS
 @pytest.mark.parametrize(
     ("role", "runs", "publishes", "hidden"),
     [
@@ -69,6 +78,7 @@ def test_a_token_grants_what_the_role_may(
     assert (video["roomAdmin"], video["hidden"], video["canSubscribe"]) == (runs, hidden, True)
 
 
+@BOTH_DOORS
 def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_replica(
     show: Show, studios: tuple[Facade, Facade], sign_in: Callable[..., User]
 ) -> None:
@@ -91,6 +101,7 @@ async def test_a_guest_without_an_id_keeps_the_identity_of_the_token(
         assert join(show, eve)[1] not in (identity, f"{identity}#2")
 
 
+@BOTH_DOORS
 async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
     show: Show, studios: tuple[Facade, Facade]
 ) -> None:
@@ -173,6 +184,7 @@ def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: Facade) -> No
     assert validate(studio, token).status_code == 404
 
 
+@BOTH_DOORS
 def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, cluster: Cluster) -> None:
     def state() -> str:
         return str((cluster.get("projects", show.id)["spec"].get("room") or {}).get("state"))
@@ -187,20 +199,20 @@ def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, 
     assert state() == "Closed"
 
 
-@pytest.mark.parametrize("door", [HTTP, RPC])
+@BOTH_DOORS
 def test_a_room_that_nobody_opened_opens_at_the_first_join(
-    studio: Facade, show: Show, cluster: Cluster, door: str
+    studio: Facade, show: Show, cluster: Cluster
 ) -> None:
     def state() -> str:
         return str((cluster.get("projects", show.id)["spec"].get("room") or {}).get("state"))
 
     assert state() in ("None", "Closed")
-    with through(door):
-        token, _ = join(show)
+    token, _ = join(show)
     assert state() == "Open"
     assert validate(studio, token).is_success
 
 
+@BOTH_DOORS
 def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable[..., User]) -> None:
     user = sign_in(facade=studio)
     for body in ({}, {"webrtc": {"hosted": {"enabled": False}}}):
