@@ -10,6 +10,8 @@ import numpy as np
 from tests.support.media.painted import Samples
 
 RATE_HZ = 48_000
+ROUNDED_S = 0.0015
+"""Timestamps are of whole milliseconds, in streams and in files of them."""
 
 
 class Heard(NamedTuple):
@@ -21,16 +23,21 @@ class Heard(NamedTuple):
 def heard(recording: Path) -> Heard:
     """Decodes the audio, and puts each frame where its own timestamp says.
 
-    Counted from the first sample on, whatever moves timestamps meanwhile would go unseen.
+    Counted from the first sample on, whatever moves timestamps meanwhile would go unseen. Frames whose
+    timestamps are off by no more than their rounding follow each other without a gap.
     """
     with av.open(str(recording)) as container:
         frames = [(float(frame.time or 0), _mono(frame)) for frame in container.decode(audio=0)]
     first_s = min(at_s for at_s, _ in frames)
-    placed = [(round((at_s - first_s) * RATE_HZ), samples) for at_s, samples in frames]
-    whole = np.zeros(max(at + len(samples) for at, samples in placed), np.float32)
-    for at, samples in placed:
-        whole[at : at + len(samples)] = samples
-    return Heard(first_s, whole)
+    whole = np.zeros(round((max(at_s for at_s, _ in frames) - first_s + 1) * RATE_HZ), np.float32)
+    end = longest = 0
+    for at_s, samples in frames:
+        at = round((at_s - first_s) * RATE_HZ)
+        begin = end if abs(at - end) <= ROUNDED_S * RATE_HZ else at
+        end = begin + len(samples)
+        whole[begin:end] = samples
+        longest = max(longest, end)
+    return Heard(first_s, whole[:longest])
 
 
 def _mono(frame: av.AudioFrame) -> Samples:

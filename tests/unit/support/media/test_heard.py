@@ -35,3 +35,17 @@ def test_clicks_are_heard_when_the_timestamps_of_their_packets_say(tmp_path: Pat
         (number * SAMPLES) / RATE_HZ + (moved_ms / 1000 if number >= FRAMES // 2 else 0) for number in clicks
     ]
     assert np.diff(found) == pytest.approx(np.diff(wanted), abs=0.004)
+
+
+def test_rounded_timestamps_leave_a_tone_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "tone.mkv"  # whose timestamps are of whole milliseconds
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("aac", rate=RATE_HZ, layout="mono")
+        tone = np.sin(2 * np.pi * 1000 * np.arange(FRAMES * SAMPLES) / RATE_HZ).astype(np.float32) * 0.5
+        for number in range(FRAMES):
+            part = tone[number * SAMPLES : (number + 1) * SAMPLES]
+            frame = av.AudioFrame.from_ndarray(part[None], "fltp", "mono")
+            frame.sample_rate, frame.pts = RATE_HZ, number * SAMPLES
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    assert painted.tone_hz(heard(path).samples, RATE_HZ) == pytest.approx(1000, abs=0.5)
