@@ -32,7 +32,8 @@ class PasswordFile(CredentialProvider):
         self._path = path
 
     def get_credentials(self) -> tuple[str, str]:
-        """
+        """Returns user and password, as the file has them now.
+
         Raises:
             OSError: the file cannot be read.
         """

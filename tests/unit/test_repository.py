@@ -53,6 +53,18 @@ def test_a_class_has_its_name_alone_within_its_package(package: str) -> None:
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_docstrings_say_first_what_a_thing_does(package: str) -> None:
+    found = []
+    for path in (ROOT / PACKAGES[package] / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                said = ast.get_docstring(node) or ""
+                if said.startswith(("Args:", "Raises:", "Yields:")) and not node.name.startswith("_"):
+                    found.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name}")
+    assert found == []
+
+
 def test_every_metric_of_operator_and_facade_is_documented() -> None:
     assert onair_api.metrics
     assert onair_operator.runtime

@@ -64,7 +64,8 @@ class Visibility:
 
 @functools.lru_cache(maxsize=4096)
 def visibility_of(identity: Identity, place: GuestPlace | None = None) -> Visibility:
-    """
+    """Returns what a caller may see of events.
+
     Args:
         place: of a guest.
     """

@@ -18,7 +18,8 @@ _NO_PROJECT = "the project does not exist"
 
 
 async def owned_collection(cluster: Cluster, identity: Identity, collection_id: str) -> Entry:
-    """
+    """Returns one of the caller's collections.
+
     Raises:
         NotFound: there is no such collection of this caller's; a guest has none.
     """
@@ -29,7 +30,8 @@ async def owned_collection(cluster: Cluster, identity: Identity, collection_id: 
 
 
 async def owned_project(cluster: Cluster, identity: Identity, collection_id: str, project_id: str) -> Entry:
-    """
+    """Returns a project that the caller may reach.
+
     Raises:
         NotFound: there is no such project in a collection of this caller's, or it is not the guest's.
     """
@@ -75,7 +77,8 @@ async def place_of_guest(cluster: Cluster, identity: Identity, guest: GuestContr
 
 
 async def owned_destination(cluster: Cluster, project: Entry, destination_id: str) -> Entry:
-    """
+    """Returns a destination of a project.
+
     Raises:
         NotFound: the project has no such destination.
     """
@@ -86,7 +89,8 @@ async def owned_destination(cluster: Cluster, project: Entry, destination_id: st
 
 
 async def source_of(cluster: Cluster, collection_id: str, source_id: str) -> Entry:
-    """
+    """Returns a source of a collection.
+
     Raises:
         NotFound: the collection has no such source.
     """

@@ -28,7 +28,8 @@ class VisibleTarget:
 async def visible_target(
     cluster: Cluster, identity: Identity, target: Target, path: str = "target"
 ) -> VisibleTarget:
-    """
+    """Completes the ids of a target that the caller sees.
+
     Args:
         path: of the target in the request, for error texts.
 

@@ -42,7 +42,8 @@ class ApiKeys:
         view.on_change(API_KEY, self._reload)
 
     def backend_of(self, key: str | None) -> Backend:
-        """
+        """Returns the backend that an API key belongs to.
+
         Raises:
             Unauthenticated: no key was given, or an unknown one.
         """

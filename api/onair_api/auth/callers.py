@@ -65,7 +65,8 @@ class Access(ABC, Generic[C]):
 
     @abstractmethod
     async def caller(self, callers: Callers, operation: str, headers: CallHeaders) -> C:
-        """
+        """Returns the caller, once credential, rate and role are accepted.
+
         Raises:
             Unauthenticated: the credential is missing or not valid.
             ResourceExhausted: too many requests came with it or from its service.

@@ -68,7 +68,8 @@ class Sweeper:
                 return
 
     async def delete(self, entry: Entry) -> None:
-        """
+        """Deletes an object; one that is gone already is no error.
+
         Raises:
             ApiError: the API server did not respond.
         """

@@ -157,7 +157,8 @@ class GuestCodes:
         return self._record(code, expires)
 
     async def find(self, service_id: str, code: str) -> StoredCode:
-        """
+        """Returns a service's guest code.
+
         Raises:
             NotFound: the service has no such code, or it has expired.
         """

@@ -110,7 +110,8 @@ class Identity:
 
     @classmethod
     def from_claims(cls, claims: Claims) -> Identity:
-        """
+        """Reads an identity from the claims of a token.
+
         Raises:
             ValueError: the claims are not of the form that this service writes.
         """

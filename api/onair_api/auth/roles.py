@@ -45,7 +45,8 @@ def may(identity: Identity, roles: Roles) -> bool:
 
 
 def authorize(identity: Identity, roles: Roles, operation: str) -> None:
-    """
+    """Checks that a caller may call an operation.
+
     Raises:
         PermissionDenied: the caller's role is none of those that the operation admits.
     """
@@ -55,7 +56,8 @@ def authorize(identity: Identity, roles: Roles, operation: str) -> None:
 
 
 def authorize_issue(identity: Identity, role: Role) -> None:
-    """
+    """Checks that a caller may issue tokens of a role.
+
     Raises:
         PermissionDenied: the caller's role does not include issuing tokens of `role`.
     """

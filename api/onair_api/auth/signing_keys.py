@@ -97,7 +97,8 @@ class SigningKeys:
         cluster.view.put(SIGNING_KEY, created)
 
     def newest(self) -> SigningKey:
-        """
+        """Returns the key that new tokens are signed with.
+
         Raises:
             Unavailable: there is no usable key.
         """

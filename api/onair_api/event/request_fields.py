@@ -11,7 +11,8 @@ _IDS = {"collectionId": "collection_id", "projectId": "project_id", "layoutId": 
 
 
 def decode_name(value: JsonObject, path: str, max_length: int, violations: list[Violation]) -> str:
-    """
+    """Returns the name of an event or a subscription.
+
     Args:
         path: of the name in the request, for error texts.
         violations: is added to where the name is wrong; the result is empty then.

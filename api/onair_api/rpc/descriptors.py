@@ -27,7 +27,8 @@ class RpcMessages(NamedTuple):
 
 @functools.cache
 def messages_of(service: str, method: str) -> RpcMessages:
-    """
+    """Returns the classes of a method's messages.
+
     Raises:
         KeyError: the files have no such method.
     """

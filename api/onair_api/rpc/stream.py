@@ -36,7 +36,8 @@ class StreamMethod:
     async def messages(
         self, headers: CallHeaders, transport: asyncio.Transport | None, requests: AsyncIterator[Unparsed]
     ) -> AsyncIterator[Message]:
-        """
+        """Yields the messages of a stream until it ends.
+
         Raises:
             Exception: whatever ends the stream.
         """

@@ -80,7 +80,8 @@ class Credentials:
         return name
 
     async def create(self, name: str, values: dict[str, str], labels: dict[str, str]) -> None:
-        """
+        """Creates a Secret with credentials.
+
         Raises:
             ApiError: there is one of this name, or the API server did not respond.
         """

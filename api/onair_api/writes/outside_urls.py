@@ -26,7 +26,8 @@ URLS: dict[str, tuple[str, ...]] = {
 
 
 def check_urls(kind: str, spec: JsonObject, before: JsonObject, rules: InsideRules) -> None:
-    """
+    """Checks that no url of a spec leads inside.
+
     Args:
         before: the stored spec; what it has already was judged by who wrote it, or by other rules.
 

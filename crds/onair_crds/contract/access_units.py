@@ -75,7 +75,8 @@ class Record:
 
 
 def decode(data: bytes) -> Record:
-    """
+    """Decodes a record.
+
     Raises:
         RecordError: it is cut short, or of an unknown kind.
     """

@@ -52,7 +52,8 @@ class PageNetwork:
 
     @classmethod
     def of_text(cls, text: str) -> PageNetwork:
-        """
+        """Decodes what `text` encoded.
+
         Raises:
             ValueError: it is no such text.
         """

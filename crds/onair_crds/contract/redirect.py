@@ -25,7 +25,8 @@ SETTINGS = "SETTINGS"
 
 
 def redirect_script(hosts: Iterable[str], base: str) -> str:
-    """
+    """Returns the script that sends calls for public hosts to this installation.
+
     Args:
         base: http(s) address of the installation, for a script that does not come from there itself.
     """

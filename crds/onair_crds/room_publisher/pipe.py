@@ -95,7 +95,8 @@ def encode_message(message: Message) -> bytes:
 
 
 def decode_message(line: bytes) -> Message:
-    """
+    """Decodes a line of the process.
+
     Raises:
         ValueError: it is no such line.
     """

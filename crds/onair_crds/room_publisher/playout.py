@@ -41,7 +41,8 @@ class Playout:
         """Whether frames are known to have left."""
 
     async def take(self, packet: Packet) -> None:
-        """
+        """Takes a packet, and publishes what it begins.
+
         Raises:
             SessionError: the room does not take the programme.
         """

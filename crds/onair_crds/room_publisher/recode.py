@@ -150,7 +150,8 @@ class _SmallEncoder:
         self._step_ms = 1000 / MAX_FRAMERATE
 
     def packets(self, packet: Packet, *, late_s: float, key: bool) -> Iterator[Packet]:
-        """
+        """Yields the packets of the small picture that a packet gives.
+
         Args:
             key: a key frame is wanted now.
         """

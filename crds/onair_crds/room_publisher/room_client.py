@@ -26,7 +26,8 @@ class RoomClient:
 
     @classmethod
     async def start(cls, rtc: ProgramRtc, *, preview: bool = False) -> RoomClient:
-        """
+        """Starts the process, and hands it the settings of its room.
+
         Args:
             preview: video of any H.264, small if need be; else it is passed through as it is.
         """

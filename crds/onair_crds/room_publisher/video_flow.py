@@ -61,7 +61,8 @@ class Rejoining:
         self._held_at = float("-inf")
 
     def due(self, now: float, held_s: float) -> bool:
-        """
+        """Whether the room is to be joined anew now.
+
         Args:
             now: seconds of a monotonic clock.
             held_s: for how long the video has been held back.

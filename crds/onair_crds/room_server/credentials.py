@@ -40,7 +40,8 @@ class CredentialsReader:
         self._read: tuple[float, Credentials] | None = None
 
     async def get(self) -> Credentials:
-        """
+        """Returns the credentials, which are read again after a while.
+
         Raises:
             RoomServerError: they were never there, and are not there now.
         """

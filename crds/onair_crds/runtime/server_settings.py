@@ -73,7 +73,8 @@ def _replaced(value: Any, cidr: str) -> Any:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """
+    """Writes a server's settings with values from files.
+
     Raises:
         BadSettings: a file cannot be read or written, or is not what it should be.
     """

@@ -14,7 +14,8 @@ log = structlog.get_logger()
 
 
 async def read_secret(path: Path) -> bytes:
-    """
+    """Reads a secret from a file.
+
     Raises:
         OSError: it cannot be read.
         ValueError: it could be guessed.

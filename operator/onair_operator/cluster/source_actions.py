@@ -43,7 +43,8 @@ class SourceActions:
         self._next_listing: asyncio.Task[None] | None = None
 
     async def carry_out(self, action: CreateStreamKey | CutOff | WantPulls | ShowPreviews) -> None:
-        """
+        """Carries out an action for a source.
+
         Raises:
             ApiError: the API server did not respond, or refuses.
         """

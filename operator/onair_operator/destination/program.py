@@ -243,7 +243,8 @@ def _packaging(hls: HlsPackaging) -> dict[str, int | bool]:
 def room(
     spec: RtcPlatform, providers: Mapping[str, RtcProvider], until: dt.datetime | None, service_id: str
 ) -> ProgramRtc:
-    """
+    """Returns the room that a destination publishes to.
+
     Raises:
         Refused: there is no such provider for this service, or the channel is not one of its own.
     """

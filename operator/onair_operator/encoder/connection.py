@@ -42,7 +42,8 @@ class EncoderConnection:
         await self._session.close()
 
     async def put_program(self, program: Program) -> None:
-        """
+        """Hands the encoder a programme.
+
         Raises:
             EncoderUnreachable: no response, or a failure of its own.
             RevisionStale: the encoder knows a newer revision.

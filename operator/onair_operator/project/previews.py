@@ -18,7 +18,8 @@ from onair_operator.project.observed import ObservedProject
 
 
 def previews(observed: ObservedProject, room: RoomStatus | None) -> ShownPreviews:
-    """
+    """Returns which previews are to be in the room of a project.
+
     Args:
         room: the next record of the room.
     """

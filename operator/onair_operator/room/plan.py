@@ -69,7 +69,8 @@ class Rename:
 def next_step(
     wanted: KeptRoom, present: ServerRoom | None, known: RoomView | None, *, is_quiet: bool
 ) -> RoomStep:
-    """
+    """Returns what is to be done about a room of the server.
+
     Args:
         present: as its server lists it, with a count that is some seconds old; None: it is not there.
         known: as it was seen before.

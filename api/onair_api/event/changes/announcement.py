@@ -33,7 +33,8 @@ class Announcement:
     def event(
         self, change: ResourceChange, part: int, audiences: tuple[AudienceKey, ...], prefix: str
     ) -> Event:
-        """
+        """Makes the event of an announcement.
+
         Args:
             part: counts the announcements of the change.
             audiences: who may see it.

@@ -16,7 +16,8 @@ from onair_crds.shapes import JsonObject
 def layout_announcements(
     change: ResourceChange, target: Target, view: View, details: JsonObject | None
 ) -> list[Announcement]:
-    """
+    """Returns what a change of a layout announces.
+
     Args:
         target: the layout's, complete.
         details: what the difference of two versions does not show: `layer` of the payload, by `batch`,

@@ -29,7 +29,8 @@ MESSAGES = {
 def live_announcements(
     before: Entry | None, after: Entry | None, target: Target, records: ProjectRecords
 ) -> list[Announcement]:
-    """
+    """Returns what a change of a Live resource announces.
+
     Args:
         before, after: the versions seen before and now; None: there is no such object. At least one is.
         target: the object's, complete.

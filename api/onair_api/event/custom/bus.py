@@ -89,7 +89,8 @@ class Bus:
         return self._link is not None
 
     async def publish(self, user_id: str, event: Event) -> None:
-        """
+        """Publishes a custom event to the streams of a user, on all replicas.
+
         Raises:
             Unavailable: Redis is unreachable; nobody receives the event.
         """

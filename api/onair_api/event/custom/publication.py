@@ -29,7 +29,8 @@ class Publication:
 def decode_publication(
     value: Any, settings: EventSettings, limits: LimitSettings, path: str = ""
 ) -> Publication:
-    """
+    """Decodes an event that a client publishes.
+
     Args:
         path: of the event in the request, with a dot behind it; empty for a body.
 

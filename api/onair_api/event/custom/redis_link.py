@@ -31,7 +31,8 @@ class RedisLink:
         self._received_at = 0.0
 
     async def connect(self) -> None:
-        """
+        """Opens the connection.
+
         Raises:
             RedisError, OSError: Redis is unreachable.
         """

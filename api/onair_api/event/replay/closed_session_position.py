@@ -37,7 +37,8 @@ class ClosedSession:
 
     @classmethod
     def from_json(cls, value: JsonObject) -> ClosedSession:
-        """
+        """Decodes what `json` encoded.
+
         Raises:
             ValueError, KeyError, TypeError: it was not encoded by `json`.
         """

@@ -71,7 +71,8 @@ class Delivery:
         return [*session.sender.unsent(), *waiting]
 
     def check(self, session: Session, name: str) -> None:
-        """
+        """Checks that a session may have one more subscription.
+
         Raises:
             ResourceExhausted: with this subscription there would be too many.
         """

@@ -42,7 +42,8 @@ class Admission:
         self._callers = callers
 
     async def admit(self, token: str | None) -> Verified:
-        """
+        """Verifies the token of a stream.
+
         Raises:
             Unauthenticated: there is no token, or it is not valid.
             ResourceExhausted: too many requests came with this token or from its service.

@@ -91,7 +91,8 @@ class Session:
         return self._framed({"sessionId": dumps(self.id), "pong": dumps("")})
 
     def ask_to_reconnect(self, before: float, *, reauthenticate: bool) -> None:
-        """
+        """Asks the client to open another stream before this one ends.
+
         Args:
             before: when this stream ends, in seconds since the epoch.
         """

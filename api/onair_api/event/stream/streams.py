@@ -74,7 +74,8 @@ class Streams:
         return not self._sessions and not self._sessions_of_token and self._delivery.idle
 
     async def open(self, verified: Verified, session_id: str | None, sender: Sender) -> Session:
-        """
+        """Opens a session and counts it.
+
         Raises:
             ResourceExhausted: the token has too many streams open.
             Unauthenticated: it is a guest's of a project that does not exist any more.

@@ -31,7 +31,8 @@ class SubscriptionLimits:
         return not self._uses
 
     def check(self, session: Session, name: str, wild_in_audience: int) -> None:
-        """
+        """Checks a subscription against the limits of its session and token.
+
         Args:
             name: of a subscription that the session does not have.
             wild_in_audience: how many patterns an event would be compared with one by one.

@@ -37,7 +37,8 @@ class BatchRequest:
 
 
 def batch_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> BatchRequest:
-    """
+    """Decodes a batch of changes of layers.
+
     Raises:
         InvalidArgument: names every wrong field of every item.
     """

@@ -71,7 +71,8 @@ Made = TypeVar("Made")
 
 
 def create_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> LayerRequest:
-    """
+    """Decodes the creation of a layer.
+
     Raises:
         InvalidArgument: names every wrong field.
     """
@@ -81,7 +82,8 @@ def create_request(body: JsonObject, new_id: NewId, limits: LimitSettings) -> La
 
 
 def update_request(layer_id: str, body: JsonObject, limits: LimitSettings) -> LayerRequest:
-    """
+    """Decodes the update of a layer.
+
     Raises:
         InvalidArgument: names every wrong field.
     """
@@ -91,7 +93,8 @@ def update_request(layer_id: str, body: JsonObject, limits: LimitSettings) -> La
 
 
 def delete_request(layer_id: str, body: JsonObject, limits: LimitSettings) -> LayerRequest:
-    """
+    """Decodes the deletion of a layer.
+
     Raises:
         InvalidArgument: its `requestMetadata` is wrong.
     """

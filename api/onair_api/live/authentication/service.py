@@ -196,7 +196,8 @@ def is_over(project: Entry, run: str) -> bool:
 
 
 def backend_identity(backend: Backend, asked: BackendRequest) -> Identity:
-    """
+    """Returns the identity of a token that a backend asks for.
+
     Raises:
         PermissionDenied: no backend may have that role.
     """

@@ -63,7 +63,8 @@ class RoomAdmission:
         self.server = server
 
     async def admit(self, token: str) -> Admitted:
-        """
+        """Verifies a token of a room, and returns what it admits to.
+
         Raises:
             Unauthenticated: it is no token of this room server's, or has expired, or the access token that it
                 was made with was revoked, or the API key of that deleted.

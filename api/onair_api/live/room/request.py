@@ -21,7 +21,8 @@ class AccessRequest:
 
 
 def access_request(message: JsonObject) -> AccessRequest:
-    """
+    """Decodes what a participant asks for.
+
     Raises:
         InvalidArgument: names every wrong field.
     """

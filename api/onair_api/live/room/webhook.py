@@ -42,7 +42,8 @@ class RoomNews:
 
 
 def verify(body: bytes, authorization: str | None, credentials: Credentials) -> None:
-    """
+    """Checks that a webhook comes from the room server.
+
     Raises:
         Unauthenticated: it was not sent by the room server, or is not what it sent, or is old.
     """

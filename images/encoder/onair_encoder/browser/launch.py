@@ -59,7 +59,8 @@ class Launched(NamedTuple):
 
 
 async def launch(profile: str) -> Launched:
-    """
+    """Starts a browser.
+
     Args:
         profile: a folder of its own.
 

@@ -42,7 +42,8 @@ class RestartPause:
         self._next_s = RESTART_MIN_S
 
     def after(self, stood_s: float) -> float:
-        """
+        """Returns how long to wait before the next browser is started.
+
         Args:
             stood_s: how long the browser that ended was there.
         """

@@ -45,7 +45,8 @@ class EncodeHealth:
         return self._deadline is not None and self._clock() > self._deadline
 
     def ended(self, *, failed: bool) -> None:
-        """
+        """Notes that ffmpeg has ended.
+
         Args:
             failed: it is to blame, and not what it captures from.
         """

@@ -40,7 +40,8 @@ class EncodeProgress:
 
     @classmethod
     def decode(cls, line: str) -> EncodeProgress:
-        """
+        """Decodes a line of progress.
+
         Raises:
             ValueError: no such line.
         """

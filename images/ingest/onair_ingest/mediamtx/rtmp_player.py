@@ -41,7 +41,8 @@ class MediaServer:
 
     @classmethod
     def at(cls, url: str, password: str) -> Self:
-        """
+        """Returns the server at a url.
+
         Args:
             url: such as `rtmp://127.0.0.1:1935`.
         """

@@ -17,7 +17,8 @@ CPU_S = 10
 
 
 def jpeg(description: bytes, access_unit: bytes) -> bytes:
-    """
+    """Decodes an access unit to a JPEG picture.
+
     Raises:
         av.FFmpegError, ValueError: it cannot be decoded.
     """

@@ -20,7 +20,8 @@ class DrainTerms:
     """Between the two it goes on for as long as something is stored so often."""
 
     def is_over(self, passed_s: float, still_s: float, *, hurry: bool) -> bool:
-        """
+        """Whether no more is to be stored.
+
         Args:
             passed_s: since the stop.
             still_s: since something was stored.

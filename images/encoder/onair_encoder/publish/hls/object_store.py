@@ -46,7 +46,8 @@ class ObjectStore:
         self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)
 
     async def put_segment(self, name: str, data: bytes | bytearray) -> None:
-        """
+        """Stores a segment, which may be cached for ever.
+
         Raises:
             SessionError: it is not known to be stored.
         """
@@ -108,7 +109,8 @@ class ObjectStore:
         return StoredText(data.decode(errors="replace"), etag)
 
     async def delete(self, name: str) -> None:
-        """
+        """Deletes an object.
+
         Raises:
             SessionError: it may still exist.
         """

@@ -28,7 +28,8 @@ class OutsideResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """
+        """Resolves a name to addresses that are not inside.
+
         Raises:
             SessionError: one of its addresses is inside.
             OSError: the name cannot be resolved.

@@ -70,7 +70,8 @@ class PlaylistGuard:
         return SessionError(f"{other} writes to bucket {bucket} under this prefix", displaced=True)
 
     async def store(self, text: bytes) -> None:
-        """
+        """Stores a playlist, unless another encoder's has taken its place.
+
         Raises:
             SessionError: it is not known to be stored, or another encoder has taken over.
         """

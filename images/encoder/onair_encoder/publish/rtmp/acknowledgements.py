@@ -32,7 +32,8 @@ class Acknowledgements:
         self.acknowledged = 0
 
     def take(self, total: int, written: int) -> None:
-        """
+        """Takes a server's count of received bytes.
+
         Args:
             total: the server's count, of 32 bits; some servers begin it again earlier.
             written: bytes that were given to the connection so far.

@@ -59,7 +59,8 @@ class SrtAddress:
 
 
 def checked_passphrase(passphrase: str | None) -> str | None:
-    """
+    """Returns a passphrase that SRT takes, or None for none.
+
     Raises:
         SessionError: it is of a length that SRT does not take.
     """

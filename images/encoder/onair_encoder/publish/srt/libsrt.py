@@ -75,7 +75,8 @@ class SrtSocket:
         self._check(self._srt.srt_setsockflag(self._socket, MAXBW, data, len(data)))
 
     def connect(self, family: int, host: str, port: int) -> None:
-        """
+        """Connects to a server.
+
         Raises:
             SrtError: with the reason of the refusal.
         """

@@ -43,7 +43,8 @@ _REASONS: dict[int, tuple[str, bool]] = {
 
 
 def refusal(server: str, error: int, reason: int) -> SessionError:
-    """
+    """Returns the error of a connect that was refused.
+
     Args:
         error: SRT_E…, as the connect ended.
         reason: SRT_REJ_… or SRT_REJX_…; 0 where none is known.
