@@ -11,8 +11,7 @@ from onair_encoder.browser.cdp import CdpError
 from onair_encoder.browser.cdp_messages import Message
 
 CATEGORY = "disabled-by-default-devtools.timeline.frame"
-LENGTH_S = 0.6
-"""Some eighteen frames of a programme of 30 a second."""
+LENGTH_S = 0.3
 END_TIMEOUT_S = 5.0
 BUFFER_KB = 1024
 FEWEST = 5

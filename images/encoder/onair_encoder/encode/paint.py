@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from statistics import mean
 
-FEWEST_PAINTS_PER_S = 23
-"""A paint for each frame from 23 frames on: more are work that nobody sees. Slower programmes have several:
-pages are called back as often."""
+FEWEST_PAINTS_PER_S = 46
+"""Where the processor is busy, a paint that is late is seen with the next one, half a frame later."""
 LAST_MS = 2.7
 """Before Chromium begins its next frame, a capture is best due: a calm paint is on the screen after 2 to
 3 ms, one of much video on a busy machine after 16, and a capture itself may be late."""

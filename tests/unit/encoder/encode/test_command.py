@@ -32,7 +32,7 @@ def test_the_programme_is_in_the_command() -> None:
     assert options["-g"] == "60"
     assert options["-maxrate"] == options["-b:v"] == "900000"
     assert command.count("-framerate") == 1
-    assert options["-framerate"] == options["-r"] == "1000000/33367", "33,367 µs: a paint"
+    assert options["-framerate"] == options["-r"] == "500000/16683", "33,366 µs: two paints"
     assert "fps=30000/1001" in options["-x264-params"], "which is what the stream declares"
     assert not any("s3cret" in part for part in command)
 

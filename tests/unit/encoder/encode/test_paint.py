@@ -25,15 +25,15 @@ TICK_US = tick_us(Fraction(30))
     [
         (Fraction(60), 1, 16_667),
         (Fraction(50), 1, 20_000),
-        (Fraction(30), 1, 33_333),
-        (NTSC, 1, 33_367),
-        (Fraction(25), 1, 40_000),
-        (Fraction(24), 1, 41_667),
-        (Fraction(24000, 1001), 1, 41_708),
-        (Fraction(20), 2, 25_000),
-        (Fraction(15), 2, 33_333),
-        (Fraction(10), 3, 33_333),
-        (Fraction(1), 23, 43_478),
+        (Fraction(30), 2, 16_667),
+        (NTSC, 2, 16_683),
+        (Fraction(25), 2, 20_000),
+        (Fraction(24), 2, 20_833),
+        (Fraction(24000, 1001), 2, 20_854),
+        (Fraction(20), 3, 16_667),
+        (Fraction(15), 4, 16_667),
+        (Fraction(10), 5, 20_000),
+        (Fraction(1), 46, 21_739),
     ],
 )
 def test_each_frame_is_a_whole_number_of_paints(framerate: Fraction, paints: int, us: int) -> None:
@@ -68,7 +68,7 @@ def test_a_few_frames_that_were_held_up_are_not_taken_for_what_is_usual() -> Non
 
 def test_until_it_is_known_the_usual_is_taken() -> None:
     """The middle between a paint that is late and one that is not; a capture that is due when it best is."""
-    assert capture_age_ms(None, Fraction(30), []) == pytest.approx(30.633 + 33.333 / 2, abs=1e-3)
+    assert capture_age_ms(None, Fraction(30), []) == pytest.approx(13.967 + 16.667 / 2, abs=1e-3)
 
 
 @pytest.mark.parametrize("framerate", [Fraction(60), Fraction(30), Fraction(25), NTSC])
