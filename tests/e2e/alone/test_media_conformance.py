@@ -54,7 +54,7 @@ def test_received_media_conforms_to_the_project(
     show.wait_phase("RUNNING")
     latency_ms = probe.live_latency_ms(read_url(path), width=width, height=height)
     with MachineNoise() as noise:
-        recording = probe.record(read_url(path), 21, tmp_path)
+        recording = probe.record(read_url(path), 31, tmp_path)
     media = probe.analyse(recording)
     median_ms = statistics.median(latency_ms)
     print(f"{media} · glass to RTMP {median_ms:.0f} ms · {noise.late_percent:.1f} % of ticks late")
