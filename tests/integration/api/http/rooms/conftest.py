@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.facade import Cluster, Facade, StartFacade
+from tests.support.fixtures.doors import door, pytest_generate_tests
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import add_credentials, room_server, settings_for
 
 from onair_api.settings import RedisSettings
+
+__all__ = ["door", "pytest_generate_tests", "server", "studio", "studios"]
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jwt
 import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import KEY, SECRET, LiveKitServer
-from tests.support.doors import HTTP, RPC, through
 from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.redis_server import RedisServer
 from tests.support.rooms.hosted_rooms import (
@@ -30,14 +29,6 @@ from tests.support.waiting import wait_for
 from onair_crds.contract.rooms import SIGNAL_PATH
 
 pytestmark = pytest.mark.media
-BOTH_DOORS = pytest.mark.usefixtures("door")
-
-
-@pytest.fixture(params=[HTTP, RPC])
-def door(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The door that users call through."""
-    with through(request.param):
-        yield
 
 
 @pytest.fixture
@@ -51,7 +42,7 @@ def forged(**changes: Any) -> str:
     return jwt.encode(claims, secret, algorithm="HS256")
 
 
-@BOTH_DOORS
+@pytest.mark.both_doors
 @pytest.mark.parametrize(
     ("role", "runs", "publishes", "hidden"),
     [
@@ -79,7 +70,7 @@ def test_a_token_grants_what_the_role_may(
     assert (video["roomAdmin"], video["hidden"], video["canSubscribe"]) == (runs, hidden, True)
 
 
-@BOTH_DOORS
+@pytest.mark.both_doors
 def test_a_reload_keeps_its_identity_and_another_token_gets_a_number_on_any_replica(
     show: Show, studios: tuple[Facade, Facade], sign_in: Callable[..., User]
 ) -> None:
@@ -102,7 +93,7 @@ async def test_a_guest_without_an_id_keeps_the_identity_of_the_token(
         assert join(show, eve)[1] not in (identity, f"{identity}#2")
 
 
-@BOTH_DOORS
+@pytest.mark.both_doors
 async def test_who_is_removed_comes_back_only_when_the_room_opens_anew(
     show: Show, studios: tuple[Facade, Facade]
 ) -> None:
@@ -185,7 +176,7 @@ def test_forged_and_stale_tokens_reach_nothing(show: Show, studio: Facade) -> No
     assert validate(studio, token).status_code == 404
 
 
-@BOTH_DOORS
+@pytest.mark.both_doors
 def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, cluster: Cluster) -> None:
     def state() -> str:
         return str((cluster.get("projects", show.id)["spec"].get("room") or {}).get("state"))
@@ -200,7 +191,7 @@ def test_a_broadcast_opens_and_closes_the_room_where_it_is_asked_to(show: Show, 
     assert state() == "Closed"
 
 
-@BOTH_DOORS
+@pytest.mark.both_doors
 def test_a_room_that_nobody_opened_opens_at_the_first_join(
     studio: Facade, show: Show, cluster: Cluster
 ) -> None:
@@ -213,7 +204,7 @@ def test_a_room_that_nobody_opened_opens_at_the_first_join(
     assert validate(studio, token).is_success
 
 
-@BOTH_DOORS
+@pytest.mark.both_doors
 def test_projects_without_a_hosted_room_refuse(studio: Facade, sign_in: Callable[..., User]) -> None:
     user = sign_in(facade=studio)
     for body in ({}, {"webrtc": {"hosted": {"enabled": False}}}):
