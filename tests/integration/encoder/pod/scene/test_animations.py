@@ -132,7 +132,7 @@ MOVING = {
 }
 LAID_OUT, LAID_OUT_LATE = ("wider", "taller"), 3
 """Sizes are laid out anew for each frame, by the page's own thread; all else moves by another, also while
-that one is busy. So a size may miss a frame or two now and then, but not more, and not often."""
+that one is busy. A size that is behind by so many frames is late; by more, or elsewhere, it is wrong."""
 CHANGES: dict[str, JsonObject] = {
     "clock": {"x": CLOCK_PX, "requestAnimation": [animation("*")]},
     "delayed": {"x": 400, "requestAnimation": [animation("x", duration=1000, delay=500)]},
@@ -193,9 +193,12 @@ def every_property(air: OnAir, view: LiveView) -> bool:
         pale = 128 * (1 - at_ms / CLOCK_MS)
         step = 128 * FRAME_MS / CLOCK_MS
         assert np.abs(pixels[275:305, 215:285].astype(int) - pale).max() <= COLOUR + step, at_ms
-    for name in LAID_OUT:
-        late_px = [MOVING[name].off_px(each.pixels, clock_ms(each.pixels)) for each in frames]
-        assert np.percentile(late_px, 95) <= EDGE_PX, late_px
+    late_px = [
+        MOVING[name].off_px(each.pixels, clock_ms(each.pixels)) for name in LAID_OUT for each in frames
+    ]
+    if max(late_px) > EDGE_PX:
+        print(f"sizes are late by up to {max(late_px):.0f} px")
+        return False
     return on_time([(each.at_s, clock_ms(each.pixels)) for each in frames])
 
 
