@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
+from tests.support.ingest.encoder import COPIED, SIZES, Encoder, late_audio, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 
@@ -56,11 +56,11 @@ def test_what_encoders_send_is_told(
 
 @pytest.mark.parametrize("late_s", [0.0, 0.3])
 def test_audio_that_no_metadata_names_is_not_lost(
-    pod: IngestPod, follower: Follower, key: str, late_s: float
+    pod: IngestPod, follower: Follower, key: str, tmp_path: Path, late_s: float
 ) -> None:
     """Also where it begins a little later than the video: the ingest server waits for it."""
-    late = ["-itsoffset", f"{late_s}", *tone()]
-    with Encoder(f"{pod.rtmp}/{key}", audio=late, options=("-flvflags", "no_metadata", "-bf", "0")):
+    clip = late_audio(tmp_path, late_s)
+    with Encoder(f"{pod.rtmp}/{key}", video=clip, audio=[], options=(*COPIED, "-flvflags", "no_metadata")):
         state = follower.flowing(key).state
     assert state.video
     assert state.audio

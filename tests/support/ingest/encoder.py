@@ -40,6 +40,19 @@ def resized(folder: Path, seconds: int = 4) -> list[str]:
     return ["-i", str(both)]
 
 
+def late_audio(folder: Path, late_s: float, seconds: int = 10) -> list[str]:
+    """Input, to be copied: video, and audio that begins later.
+
+    As it comes from MPEG-TS, ffmpeg sends the audio's configuration with its first packet: it does not know
+    it before.
+    """
+    clip = folder / "late-audio.ts"
+    command = ["ffmpeg", "-loglevel", "error", "-y", *picture(), "-itsoffset", f"{late_s}", *tone()]
+    command += ["-t", str(seconds), *X264, "-bf", "0", "-g", "60", *AAC, "-f", "mpegts", str(clip)]
+    subprocess.run(command, check=True)
+    return ["-i", str(clip)]
+
+
 class Encoder:
     """An ffmpeg that publishes in real time. Use as a context manager."""
 
