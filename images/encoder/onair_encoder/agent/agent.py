@@ -119,16 +119,13 @@ class Agent:
         self.sources.want(program.sources, program.source_delay_ms)
         self.switch.want(program)
         framerate = program.video.framerate
-        self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(
-            framerate, self.page.paint_delays_ms
-        )
+        self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(framerate, self.page.paints)
         await self._want_pipeline(ffmpeg_command(program))
 
     @property
     def capture_phase_s(self) -> float | None:
         """How long before each capture Chromium begins a frame; None while it is unknown."""
-        program = self._program
-        return self.encode_progress.capture_phase_s(program.video.framerate) if program else None
+        return self.encode_progress.capture_phase_s(self.page.paints) if self._program else None
 
     async def _want_pipeline(self, command: list[str] | None) -> None:
         """Has the one run that was wanted last, in whatever order requests get through."""

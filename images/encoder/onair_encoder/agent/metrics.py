@@ -68,6 +68,11 @@ class AgentMetrics(Collector):
             ("onair_encoder_failed_layers", "Layers that the page cannot show.", agent.page.scene.failures),
         ):
             yield GaugeMetricFamily(name, text, value=value)
+        yield GaugeMetricFamily(
+            "onair_encoder_paints_per_second",
+            "How often the browser paints.",
+            value=1e6 / agent.page.paints.tick_us,
+        )
         phase_s = agent.capture_phase_s
         if phase_s is not None:
             yield GaugeMetricFamily("onair_encoder_capture_phase_seconds", CAPTURE_PHASE, value=phase_s)

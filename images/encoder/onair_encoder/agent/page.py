@@ -9,6 +9,7 @@ from pathlib import Path
 from onair_crds.contract.program import Program
 from onair_encoder.agent.page_address import PageAddress
 from onair_encoder.browser.client import BrowserClient
+from onair_encoder.encode.paint import Paints
 from onair_encoder.paths import COMPOSITOR
 from onair_encoder.scene.event_follower import EventFollower
 from onair_encoder.scene.feed import SceneFeed, draws_scene
@@ -66,9 +67,9 @@ class Page:
         return self._browser.loaded
 
     @property
-    def paint_delays_ms(self) -> list[float]:
-        """How long what the page paints takes to the screen, see `BrowserClient`."""
-        return self._browser.paint_delays_ms
+    def paints(self) -> Paints:
+        """How often it paints, and how long that takes to the screen."""
+        return self._browser.paints
 
     def error(self, *, on_slate: bool) -> str | None:
         """Why the page cannot be shown, in words; None while it is."""

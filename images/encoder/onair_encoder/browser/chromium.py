@@ -27,10 +27,10 @@ CHECK_RETRIES, CHECK_RETRY_S = 3, 0.2
 PAINT_TIMEOUT_S = 2.0
 """A page that has loaded and painted nothing for so long is shown as it is."""
 DOCUMENT = """[performance.getEntriesByType('navigation')[0]?.responseStatus, location.host,
-window[Symbol.for('onair.word')] || null]"""
-"""The present document's HTTP status, 0 where it has none, the host that it is from, its word of itself."""
+window[Symbol.for('onair.word')] || null, window[Symbol.for('onair.motion')] || null]"""
+"""The present document's HTTP status, 0 where it has none, the host that it is from, its words of itself."""
 PAGE_WORD = Path(__file__).with_name("page_word.js").read_text()
-LOADING = "onair:loading"
+LOADING, TIME_BASED = "onair:loading", "onair:time-based"
 
 
 class Chromium:
@@ -52,6 +52,8 @@ class Chromium:
         """A document was loaded, at the page's own wish or at ours: `check` says whether it is one."""
         self.loading = False
         """The present document has said that it is not ready yet, as of the last `check`."""
+        self.time_based = False
+        """It has said that its motion goes by time, not by the number of its animation frames, likewise."""
         self._script_id: str | None = None
         self._cdp: CdpPipe | None = None
         self._session: str | None = None
@@ -228,8 +230,8 @@ class Chromium:
         if self._unreachable:
             self.page = None
             raise PageError("the page became unavailable")
-        status, host, word = response["result"].get("value") or (0, "", None)
-        self.loading = word == LOADING
+        status, host, word, motion = response["result"].get("value") or (0, "", None, None)
+        self.loading, self.time_based = word == LOADING, motion == TIME_BASED
         if isinstance(status, int) and status >= 400:
             self.page = None
             raise PageError(_refusal(host, status))

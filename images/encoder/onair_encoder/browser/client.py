@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from onair_crds.contract.program import ProgramVideo
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
-from onair_encoder.encode.paint import tick_us
+from onair_encoder.encode.paint import Paints, sparing_tick_us, tick_us
 from onair_encoder.paths import BROWSER_SOCKET
 
 RETRY_S = 0.1
+USUAL_TICK_US = tick_us(Fraction(30))
+"""Until a page is wanted."""
 
 
 class BrowserClient:
     def __init__(self, changed: Callable[[], None]) -> None:
         self.loaded = False
         self.error: str | None = None
-        self.paint_delays_ms: list[float] = []
-        """How long what the page paints takes to the screen, of some frames; empty while unknown."""
+        self.paints = Paints(USUAL_TICK_US)
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
         self._changed = changed
@@ -35,12 +37,15 @@ class BrowserClient:
             script: runs before those of the page, once it is loaded.
         """
         wanted: dict[str, object] = {"url": url, "width": video.width, "height": video.height}
-        wanted["tickUs"] = tick_us(exact_framerate(video.framerate))
+        framerate = exact_framerate(video.framerate)
+        wanted |= {"tickUs": tick_us(framerate), "sparingTickUs": sparing_tick_us(framerate)}
         if script is not None:
             wanted["script"] = script
         before, self._wanted = self._wanted, wanted
         if wanted == before:
             return
+        if before is None or before["tickUs"] != wanted["tickUs"]:
+            self.paints = Paints(tick_us(framerate), self.paints.delays_ms)
         if before is None or _page_of(wanted) != _page_of(before):
             self.loaded = False
         self._send()
@@ -69,7 +74,7 @@ class BrowserClient:
     def _received(self, state: dict[str, Any]) -> None:
         if self._wanted is None or state["url"] != self._wanted["url"]:
             return
-        self.paint_delays_ms = state["paintDelaysMs"]
+        self.paints = Paints(state["paintTickUs"] or self.paints.tick_us, tuple(state["paintDelaysMs"]))
         error = state["error"]
         before = (self.loaded, self.error, self.loading)
         self.loading = bool(state.get("loading"))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from statistics import median
 from typing import Any
 
 from onair_crds.runtime.stderr_log import log
-from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpTimeout
+from onair_encoder.browser.cdp import CdpClosed, CdpError
 from onair_encoder.browser.chromium import Chromium
 from onair_encoder.browser.page_error import PageError
+from onair_encoder.browser.paint_watch import PaintWatch
 from onair_encoder.browser.sandbox import SandboxRefused
-from onair_encoder.browser.window import Screen, set_refresh
+from onair_encoder.browser.window import Screen
 from onair_encoder.paths import X_SOCKET
 from onair_encoder.process.wait import wait_for_path
 
@@ -26,10 +26,6 @@ LOADING_INTERVAL_S = 0.1
 """Between two looks at a page that is to say when it is ready."""
 RETRY_MIN_S, RETRY_MAX_S = 0.5, 5.0
 RESTART_MIN_S, RESTART_MAX_S = 0.1, 30.0
-MEASURE_MIN_S, MEASURE_MAX_S = 0.5, 10.0
-"""Between measurements of a page's paints: soon after it was loaded, then rarely."""
-WORTH_LOGGING_MS = 8.0
-"""Half a frame of Chromium's."""
 STOOD_S = 60.0
 """A browser that stood for so long is restarted at once."""
 NO_PAGE = "about:blank"
@@ -61,8 +57,7 @@ class PageKeeper:
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
         self.error: str | None = None
-        self.paint_delays_ms: list[float] = []
-        """How long what the page paints takes to the screen, of some frames; empty while unknown."""
+        self._paints = PaintWatch(self._notify)
         self._changed = asyncio.Event()
         self._listeners: set[asyncio.Event] = set()
         self._chromium: Chromium | None = None
@@ -81,7 +76,8 @@ class PageKeeper:
             "loaded": self.loaded == self.wanted["url"],
             "loading": self.loading,
             "error": self.error,
-            "paintDelaysMs": self.paint_delays_ms,
+            "paintDelaysMs": self._paints.delays_ms,
+            "paintTickUs": self._paints.tick_us,
         }
 
     def _report(self, loaded: str | None, error: str | None, *, loading: bool = False) -> None:
@@ -109,7 +105,9 @@ class PageKeeper:
                 log("chromium.not-started", error=str(error))
                 await asyncio.sleep(RETRY_MAX_S)
                 continue
-            measuring = asyncio.create_task(self._measure(chromium), name="paint delays")
+            measuring = asyncio.create_task(
+                self._paints.follow(chromium, lambda: self.loaded), name="paint delays"
+            )
             guarding = asyncio.create_task(_guard(chromium), name="bounds")
             try:
                 # A browser's window is white until its page has painted
@@ -168,40 +166,13 @@ class PageKeeper:
                 await _first_of(retry_s, self._changed, chromium.lost)
                 retry_s = RETRY_MIN_S if self._changed.is_set() else min(retry_s * 1.6, RETRY_MAX_S)
 
-    async def _measure(self, chromium: Chromium) -> None:
-        """Keeps `paint_delays_ms`: Chromium may fall a frame behind at any time, and stays so."""
-        measured, pause_s = None, MEASURE_MIN_S
-        while True:
-            await asyncio.sleep(pause_s)
-            if self.loaded != measured:
-                measured, pause_s = self.loaded, MEASURE_MIN_S
-            if self.loaded is None:
-                continue
-            try:
-                delays_ms = await chromium.paint_delays_ms()
-            except CdpTimeout:  # it may be busy, and is judged by `check`
-                delays_ms = []
-            except CdpClosed:
-                return
-            if delays_ms and self.loaded == measured:
-                self._measured(delays_ms)
-            pause_s = min(pause_s * 2, MEASURE_MAX_S)
-
-    def _measured(self, delays_ms: list[float]) -> None:
-        before_ms = median(self.paint_delays_ms or [0.0])
-        if abs(median(delays_ms) - before_ms) > WORTH_LOGGING_MS:
-            log("page.paint-delay", before_ms=before_ms, now_ms=median(delays_ms))
-        self.paint_delays_ms = delays_ms
-        self._notify()
-
     async def _lay_out(self, chromium: Chromium) -> None:
         """Gives the screen its rate and the page its size.
 
         Raises:
             CdpClosed: the browser is lost.
         """
-        if tick_us := self.wanted.get("tickUs"):
-            await asyncio.to_thread(set_refresh, tick_us)
+        await self._paints.want(self.wanted)
         await chromium.resize(self.wanted["width"], self.wanted["height"])
 
     async def _load(self, chromium: Chromium, url: str, script: str | None) -> bool:

@@ -1,13 +1,15 @@
-// Runs in each document before its own scripts: keeps what a page says of its readiness, see docs/reference/scenes.md.
+// Runs in each document before its own scripts: keeps what a page says of itself, see docs/reference/scenes.md.
 (() => {
   'use strict';
-  const words = ['onair:loading', 'onair:ready'];
-  const kept = Symbol.for('onair.word');
-  const keep = word => { window[kept] = word; };
+  const kept = new Map([
+    ['onair:loading', 'onair.word'], ['onair:ready', 'onair.word'],
+    ['onair:time-based', 'onair.motion'], ['onair:frame-based', 'onair.motion'],
+  ].map(([word, of]) => [word, Symbol.for(of)]));
+  const keep = word => { window[kept.get(word)] = word; };
   const log = console.log;
   console.log = function (...said) {
-    if (words.includes(said[0])) keep(said[0]);
+    if (kept.has(said[0])) keep(said[0]);
     return log.apply(console, said);
   };
-  for (const word of words) window.addEventListener(word, () => keep(word), true);
+  for (const word of kept.keys()) window.addEventListener(word, () => keep(word), true);
 })();

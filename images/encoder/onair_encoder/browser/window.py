@@ -53,23 +53,33 @@ def set_refresh(tick_us: int) -> None:
 
 
 def _set_mode(display: Display, refresh_hz: float) -> None:
-    """Gives the screen a mode of its own size and this rate."""
+    """Gives the screen a mode of its own size and this rate, and takes former ones from it.
+
+    Chromium looks at a screen whose modes change, not at one that changes to another that it has had before.
+    """
     root = display.screen().root
     found = randr.get_screen_resources(root)
     crtc, output = found.crtcs[0], found.outputs[0]
     screen = root.get_geometry()
     width, height = screen.width, screen.height
     clock_hz = round(width * height * refresh_hz)
-    known = [each.id for each in found.modes if (each.width, each.dot_clock) == (width, clock_hz)]
-    if known and randr.get_crtc_info(display, crtc, found.config_timestamp).mode == known[0]:
+    made = {each.id: each.dot_clock for each in found.modes if each.dot_clock}
+    if made.get(randr.get_crtc_info(display, crtc, found.config_timestamp).mode) == clock_hz:
         return
-    if not known:
-        name = f"{clock_hz}"
-        timing = (0, width, height, clock_hz, width, width, width, 0, height, height, height, len(name), 0)
-        known = [randr.create_mode(root, timing, name).mode]
-        randr.add_output_mode(display, output, known[0])
-    randr.set_crtc_config(display, crtc, found.config_timestamp, 0, 0, known[0], randr.Rotate_0, [output])
+    _remove(display, output, [mode for mode, known_hz in made.items() if known_hz == clock_hz])
+    name = f"{clock_hz}"
+    timing = (0, width, height, clock_hz, width, width, width, 0, height, height, height, len(name), 0)
+    mode = randr.create_mode(root, timing, name).mode
+    randr.add_output_mode(display, output, mode)
+    randr.set_crtc_config(display, crtc, found.config_timestamp, 0, 0, mode, randr.Rotate_0, [output])
+    _remove(display, output, [mode for mode, known_hz in made.items() if known_hz != clock_hz])
     display.sync()
+
+
+def _remove(display: Display, output: int, modes: list[int]) -> None:
+    for mode in modes:
+        randr.delete_output_mode(display, output, mode)
+        randr.destroy_mode(display, mode)
 
 
 class Screen:

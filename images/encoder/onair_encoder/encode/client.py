@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
-from onair_encoder.encode.paint import capture_age_ms, capture_phase_s
+from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
@@ -67,21 +67,18 @@ class ProgressClient:
         captured_at = self.now.captured_at
         return None if captured_at is None else captured_at - time.time() + time.monotonic()
 
-    def capture_phase_s(self, framerate: float) -> float | None:
+    def capture_phase_s(self, paints: Paints) -> float | None:
         """How long before each capture Chromium began a frame; None while it is unknown."""
         due_at_s = self._due_at_s
-        return None if due_at_s is None else capture_phase_s(due_at_s, exact_framerate(framerate))
+        return None if due_at_s is None else capture_phase_s(due_at_s, paints.tick_us)
 
-    def audio_delay_ms(self, framerate: float, paint_delays_ms: list[float]) -> int:
+    def audio_delay_ms(self, framerate: float, paints: Paints) -> int:
         """How much later than its timestamps audio is due, in the present ffmpeg.
 
         As long as what the page paints takes to its capture; and the first frame, which has the timestamp
         of the audio that was captured with it, the number of an earlier one.
-
-        Args:
-            paint_delays_ms: how long paints take to the screen, see `BrowserClient`.
         """
-        age_ms = capture_age_ms(self._due_at_s, exact_framerate(framerate), paint_delays_ms)
+        age_ms = capture_age_ms(self._due_at_s, exact_framerate(framerate), paints)
         return round(age_ms - AUDIO_LATE_MS + self.now.first_late_s * 1000)
 
     def _take(self, progress: EncodeProgress) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
-from tests.support.scene.fake_agent import scene, square, state
+from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import RED, same_box
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 
@@ -127,3 +129,26 @@ async def test_a_drag_of_thirty_updates_a_second_is_drawn_with_each_and_leaves_n
         assert same_box((await page.picture()).box(RED), (61, 0, 40, 20))
         assert await page.tab.evaluate("seen.size") >= 50
         assert await animations(page) == 0
+
+
+COUNTING = "<script>parent.postMessage('onair:frame-based', '*')</script>"
+
+
+async def test_it_moves_by_time_but_where_a_page_in_a_layer_counts_its_frames(chromium: str) -> None:
+    pages = {"/page": media.page("hello"), "/counting": media.page(COUNTING)}
+    async with compositor(chromium, state(scene()), pages) as page:
+
+        def webpage(path: str) -> dict[str, Any]:
+            return layer("a", "webpage", data={"url": f"http://localhost:{page.agent.port}{path}"}, **SIZE)
+
+        async def says(*words: str) -> None:
+            await until(lambda: [each for each in page.tab.console if "-based" in each] == [*words])
+
+        await page.agent.send(state(scene(webpage("/page"))))
+        await page.tab.until("document.querySelector('iframe')")
+        await page.picture()
+        await says("onair:time-based")
+        await page.agent.send(state(scene(webpage("/counting"))))
+        await says("onair:time-based", "onair:frame-based")
+        await page.agent.send(state(scene(square("b", "red"))))
+        await says("onair:time-based", "onair:frame-based", "onair:time-based")

@@ -26,7 +26,7 @@ class Navigating(Chromium):
         self.asked += 1
         if self.asked <= self.refusals:
             raise CdpError(f"{method}: Execution context was destroyed.")
-        return {"result": {"value": [200, "page.example", None]}}
+        return {"result": {"value": [200, "page.example", None, None]}}
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ class Loading(Chromium):
         self.asked.append(method)
         if self._failure and method == "Page.navigate":
             raise self._failure
-        return {"result": {"value": [200, "page.example", None]}}
+        return {"result": {"value": [200, "page.example", None, None]}}
 
 
 @pytest.mark.parametrize("failure", [None, CdpError("refused"), CdpTimeout("no response")])
@@ -95,7 +95,7 @@ class Scripted(Chromium):
                 del self.scripts[identifier]
             case "Page.setBypassCSP", {"enabled": enabled}:
                 self.bypasses = enabled
-        return {"result": {"value": [200, "page.example", None]}}
+        return {"result": {"value": [200, "page.example", None, None]}}
 
 
 async def test_a_script_runs_on_the_page_that_it_is_for_and_on_no_other() -> None:

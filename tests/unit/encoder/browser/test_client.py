@@ -47,4 +47,5 @@ def test_a_keeper_that_knows_of_no_scripts_is_not_told_of_none() -> None:
     client.want("https://a.example", video(framerate=25))
     keeper = PageKeeper()
     keeper.want(json.loads(json.dumps(client._wanted)))
-    assert keeper.wanted == {"url": "https://a.example", "width": 640, "height": 360, "tickUs": 20_000}
+    rates = {"tickUs": 20_000, "sparingTickUs": 40_000}
+    assert keeper.wanted == {"url": "https://a.example", "width": 640, "height": 360, **rates}

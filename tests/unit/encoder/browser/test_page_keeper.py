@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tests.support.waiting import until
 
 from onair_encoder.browser import page_keeper
-from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
-from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.cdp import CdpClosed
 from onair_encoder.browser.page_error import PageError
 from onair_encoder.browser.page_keeper import PageKeeper
 
@@ -63,7 +61,7 @@ class Greedy:
 
     def __init__(self) -> None:
         self.lost, self.navigated = asyncio.Event(), asyncio.Event()
-        self.loading = False
+        self.loading, self.time_based = False, False
 
     async def start(self) -> None:
         return
@@ -150,43 +148,7 @@ async def test_another_wanted_page_is_not_kept_waiting() -> None:
         assert await pausing
 
 
-class Calm(Greedy):
-    """A browser that stays, is silent for a while, and whose paints take longer each time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.measured = 0
-
-    async def paint_delays_ms(self) -> list[float]:
-        self.measured += 1
-        if self.measured == 4:
-            raise CdpTimeout("Tracing.start")
-        return [] if self.measured == 2 else [19.0 + self.measured]
-
-
-async def test_paints_are_measured_again_and_again_while_a_page_is_shown(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    keeper = PageKeeper()
-    pauses: list[float] = []
-    seen: list[object] = []
-
-    async def paused(pause_s: float) -> None:
-        pauses.append(pause_s)
-        seen.append(keeper.state()["paintDelaysMs"])
-        if len(pauses) == 2:
-            keeper.loaded = "https://example.org/"
-        if len(pauses) == 9:
-            raise Over
-
-    monkeypatch.setattr(asyncio, "sleep", paused)
-    with pytest.raises(Over):
-        await keeper._measure(cast(Chromium, Calm()))
-    assert pauses == [0.5, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0]
-    assert seen == [[], [], [20.0], [20.0], [22.0], [22.0], [24.0], [25.0], [26.0]]
-
-
-class Patient(Calm):
+class Patient(Greedy):
     """A browser whose page says when it is ready, and takes what it may."""
 
     shown: Patient
@@ -194,6 +156,9 @@ class Patient(Calm):
     def __init__(self) -> None:
         super().__init__()
         Patient.shown = self
+
+    async def paint_delays_ms(self) -> list[float]:
+        return []
 
     def excess(self, *, stored: bool) -> str:
         return ""

@@ -12,7 +12,7 @@ import pytest
 
 from onair_encoder.encode import client as client_module
 from onair_encoder.encode.client import AUDIO_LATE_MS, HOPELESS_FAILURES, ProgressClient
-from onair_encoder.encode.paint import LAST_MS, tick_us
+from onair_encoder.encode.paint import LAST_MS, Paints, tick_us
 from onair_encoder.encode.progress import EncodeProgress
 
 
@@ -46,13 +46,14 @@ async def test_failures_are_reported_as_they_come_and_go(
 
 def test_audio_waits_as_long_as_what_is_painted_takes_to_its_capture() -> None:
     client = ProgressClient(lambda: None)
+    paints = Paints(tick_us(Fraction(30)), (20.0,))
     usual_ms = 33.333 - LAST_MS - AUDIO_LATE_MS
-    assert client.audio_delay_ms(30, [20.0]) == round(usual_ms), "as is best, while it is unknown"
+    assert client.audio_delay_ms(30, paints) == round(usual_ms), "as is best, while it is unknown"
     boot = time.time() - time.monotonic()
     for waited_ms in (1, 9, 15):
         first_capture_s = (1_000_000 * tick_us(Fraction(30)) + 20_000) / 1e6 + waited_ms / 1000
         client.now = EncodeProgress(captured_at=boot + first_capture_s)
         due_ms = 20 + waited_ms - AUDIO_LATE_MS
-        assert client.audio_delay_ms(30, [20.0]) == pytest.approx(due_ms, abs=1)
+        assert client.audio_delay_ms(30, paints) == pytest.approx(due_ms, abs=1)
         client.now = replace(client.now, first_late_s=0.021)
-        assert client.audio_delay_ms(30, [20.0]) == pytest.approx(due_ms + 21, abs=1)
+        assert client.audio_delay_ms(30, paints) == pytest.approx(due_ms + 21, abs=1)
