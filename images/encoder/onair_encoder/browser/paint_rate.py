@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 from onair_encoder.encode.paint import LAST_MS
 
-CALM_MARGIN_MS, LATE_MARGIN_MS = 8.0, 2.0
-"""Before a capture: where paints are on the screen by then the rate is lowered, where not it is raised."""
-LOOKS = 2
-"""In a row that find calm paints before the rate is lowered."""
+EVEN_LOOKS, UNEVEN_LOOKS = 2, 3
+"""In a row: that find paints even before the rate is lowered, and that do not before it is raised. Paints of
+transitions are uneven, and over within a second or two."""
 PAUSE_MIN_S, PAUSE_MAX_S = 20.0, 320.0
 """Until it is lowered again, after it had to be raised; twice as long each time."""
 
 
 class PaintRate:
-    """How often the present page paints: usually, or, where it may and its paints are fast, sparingly.
+    """How often the present page paints: usually, or, where it may and its paints are even, sparingly.
 
-    A paint for each frame costs half of what two do, and each capture shows the one that was meant for it, as
-    long as all of them are in time. Where some are not, frames are missed, so then there are two.
+    A paint for each frame costs half of what two do, and each capture shows another one, as long as all of
+    them come between the same two captures. Where some do not, fewer frames are missed with two for each.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,8 @@ class PaintRate:
     def begin(self) -> None:
         """There is another page: nothing is known of its paints."""
         self.sparing = False
-        self._calm_looks = 0
+        self._looks = 0
+        """In a row that speak for the other rate."""
         self._not_before_s = 0.0
         self._pause_s = PAUSE_MIN_S
 
@@ -56,23 +58,30 @@ class PaintRate:
             time_based: the page's motion goes by time, not by the number of its animation frames.
         """
         before = self.sparing
-        if not time_based or self._sparing_us in (None, self._usual_us):
-            self.sparing, self._calm_looks = False, 0
+        if not time_based or None in (self._usual_us, self._sparing_us) or self._usual_us == self._sparing_us:
+            self.sparing, self._looks = False, 0
         elif self.sparing:
-            if self._late(delays_ms, LATE_MARGIN_MS):
-                self.sparing = False
+            self._looks = 0 if self._are_even(delays_ms) else self._looks + 1
+            if self._looks == UNEVEN_LOOKS:
+                self.sparing, self._looks = False, 0
                 self._not_before_s = now_s + self._pause_s
                 self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S)
         else:
-            calm = bool(delays_ms) and not self._late(delays_ms, CALM_MARGIN_MS)
-            self._calm_looks = self._calm_looks + 1 if calm else 0
-            if self._calm_looks >= LOOKS and now_s >= self._not_before_s:
-                self.sparing, self._calm_looks = True, 0
+            self._looks = self._looks + 1 if delays_ms and self._are_even(delays_ms) else 0
+            if self._looks >= EVEN_LOOKS and now_s >= self._not_before_s:
+                self.sparing, self._looks = True, 0
         return self.sparing != before
 
-    def _late(self, delays_ms: Sequence[float] | None, margin_ms: float) -> bool:
-        """Whether more than a tenth of paints, and more than one, come later than that ahead of a capture."""
-        if delays_ms is None:
-            return True
-        bound_ms = (self._sparing_us or 0) / 1000 - LAST_MS - margin_ms
-        return sum(delay_ms > bound_ms for delay_ms in delays_ms) > max(1, len(delays_ms) / 10)
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the lower rate may soon have to be raised."""
+        return self.sparing and self._looks > 0
+
+    def _are_even(self, delays_ms: Sequence[float] | None) -> bool:
+        """Whether paints are seen by the same capture after their frame began, but for a tenth, or one."""
+        if not delays_ms:
+            return delays_ms is not None
+        tick_ms = (self.tick_us or 1) / 1000
+        captures = Counter(math.ceil((delay_ms + LAST_MS) / tick_ms) for delay_ms in delays_ms)
+        others = len(delays_ms) - max(captures.values())
+        return others <= max(1, len(delays_ms) / 10)

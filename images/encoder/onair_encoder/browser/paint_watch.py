@@ -82,6 +82,8 @@ class PaintWatch:
                 log("page.paint-rate", sparing=self._rate.sparing, tick_us=self._rate.tick_us)
                 pause_s = LOOK_MIN_S
                 self._changed()
+            elif self._rate.in_doubt:
+                pause_s = LOOK_MIN_S
             else:
                 pause_s = min(pause_s * 2, SPARING_LOOK_MAX_S if self._rate.sparing else LOOK_MAX_S)
 
