@@ -1,36 +1,22 @@
-"""Servers of tests as child processes of this machine, and waiting until they are ready."""
+"""Servers of tests as child processes of this machine."""
 
 import contextlib
 import os
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 START_TIMEOUT_S = 60.0
+"""For whoever waits until a server is ready."""
 STOP_TIMEOUT_S = 5.0
-POLL_S = 0.05
 QUICK_GO = {"GOGC": "400"}
 """For programs in Go: a third more memory, and a fifth less time of a core for what they do."""
 
 
 class ServerError(RuntimeError):
-    """A server of the tests did not start, ended, or did not become ready; the message says what to do."""
-
-
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = START_TIMEOUT_S) -> None:
-    """Waits until `condition()` holds.
-
-    Raises:
-        ServerError: the condition did not hold within `timeout_s`.
-    """
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise ServerError(f"{what}: not within {timeout_s:g} s")
-        time.sleep(POLL_S)
+    """A server of the tests did not start or has ended; the message says what to do."""
 
 
 class ChildProcess:

@@ -23,8 +23,9 @@ import httpx
 import yaml
 from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.support.certificate_authority import HOST, CertificateAuthority, write_private_key
-from tests.support.child_process import QUICK_GO, ChildProcess, ServerError, wait_until
+from tests.support.child_process import QUICK_GO, START_TIMEOUT_S, ChildProcess, ServerError
 from tests.support.programs import program
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
 
@@ -148,7 +149,7 @@ class ControlPlane:
             QUICK_GO,
         )
         with self.client() as client:
-            wait_until(lambda: self._is_ready(client), "kube-apiserver ready")
+            wait_for(lambda: self._is_ready(client), "kube-apiserver ready", START_TIMEOUT_S)
 
     @property
     def ca_certificate(self) -> bytes:
@@ -202,7 +203,7 @@ class ControlPlane:
         )
         etcd = self._etcd
         with httpx.Client(trust_env=False) as client:
-            wait_until(lambda: responds(client, f"{client_url}/health", etcd), "etcd healthy")
+            wait_for(lambda: responds(client, f"{client_url}/health", etcd), "etcd healthy", START_TIMEOUT_S)
 
     def _audit_options(self, users: Sequence[str]) -> list[str]:
         if not users:

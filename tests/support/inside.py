@@ -6,8 +6,9 @@ import subprocess
 import uuid
 from typing import Self
 
-from tests.support.child_process import wait_until
+from tests.support.child_process import START_TIMEOUT_S
 from tests.support.docker import address_of, docker, own_image, remove
+from tests.support.waiting import wait_for
 
 SECRET = "what is inside"
 CONNECT = """
@@ -109,7 +110,7 @@ class Inside:
             *(own_image("encoder"), "-c", SERVER.replace("CONTROL", str(CONTROL)), *self._arguments),
         )
         self.address = self.address or address_of(self.name)
-        wait_until(lambda: "ready" in self._said(), "somebody inside listens")
+        wait_for(lambda: "ready" in self._said(), "somebody inside listens", START_TIMEOUT_S)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -6,8 +6,9 @@ import socket
 from pathlib import Path
 
 from redis import Redis
-from tests.support.child_process import ChildProcess, ServerError, wait_until
+from tests.support.child_process import START_TIMEOUT_S, ChildProcess, ServerError
 from tests.support.control_plane import HOST, free_port
+from tests.support.waiting import wait_for
 
 
 class RedisServer:
@@ -50,7 +51,7 @@ class RedisServer:
         ]
         process = ChildProcess([self._binary, *options, *self._listens()], self._folder / "redis.log")
         self._process = process
-        wait_until(lambda: self._accepts(process), "redis-server ready")
+        wait_for(lambda: self._accepts(process), "redis-server ready", START_TIMEOUT_S)
 
     def stop(self) -> None:
         """Stops Redis; connections break."""

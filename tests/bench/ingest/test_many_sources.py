@@ -10,13 +10,13 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.control_plane import free_port
 from tests.support.delivery.cost import cost, memory_mb, running
 from tests.support.ingest.clip import Encoding, make_clip
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import Reader, reading
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.waiting import until, wait_for
 
 from onair_crds.contract.ingest_gateway import stream_of_key
 
@@ -60,7 +60,7 @@ async def test_fifty_sources_of_which_ten_are_read(
                 states = [told.state for told in follower.told]
                 return wanted <= {each.stream for each in states if each.video and each.video.framerate}
 
-            await asyncio.to_thread(wait_until, all_measured, "all frame rates are measured", 90)
+            await until(all_measured, "all frame rates are measured", 90, poll_s=0.05)
             connected = await asyncio.to_thread(cost, lambda: pids)
             async with AsyncExitStack() as readers, asyncio.TaskGroup() as draining:
                 opened = [
@@ -94,7 +94,7 @@ def of_ffmpeg(clip: Path) -> tuple[float, float]:
         for url, output in zip(urls, outputs, strict=True)
     )
     with running(*commands) as pids:
-        wait_until(lambda: memory_mb(pids) > CONNECTED, "all have begun", 30)
+        wait_for(lambda: memory_mb(pids) > CONNECTED, "all have begun", 30)
         time.sleep(LISTENING_S)
         with running(*(push(clip, url) for url in urls)):
             time.sleep(RECEIVING_S)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.child_process import ChildProcess, ServerError, wait_until
+from tests.support.child_process import ChildProcess, ServerError
 from tests.support.control_plane import ControlPlane, free_port
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import KEYS, NAMESPACE, SHOWS, install
 from tests.support.node_labeller import USER as SANDBOX
+from tests.support.waiting import wait_for
 
 from onair_api.settings import GatewaySettings, IngestSettings
 
@@ -40,7 +41,7 @@ def cluster(own_plane: ControlPlane) -> Iterator[httpx.Client]:
 def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
     """Installs the chart with its default values."""
     install(own_plane)
-    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
+    wait_for(lambda: is_served(cluster, "projects.onair.dev"), "projects served", 60)
     return own_plane
 
 

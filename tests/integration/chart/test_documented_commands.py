@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import GUIDE, README, ROOT, TESTED, blocks, commands, run, script
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import KEYS, NAMESPACE, SHOWS, kubectl
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.inside_addresses import InsideRules
 
@@ -42,7 +42,7 @@ def shell(own_plane: ControlPlane, cluster: httpx.Client) -> Iterator[Mapping[st
     (install,) = [c for block in blocks(README) for c in commands(block) if INSTALLS.match(c)]
     variables = {"KUBECONFIG": str(own_plane.kubeconfig)}
     run(install, ROOT, variables)
-    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
+    wait_for(lambda: is_served(cluster, "projects.onair.dev"), "projects served", 60)
     installed = yaml.safe_load(kubectl(own_plane, "get", "-n", NAMESPACE, *CONFIGURATION))
     inside = InsideRules.model_validate(installed["inside"])
     with Facade(own_plane.kubeconfig, SHOWS, NAMESPACE, inside=inside, keys_namespace=KEYS) as facade:

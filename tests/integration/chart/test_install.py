@@ -13,7 +13,6 @@ import httpx
 import pytest
 import yaml
 from pydantic import JsonValue
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import (
@@ -29,6 +28,7 @@ from tests.support.helm import (
     kubectl,
     render,
 )
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
 
@@ -55,7 +55,7 @@ def put_on_air(cluster: httpx.Client, name: str) -> str:
 
 def uids(cluster: httpx.Client) -> set[str]:
     """Returns the uids of all projects. While a CRD changes, the API server responds 429 for a second."""
-    wait_until(lambda: cluster.get(PROJECTS).is_success, "projects listed")
+    wait_for(lambda: cluster.get(PROJECTS).is_success, "projects listed", 60)
     return {each["metadata"]["uid"] for each in cluster.get(PROJECTS).json()["items"]}
 
 
@@ -121,12 +121,12 @@ def test_a_show_in_another_namespace_is_refused_with_the_right_one(
     def response() -> str:
         return kubectl(installed, *create, stdin=show)
 
-    wait_until(lambda: "created" not in response(), "the policy is in force")
+    wait_for(lambda: "created" not in response(), "the policy is in force", 60)
     assert "OnAir acts on namespace shows alone, and would ignore this one: create it there (-n shows)" in (
         response()
     )
     install(installed, CHART, "--set", "showNamespace.exclusive=false")
-    wait_until(lambda: "created" in response(), "the policy is gone")
+    wait_for(lambda: "created" in response(), "the policy is gone", 60)
     install(installed, CHART, "--reset-values")
 
 
@@ -162,7 +162,7 @@ def test_metadata_that_http_refuses_is_refused_to_kubectl_too(
     def response(metadata: JsonValue) -> httpx.Response:
         return cluster.post(PROJECTS, params={"dryRun": "All"}, json=with_metadata(metadata))
 
-    wait_until(lambda: response(LARGE[0]).is_error, "the policy is in force")
+    wait_for(lambda: response(LARGE[0]).is_error, "the policy is in force", 60)
     for metadata in LARGE:
         refused = response(metadata)
         assert refused.status_code == 422, str(metadata)[:40]
@@ -176,11 +176,11 @@ def test_what_was_large_before_the_limit_can_still_be_changed_and_deleted(
 ) -> None:
     install(installed, CHART, "--set", "api.limits.metadataBytes=1048576")
     large = with_metadata("x" * 700_000)
-    wait_until(lambda: cluster.post(PROJECTS, json=large).is_success, "the higher limit is in force")
+    wait_for(lambda: cluster.post(PROJECTS, json=large).is_success, "the higher limit is in force", 60)
     install(installed, CHART, "--reset-values")
     dry = {"dryRun": "All"}
     another = with_metadata("x" * 700_000, "another")
-    wait_until(lambda: cluster.post(PROJECTS, params=dry, json=another).is_error, "the limit is in force")
+    wait_for(lambda: cluster.post(PROJECTS, params=dry, json=another).is_error, "the limit is in force", 60)
     headers = {"Content-Type": "application/merge-patch+json"}
     patch = {"metadata": {"finalizers": ["onair.dev/broadcast"]}, "spec": {"maxDuration": 1000}}
     cluster.patch(f"{PROJECTS}/large", json=patch, headers=headers).raise_for_status()
@@ -208,7 +208,7 @@ def test_an_upgrade_updates_a_crd_and_leaves_shows_unchanged(
         response = cluster.patch(f"{PROJECTS}/over-an-upgrade", content=json.dumps(patch), headers=headers)
         return bool(response.raise_for_status().json()["spec"].get("novelty") == "yes")
 
-    wait_until(is_kept, "the new field is served")
+    wait_for(is_kept, "the new field is served", 60)
     project = cluster.get(f"{PROJECTS}/over-an-upgrade").json()
     assert project["metadata"]["uid"] == uid
     assert project["spec"]["broadcast"]["state"] == "Running"
@@ -234,9 +234,9 @@ def test_an_uninstall_removes_the_crds_if_configured(installed: ControlPlane, cl
 
     install(installed, CHART, "--set", "crds.keep=false")
     # A CRD deleted while its storage initializes is finalized only at the API server's next resync: minutes.
-    wait_until(lambda: all(is_served(cluster, name) for name in crds()), "CRDs served")
+    wait_for(lambda: all(is_served(cluster, name) for name in crds()), "CRDs served", 60)
     helm("uninstall", RELEASE, "--namespace", NAMESPACE, kubeconfig=installed.kubeconfig)
 
     # Deleting the CRDs also deletes thousands of objects left behind by other tests of the run.
-    wait_until(lambda: not crds(), "CRDs deleted", 240)
+    wait_for(lambda: not crds(), "CRDs deleted", 240)
     assert cluster.get(f"/api/v1/namespaces/{SHOWS}").json()["status"]["phase"] == "Active"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
 from tests.support.facade import Cluster, Facade, User
@@ -28,7 +27,7 @@ def sign_in(facade: Facade, key: str) -> httpx.Response:
 def former(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
     """An installation whose keys are in the release's own namespace, as they once were."""
     install(own_plane, CHART, "--set", "keysNamespace.name=")
-    wait_until(lambda: is_served(cluster, "projects.onair.dev"), "projects served")
+    wait_for(lambda: is_served(cluster, "projects.onair.dev"), "projects served", 60)
     return own_plane
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from tests.support.child_process import ChildProcess, wait_until
+from tests.support.child_process import ChildProcess
 from tests.support.helm import SHOWS
+from tests.support.waiting import wait_for
 
 PROJECTS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/projects"
 DESTINATIONS = f"/apis/onair.dev/v1alpha1/namespaces/{SHOWS}/destinations"
@@ -36,7 +37,7 @@ def shows(cluster: httpx.Client, start_operator: Callable[[], ChildProcess]) -> 
         told = [each for each in cluster.get(DESTINATIONS).json()["items"] if each.get("status")]
         return len(pods) == len(told) == 2
 
-    wait_until(claimed, "two pods, and both destinations have a status")
+    wait_for(claimed, "two pods, and both destinations have a status", 60)
     return operator
 
 
@@ -50,10 +51,10 @@ def test_no_finalizer_is_left_by_an_operator_that_lost_its_rights_nor_by_one_tha
     # What the controller of namespaces does, in an order that it does not promise
     cluster.delete(f"{BINDINGS}/onair-operator").raise_for_status()
     cluster.delete(f"{PROJECTS}/first").raise_for_status()
-    wait_until(lambda: gone(cluster, "first"), "the first project is gone")
+    wait_for(lambda: gone(cluster, "first"), "the first project is gone", 60)
     shows.stop()
     cluster.delete(f"/api/v1/namespaces/{SHOWS}").raise_for_status()
     cluster.delete(f"{PROJECTS}/second").raise_for_status()
     assert not gone(cluster, "second")
     start_operator()
-    wait_until(lambda: gone(cluster, "second"), "the second project is gone")
+    wait_for(lambda: gone(cluster, "second"), "the second project is gone", 60)

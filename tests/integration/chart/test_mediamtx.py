@@ -13,10 +13,11 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from tests.support.child_process import ChildProcess, wait_until
+from tests.support.child_process import ChildProcess
 from tests.support.control_plane import HOST, free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.helm import named, render
+from tests.support.waiting import wait_for
 
 from onair_operator.cluster.server_secrets import MEDIAMTX_SECRET
 
@@ -50,7 +51,7 @@ class Server:
         self.ports, self._folder = ports, folder
         command = [server_program("mediamtx"), config]
         self.process = ChildProcess(command, folder / "mediamtx.log", variables)
-        wait_until(lambda: self.api(API) == 200, "MediaMTX responds")
+        wait_for(lambda: self.api(API) == 200, "MediaMTX responds", 60)
 
     def api(self, user: tuple[str, str], path: str = "paths/list") -> int:
         try:
@@ -67,7 +68,7 @@ class Server:
     def publishes(self, user: tuple[str, str], path: str) -> bool:
         """Publishes until the server has the stream, or has closed the connection."""
         with publisher(self.rtmp(user, path)) as process:
-            wait_until(lambda: self.has(path) or process.poll() is not None, "a stream, or a refusal")
+            wait_for(lambda: self.has(path) or process.poll() is not None, "a stream, or a refusal", 60)
             return self.has(path)
 
     def has(self, path: str) -> bool:
@@ -100,7 +101,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def stream(server: Server) -> Iterator[Callable[[], bool]]:
     """Something to read, at a path that nobody is told."""
     with publisher(server.rtmp(PUBLISHER)) as process:
-        wait_until(lambda: server.has("secret-path"), "a stream")
+        wait_for(lambda: server.has("secret-path"), "a stream", 60)
         yield lambda: process.poll() is None
 
 
@@ -170,7 +171,7 @@ def test_the_server_of_ingest_has_only_its_media_on_the_network(tmp_path: Path) 
     command, log = [server_program("mediamtx"), config], tmp_path / "mediamtx.log"
     server = ChildProcess(command, log, variables)
     try:
-        wait_until(lambda: ports["rtmp"] in open_ports(server.process.pid), "it listens")
+        wait_for(lambda: ports["rtmp"] in open_ports(server.process.pid), "it listens", 60)
         assert open_ports(server.process.pid) == {ports["rtmp"], ports["srt"]}
     finally:
         server.stop()

@@ -11,12 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.support.chart_notes import commands_of_notes, commands_of_values
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.documented_commands import ROOT, run
 from tests.support.facade import Facade
 from tests.support.fixtures.control_plane import is_served
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
+from tests.support.waiting import wait_for
 
 NEEDS_PODS = re.compile(r"kubectl (wait|port-forward)|export ONAIR_URL")
 EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
@@ -68,7 +68,7 @@ def pod_monitors(cluster: httpx.Client) -> None:
     }
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     cluster.post(path, json=definition).raise_for_status()
-    wait_until(lambda: is_served(cluster, "podmonitors.monitoring.coreos.com"), "PodMonitors served")
+    wait_for(lambda: is_served(cluster, "podmonitors.monitoring.coreos.com"), "PodMonitors served", 60)
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.child_process import ChildProcess, ServerError, wait_until
+from tests.support.child_process import ChildProcess
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, ROOT, SHOWS, install, kubectl, render
@@ -154,10 +154,12 @@ class Installation:
 
     def used_but(self, left: Callable[[], set[tuple[str, str]]]) -> None:
         """Waits until all rights are used but these resources' and verbs."""
-        try:
-            wait_until(lambda: {(each.resource, each.verb) for each in self.unused()} <= left(), "use", 30)
-        except ServerError:
-            pytest.fail("\n".join(["nothing uses", *map(str, self.unused())]), pytrace=False)
+        wait_for(
+            lambda: {(each.resource, each.verb) for each in self.unused()} <= left(),
+            "all rights are used",
+            30,
+            state=lambda: "\n".join(["nothing uses", *map(str, self.unused())]),
+        )
 
     def refused(self) -> list[object]:
         return [each for each in requests(self.plane.audit_log) if each.refused]
@@ -290,7 +292,7 @@ def refer_to(installation: Installation, secret: str, reason: str) -> None:
         status = installation.cluster.get("destinations", "sunday-mediamtx").get("status") or {}
         return any(each["reason"] == reason for each in status.get("conditions", []))
 
-    wait_until(said, f"{reason} of {secret}")
+    wait_for(said, f"{reason} of {secret}", 60)
 
 
 def rights_on_secrets(account: str, namespace: str) -> set[tuple[str, str]]:

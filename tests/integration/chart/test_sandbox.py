@@ -8,10 +8,10 @@ import httpx
 import pytest
 import yaml
 from tests.support.chart_notes import notes
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.helm import CHART, HelmError, named, render
 from tests.support.node_labeller import NAMESPACE, labeller
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.labels import SANDBOX_LABEL_PREFIX
 from onair_crds.shapes import Document
@@ -158,7 +158,7 @@ def test_a_pod_of_it_labels_its_own_node_and_can_change_nothing_else(
             return True
         return False
 
-    wait_until(refused, "the policy")  # the API server learns of it a little later
+    wait_for(refused, "the policy", 60)  # the API server learns of it a little later
     write("node-a", LABEL, "installed")
     assert labels("node-a") == {"zone": "a", LABEL: "installed"}
     for node, label, value in (

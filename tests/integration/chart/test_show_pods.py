@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 import yaml
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.helm import CHART, SHOWS, install, render
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import Document
 from onair_operator.encoder.cost import Cost
@@ -103,7 +103,7 @@ def in_force(installed: ControlPlane, cluster: httpx.Client) -> None:
     """The policy acts some moments after it was installed."""
     pod = encoder_pod()
     grant(pod["spec"])
-    wait_until(lambda: refusal(cluster, pod), "the policy is in force")
+    wait_for(lambda: refusal(cluster, pod), "the policy is in force", 60)
 
 
 @pytest.mark.usefixtures("in_force")
@@ -178,11 +178,11 @@ def test_a_pod_from_before_another_repository_is_still_let_go(
     assert not patch(cluster, {"metadata": {"finalizers": ["onair.dev/test"]}})
     install(installed, CHART, "--set", "images.encoder.repository=example.org/encoder")
     try:
-        wait_until(lambda: refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "it is in force")
+        wait_for(lambda: refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "it is in force", 60)
         assert not patch(cluster, {"metadata": {"$deleteFromPrimitiveList/finalizers": ["onair.dev/test"]}})
     finally:
         install(installed, CHART, "--reset-values")
-        wait_until(lambda: not refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "as before")
+        wait_for(lambda: not refusal(cluster, {**encoder_pod(), "metadata": {"name": "b"}}), "as before", 60)
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,10 @@ def test_without_rules_the_level_restricted_is_enforced(
         assert labels[f"{LEVEL}/enforce"] == "restricted"
         assert "initContainers" not in encoder_pod(*off)["spec"]
         assert not refusal(cluster, encoder_pod(*off))
-        wait_until(
+        wait_for(
             lambda: 'violates PodSecurity "restricted' in refusal(cluster, with_rules),
             "the level is enforced",
+            60,
         )
     finally:
         install(installed, CHART, "--reset-values")

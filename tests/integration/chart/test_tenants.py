@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.control_plane import ControlPlane
 from tests.support.facade import Cluster, Facade, User
 from tests.support.helm import CHART, KEYS, NAMESPACE, SHOWS, install
@@ -108,7 +107,7 @@ def admit(cluster: httpx.Client, tenant: str) -> None:
         answer = cluster.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", json=review)
         return bool(answer.raise_for_status().json()["status"]["allowed"])
 
-    wait_until(is_admitted, f"{tenant} may write")
+    wait_for(is_admitted, f"{tenant} may write", 60)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +118,7 @@ def kept_apart(installed: ControlPlane, cluster: httpx.Client) -> Iterator[tuple
     for tenant in both:
         admit(cluster, tenant.name)
     probe = {"metadata": {"name": "probe"}, "type": "Opaque"}
-    wait_until(lambda: both[0].send("POST", f"{SECRETS}?dryRun=All", probe).status_code == 403, "in force")
+    wait_for(lambda: both[0].send("POST", f"{SECRETS}?dryRun=All", probe).status_code == 403, "in force", 60)
     for tenant in both:
         own = f"{tenant.name}--"
         assert not tenant.create("collections", f"{own}all", owned_by(tenant.name))

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.ingest_containers import IngestContainers, Part
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.times import parse_time
 
@@ -119,10 +119,10 @@ def test_a_server_that_hangs_makes_its_streams_silent_within_three_seconds(
         silent = follower.wait(key, lambda state: not state.flowing, "the stream is silent", after=told)
         assert silent.at_s - stopped_at_s < 3
         assert silent.state.error == "the ingest server does not respond"
-        wait_until(lambda: not own_pod.is_ready(), "the gateway is not ready", 5)
-        wait_until(lambda: not own_pod.server_is_alive(), "the server is taken for hung", 10)
+        wait_for(lambda: not own_pod.is_ready(), "the gateway is not ready", 5)
+        wait_for(lambda: not own_pod.server_is_alive(), "the server is taken for hung", 10)
         told = len(follower.of(key))
         own_pod.server.process.send_signal(signal.SIGCONT)
         follower.flowing(key, after=told)
-        wait_until(own_pod.is_ready, "the gateway is ready again", 5)
+        wait_for(own_pod.is_ready, "the gateway is ready again", 5)
         assert own_pod.server_is_alive()

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder, picture
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.network import Network
 from tests.support.ingest.reader import reading
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.access_units import Kind
 from onair_crds.contract.ingest_gateway import stream_of_key
@@ -44,7 +44,7 @@ def lost_packets(key: str) -> str:
 def wait_out(seconds: float) -> None:
     """Returns once a cut has lasted so long."""
     until_s = time.monotonic() + seconds
-    wait_until(lambda: time.monotonic() >= until_s, "the cut has lasted", seconds + 1)
+    wait_for(lambda: time.monotonic() >= until_s, "the cut has lasted", seconds + 1)
 
 
 @pytest.mark.parametrize("protocol", ["rtmp", "srt"])
@@ -87,13 +87,13 @@ async def test_srt_makes_up_for_a_network_that_loses_every_twentieth_packet(
 ) -> None:
     with Encoder(address(network, "srt", key) + "&latency=400000"):
         follower.flowing(key)
-        wait_until(lambda: f"{lost_packets(key)} 0.0" in pod.metrics, "none is lost yet", 10)
+        wait_for(lambda: f"{lost_packets(key)} 0.0" in pod.metrics, "none is lost yet", 10)
         network.loss = 0.05
         async with reading(pod.port, secret, key) as reader:
             video = await reader.read(150, timeout_s=30)
         assert network.lost > 20
         assert not follower.interruptions(key)
-        wait_until(lambda: pod.metric(lost_packets(key)) > 0, "what is lost is counted", 10)
+        wait_for(lambda: pod.metric(lost_packets(key)) > 0, "what is lost is counted", 10)
     times = sorted(record.pts_us for record in video)
     steps = [round((later - earlier) / 1000) for earlier, later in pairwise(times)]
     assert max(steps[:-4]) < 50, "each picture has come"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.control_plane import free_port
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.rtmp_server import RtmpServer
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import PULLS_PATH, stream_of_pull
 
@@ -133,7 +133,7 @@ def test_what_a_former_gateway_pulled_is_forgotten(
         follower.wait_stream("pull-former", lambda state: state.flowing, "the pull flows")
         pod.kill(pod.gateway)
         pod.start_gateway()
-        wait_until(lambda: pod.configured_paths() == ["all_others"], "the former pull is forgotten")
+        wait_for(lambda: pod.configured_paths() == ["all_others"], "the former pull is forgotten", 60)
         before = len([told for told in follower.told if told.state.stream == "pull-former"])
         want(follower, former=f"{far_server.url}/{key}")
         follower.wait_stream("pull-former", lambda state: state.flowing, "it is pulled anew", after=before)

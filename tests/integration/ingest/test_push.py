@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import Encoder
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.media
 
@@ -29,7 +29,7 @@ def test_a_push_with_obs_defaults_is_told_with_what_arrives_and_ends(
         bytes_total = f"onair_ingest_received_bytes_total{labels}"
         received = pod.metric(bytes_total)
         assert received > 0
-        wait_until(lambda: pod.metric(bytes_total) > received, "its bitrate is told", 10)
+        wait_for(lambda: pod.metric(bytes_total) > received, "its bitrate is told", 10)
         encoder.process.kill()
         ended_at_s = time.monotonic()
     ended = follower.ended(key)

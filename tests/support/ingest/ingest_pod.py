@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Self
 
 import httpx
-from tests.support.child_process import ChildProcess, wait_until
+from tests.support.child_process import START_TIMEOUT_S, ChildProcess
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
 from tests.support.ingest.follower import Follower
+from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "charts/onair/files/ingest.yml"
@@ -183,10 +184,16 @@ class IngestPod:
 
     def _wait_server(self, check: Callable[[], None]) -> None:
         """Waits until it responds; `check` fails once it cannot any more."""
-        wait_until(lambda: self._responds(self.api_port, "/v3/paths/list", check), "MediaMTX responds")
+        wait_for(
+            lambda: self._responds(self.api_port, "/v3/paths/list", check),
+            "MediaMTX responds",
+            START_TIMEOUT_S,
+        )
 
     def _wait_gateway(self, check: Callable[[], None]) -> None:
-        wait_until(lambda: self._responds(self.probe_port, "/readyz", check), "the gateway is ready")
+        wait_for(
+            lambda: self._responds(self.probe_port, "/readyz", check), "the gateway is ready", START_TIMEOUT_S
+        )
 
     def _responds(self, port: int, path: str, check: Callable[[], None]) -> bool:
         check()

@@ -7,9 +7,10 @@ from typing import Self
 
 import httpx
 import yaml
-from tests.support.child_process import ChildProcess, wait_until
+from tests.support.child_process import START_TIMEOUT_S, ChildProcess
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 
@@ -42,7 +43,7 @@ class RtmpServer:
 
     def __enter__(self) -> Self:
         self._process = ChildProcess([server_program("mediamtx"), self._config], self._log)
-        wait_until(self._responds, "the far server responds")
+        wait_for(self._responds, "the far server responds", START_TIMEOUT_S)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,7 +54,11 @@ class RtmpServer:
         return f"rtmp://127.0.0.1:{self.port}/live"
 
     def wait_ready(self, key: str) -> None:
-        wait_until(lambda: self._get(f"/v3/paths/get/live/{key}").is_success, "the far server has the stream")
+        wait_for(
+            lambda: self._get(f"/v3/paths/get/live/{key}").is_success,
+            "the far server has the stream",
+            START_TIMEOUT_S,
+        )
 
     def connections(self) -> int:
         """Connections that are open now."""

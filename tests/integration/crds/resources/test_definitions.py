@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.manifests import GOOD, Server
+from tests.support.waiting import wait_for
 
 from onair_crds.resources.kinds import KINDS
 
@@ -33,7 +33,7 @@ def test_kubectl_explains_fields_in_sentences(kubeconfig: Path, crds: None) -> N
         return " ".join(printed.split())
 
     # A CRD is served a moment before it is documented
-    wait_until(lambda: explain("project.spec.rendering.video"), "kubectl explains projects")
+    wait_for(lambda: explain("project.spec.rendering.video"), "kubectl explains projects", 60)
     video = explain("project.spec.rendering.video")
     assert "Width of the canvas in pixels; even. 320 to 3840, default 1280." in video
     assert "Frames per second" in video

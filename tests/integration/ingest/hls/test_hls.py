@@ -10,13 +10,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.delivery.hls_player import playing
 from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.hls_relay import relayed
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
 from onair_crds.contract.previews import HLS_PLAYLIST, HLS_SUFFIX
@@ -152,7 +152,7 @@ def test_an_encoder_that_reconnects_makes_a_discontinuity_and_play_goes_on(
     assert client.get().is_success, "players wait meanwhile"
     with Encoder(f"{pod.rtmp}/{key}", video=picture("640x360")):
         follower.flowing(key, after=told)
-        wait_until(lambda: "#EXT-X-DISCONTINUITY\n" in client.get().text, "a discontinuity", 20)
+        wait_for(lambda: "#EXT-X-DISCONTINUITY\n" in client.get().text, "a discontinuity", 20)
         playlist = client.get().text
     assert before[0] in playlist
     assert playlist.count("#EXT-X-DISCONTINUITY\n") == 1
@@ -171,7 +171,7 @@ def test_nothing_is_cut_without_a_player(
             assert pod.metric("onair_ingest_hls_streams") == 1
             assert client.get(first[0]).content[:1] == b"\x47"
             assert client.get("0.ts").status_code == 404
-            wait_until(lambda: pod.metric("onair_ingest_hls_streams") == 0, "nobody plays it", 30)
+            wait_for(lambda: pod.metric("onair_ingest_hls_streams") == 0, "nobody plays it", 30)
 
 
 def test_strangers_are_given_nothing(pod: IngestPod, follower: Follower, client: HlsClient, key: str) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from tests.support.child_process import wait_until
 from tests.support.ingest.encoder import COPIED, SIZES, Encoder, picture, resized, tone
 from tests.support.ingest.follower import Follower
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.reader import reading
 from tests.support.ingest.restamped import publish_restamped, recorded
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.waiting import wait_for
 
 from onair_crds.contract.access_units import ACCESS_UNITS_SUFFIX, CLOSE_ENDED, Kind
 from onair_crds.contract.ingest_gateway import STREAMS_PATH, reader_token, stream_of_key
@@ -158,13 +158,13 @@ async def test_a_stream_is_read_once_for_all_readers_and_not_at_all_without_any(
 ) -> None:
     with Encoder(f"{pod.rtmp}/{key}"):
         follower.wait(key, lambda state: bool(state.video and state.video.framerate), "it is measured")
-        wait_until(lambda: server_readers(pod, key) == 0, "nobody reads", 5)
+        wait_for(lambda: server_readers(pod, key) == 0, "nobody reads", 5)
         async with reading(pod.port, secret, key) as one, reading(pod.port, secret, key) as other:
             await one.read(5)
             await other.read(5)
             assert server_readers(pod, key) == 1
             assert pod.metric(f'onair_ingest_readers{{stream="{stream_of_key(key)}"}}') == 2
-        wait_until(lambda: server_readers(pod, key) == 0, "nobody reads", 10)
+        wait_for(lambda: server_readers(pod, key) == 0, "nobody reads", 10)
         async with reading(pod.port, secret, key) as again:
             await again.read(5)
 
