@@ -9,6 +9,7 @@ from collections import Counter
 
 from tests.support.cluster import SHOWS, SYSTEM, LocalCluster
 from tests.support.side_by_side import WITH_MEDIA
+from tests.support.waiting import wait_for
 
 WITHOUT = ("unit", "integration", WITH_MEDIA)
 """Parts that need no cluster, in the order in which they run."""
@@ -51,12 +52,15 @@ def awaken(cluster: LocalCluster) -> None:
     """Waits until all nodes and the installation's pods have been ready for some seconds."""
     if frozen := _nodes("paused"):
         _docker("unpause", *frozen)
-    deadline, since = time.monotonic() + SETTLES_S, time.monotonic()
-    while time.monotonic() - since < SETTLED_S:
-        assert time.monotonic() < deadline, "the cluster's nodes and pods do not become ready"
-        time.sleep(0.5)
+    since = time.monotonic()
+
+    def settled() -> bool:
+        nonlocal since
         if not _is_ready(cluster):
             since = time.monotonic()
+        return time.monotonic() - since >= SETTLED_S
+
+    wait_for(settled, "the cluster's nodes and pods stay ready", SETTLES_S, poll_s=0.5)
 
 
 def _is_ready(cluster: LocalCluster) -> bool:

@@ -185,14 +185,19 @@ class PodPair:
         return {"Authorization": f"Bearer {self.key.token(pod, issued, scope)}"}
 
     def wait_agent(self, timeout_s: float = 20.0) -> None:
-        deadline = time.monotonic() + timeout_s
-        while True:
-            try:
-                self.http.get("/v1/status", headers=self.token()).raise_for_status()
-                return
-            except httpx.HTTPError:
-                assert time.monotonic() < deadline, self.logs("encoder")
-                time.sleep(0.02)
+        wait_for(
+            self._agent_responds,
+            "the agent responds",
+            timeout_s,
+            poll_s=0.02,
+            state=lambda: self.logs("encoder"),
+        )
+
+    def _agent_responds(self) -> bool:
+        try:
+            return self.http.get("/v1/status", headers=self.token()).is_success
+        except httpx.HTTPError:
+            return False
 
     @property
     def snapshot_key(self) -> dict[str, str]:
@@ -210,13 +215,11 @@ class PodPair:
         return EncoderStatus.model_validate_json(response.raise_for_status().content)
 
     def wait_phase(self, phase: str, timeout_s: float = 20.0) -> EncoderStatus:
-        deadline = time.monotonic() + timeout_s
-        while True:
+        def reached() -> EncoderStatus | None:
             status = self.status()
-            if status.phase == phase:
-                return status
-            assert time.monotonic() < deadline, f"not {phase}: {status}"
-            time.sleep(0.02)
+            return status if status.phase == phase else None
+
+        return wait_for(reached, f"phase {phase}", timeout_s, poll_s=0.02, state=self.status)
 
     def states(self) -> dict[str, DestinationState]:
         return {destination.id: destination for destination in self.status().destinations}

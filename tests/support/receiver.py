@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+from tests.support.waiting import wait_for
 
 API = f"http://127.0.0.1:{os.environ.get('ONAIR_MEDIAMTX_API_PORT', '9997')}"
 RTMP_PORT = os.environ.get("ONAIR_RTMP_PORT", "1935")
@@ -62,25 +63,23 @@ class Receiver:
 
     def wait_ready(self, name: str, timeout_s: float = 30.0) -> float:
         """Waits until media of the path has arrived; returns the `time.time()` of its arrival."""
-        deadline = time.monotonic() + timeout_s
-        while self.received_bytes(name) == 0:
-            assert time.monotonic() < deadline, f"nothing arrived at {name} within {timeout_s} s"
-            time.sleep(POLL_S)
+        wait_for(lambda: self.received_bytes(name), f"media at {name}", timeout_s, poll_s=POLL_S)
         return time.time()
 
     def wait_steady(self, name: str, for_s: float = 3.0, timeout_s: float = 30.0) -> None:
         """Waits until the path has received media for this long without a pause of a second."""
-        deadline = time.monotonic() + timeout_s
         last = self.received_bytes(name)
         since = moved = time.monotonic()
-        while moved - since < for_s:
-            assert time.monotonic() < deadline, f"{name} does not become steady"
-            time.sleep(POLL_S)
-            if (received := self.received_bytes(name)) == last:
-                continue
-            last, now = received, time.monotonic()
-            since = now if now - moved > LONGEST_PAUSE_S else since
-            moved = now
+
+        def steady() -> bool:
+            nonlocal last, since, moved
+            if (received := self.received_bytes(name)) != last:
+                last, now = received, time.monotonic()
+                since = now if now - moved > LONGEST_PAUSE_S else since
+                moved = now
+            return moved - since >= for_s
+
+        wait_for(steady, f"{name} is steady", timeout_s, poll_s=POLL_S)
 
 
 POLL_S = 0.02

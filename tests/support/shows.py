@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 
 import httpx
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 
@@ -88,13 +88,11 @@ class LiveShow:
         return status
 
     def wait_phase(self, phase: str, timeout_s: float = 60.0) -> JsonObject:
-        deadline = time.monotonic() + timeout_s
-        while True:
+        def reached() -> JsonObject | None:
             status = self.status()
-            if status["phase"] == f"PROJECT_BROADCAST_PHASE_{phase}":
-                return status
-            assert time.monotonic() < deadline, f"not {phase} within {timeout_s} s but {status}"
-            time.sleep(0.05)
+            return status if status["phase"] == f"PROJECT_BROADCAST_PHASE_{phase}" else None
+
+        return wait_for(reached, f"phase {phase}", timeout_s, poll_s=0.05, state=self.status)
 
     def delete(self) -> None:
         self.facade.call("DELETE", f"/collection/{self.collection}", force="true")

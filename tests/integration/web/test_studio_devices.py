@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,6 +13,7 @@ from tests.support.loopback_server import on_loopback
 from tests.support.scene.browser import Tab, tab
 from tests.support.scene.live_source import RATE, LiveSource, scripts
 from tests.support.scene.media import ANYWHERE
+from tests.support.waiting import until
 
 from onair_encoder.studio.page_script import studio_script
 
@@ -181,10 +180,7 @@ async def test_a_source_is_a_camera_and_a_microphone_and_gone_and_back_with_its_
 
 async def left(source: LiveSource) -> None:
     """Waits until nobody reads a source."""
-    deadline = time.monotonic() + 5
-    while source.readers:
-        assert time.monotonic() < deadline, f"{source.readers} readers"
-        await asyncio.sleep(0.02)
+    await until(lambda: not source.readers, "nobody reads it", 5, state=lambda: f"{source.readers} readers")
 
 
 async def test_a_source_is_decoded_once_and_while_a_track_of_it_is_taken_alone(chromium: str) -> None:

@@ -13,6 +13,7 @@ import httpx
 import yaml
 from tests.support.control_plane import free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.waiting import until
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,13 @@ class FarEnd:
     async def start(self) -> None:
         """Starts it, again if it was stopped; returns when it answers."""
         self._spawn()
-        async with asyncio.timeout(10):
-            while True:
-                try:
-                    (await self._http.get("/v3/paths/list")).raise_for_status()
-                    return
-                except httpx.HTTPError:
-                    await asyncio.sleep(0.02)
+        await until(self._responds, "the far end responds", 10)
+
+    async def _responds(self) -> bool:
+        try:
+            return (await self._http.get("/v3/paths/list")).is_success
+        except httpx.HTTPError:
+            return False
 
     def _spawn(self) -> None:
         with (self._folder / "far-end.log").open("ab") as log:
@@ -99,29 +100,29 @@ class FarEnd:
 
     async def ready(self, path: str, timeout_s: float = 10.0) -> dict[str, Any]:
         """What the server knows of a path, as soon as it is ready."""
-        async with asyncio.timeout(timeout_s):
-            while True:
-                response = await self._http.get(f"/v3/paths/get/{path}")
-                if response.is_success and response.json()["ready"]:
-                    return dict(response.json())
-                await asyncio.sleep(0.005)
+
+        async def found() -> dict[str, Any] | None:
+            response = await self._http.get(f"/v3/paths/get/{path}")
+            return dict(response.json()) if response.is_success and response.json()["ready"] else None
+
+        return await until(found, f"{path} is ready", timeout_s, poll_s=0.005)
 
     async def gone(self, path: str, timeout_s: float = 10.0) -> None:
         """Waits until nobody publishes to a path."""
-        async with asyncio.timeout(timeout_s):
-            while True:
-                if not (await self._http.get(f"/v3/paths/get/{path}")).is_success:
-                    return
-                await asyncio.sleep(0.02)
+
+        async def left() -> bool:
+            return not (await self._http.get(f"/v3/paths/get/{path}")).is_success
+
+        await until(left, f"nobody publishes to {path}", timeout_s)
 
     async def received_more(self, path: str, bytes_more: int, timeout_s: float = 10.0) -> None:
         """Waits until so much more has come."""
         first = (await self.ready(path))["bytesReceived"]
-        async with asyncio.timeout(timeout_s):
-            while True:
-                if (await self.ready(path))["bytesReceived"] >= first + bytes_more:
-                    return
-                await asyncio.sleep(0.02)
+
+        async def come() -> bool:
+            return bool((await self.ready(path))["bytesReceived"] >= first + bytes_more)
+
+        await until(come, f"{bytes_more} more bytes of {path}", timeout_s)
 
     def recordings(self, path: str) -> list[Path]:
         """The files of a path, in order; one for each time that it was published to."""

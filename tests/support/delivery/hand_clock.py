@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from tests.support.waiting import until
 
 LOOKS = 2
 """After so many the one that was under way has seen the new time too."""
@@ -24,6 +24,4 @@ class HandClock:
         """Returns when that was noticed."""
         self.advance(seconds)
         seen = self._looks + LOOKS
-        async with asyncio.timeout(10):
-            while self._looks < seen:  # noqa: ASYNC110
-                await asyncio.sleep(0.001)
+        await until(lambda: self._looks >= seen, "the new time is seen", 10, poll_s=0.001)

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
+from tests.support.waiting import until
+
 from onair_crds.media.flv import FlvReader
 from onair_encoder.media.fan_out import FanOut
 
@@ -54,9 +56,7 @@ async def live_program(
     )
     feeding = asyncio.create_task(_feed(process, fan_out))
     try:
-        async with asyncio.timeout(20):
-            while not fan_out.has_media:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await until(lambda: fan_out.has_media, "the programme begins")
         yield fan_out
     finally:
         feeding.cancel()

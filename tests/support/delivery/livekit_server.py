@@ -20,6 +20,7 @@ from tests.support.control_plane import free_port
 from tests.support.delivery.browser_page import Viewer, browser_page
 from tests.support.delivery.npm_script import npm_script
 from tests.support.delivery.server_program import server_program
+from tests.support.waiting import wait_for
 
 from onair_crds.shapes import JsonObject
 
@@ -88,10 +89,7 @@ class LiveKitServer:
             stdout=self._log.open("ab"),
             stderr=subprocess.STDOUT,
         )
-        deadline = time.monotonic() + 20
-        while not self._is_up():
-            assert time.monotonic() < deadline, self._log.read_text()
-            time.sleep(0.02)
+        wait_for(self._is_up, "LiveKit responds", state=self._log.read_text)
 
     def _is_up(self) -> bool:
         with (

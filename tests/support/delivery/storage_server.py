@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import subprocess
 from pathlib import Path
 from typing import Any, Self
 
 from tests.support.control_plane import HOST, free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_encoder.publish.hls.bucket import Bucket
@@ -76,13 +76,15 @@ class StorageServer:
     async def start(self) -> None:
         """Returns when it takes connections."""
         self._spawn()
-        async with asyncio.timeout(10):
-            while True:
-                with contextlib.suppress(OSError):
-                    _, writer = await asyncio.open_connection(self.host, self.port)
-                    writer.close()
-                    return
-                await asyncio.sleep(0.02)
+        await until(self._connects, "the storage takes connections", 10)
+
+    async def _connects(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection(self.host, self.port)
+        except OSError:
+            return False
+        writer.close()
+        return True
 
     def stop(self) -> None:
         if self._process:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import httpx
 from tests.support.control_plane import HOST, free_port
 from tests.support.delivery.server_program import server_program
+from tests.support.waiting import until
 
 
 class Toxiproxy:
@@ -18,13 +19,14 @@ class Toxiproxy:
         port = free_port()
         self._spawn(port)
         self._http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=5)
-        async with asyncio.timeout(10):
-            while True:
-                try:
-                    (await self._http.get("/version")).raise_for_status()
-                    return self
-                except httpx.HTTPError:
-                    await asyncio.sleep(0.02)
+        await until(self._responds, "toxiproxy responds", 10)
+        return self
+
+    async def _responds(self) -> bool:
+        try:
+            return (await self._http.get("/version")).is_success
+        except httpx.HTTPError:
+            return False
 
     def _spawn(self, port: int) -> None:
         command = [server_program("toxiproxy-server"), "-host", "127.0.0.1", "-port", str(port)]

@@ -7,6 +7,8 @@ import contextlib
 import secrets
 import time
 
+from tests.support.waiting import until
+
 from onair_crds.contract.inside_addresses import EVERYWHERE
 from onair_crds.media.flv import AUDIO, Packet
 from onair_crds.session_error import SessionError
@@ -38,8 +40,6 @@ async def _publish(server: str) -> None:
             connection.send(Packet(AUDIO, 0, AAC_HEADER))
             for at_ms in range(0, ANALYSED_MS, 200):
                 connection.send(Packet(AUDIO, at_ms, SOUND))
-            async with asyncio.timeout(DISCONNECTED_S):
-                while not connection.over:  # noqa: ASYNC110 - nobody else waits for it
-                    await asyncio.sleep(0.05)
+            await until(lambda: connection.over, "it is disconnected", DISCONNECTED_S, poll_s=0.05)
         finally:
             connection.abort()

@@ -10,7 +10,6 @@ import json
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import httpx
 from tests.support.control_plane import free_port
 from tests.support.delivery.browser_page import browser_command
 from tests.support.scene.picture import Picture
-from tests.support.waiting import until
+from tests.support.waiting import until, wait_for
 
 START_S = 40.0
 
@@ -37,13 +36,7 @@ def browser() -> Iterator[str]:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + START_S
-        while True:
-            with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"{address}/json/version", timeout=2).status_code == 200:
-                    break
-            assert time.monotonic() < deadline, "the browser does not come"
-            time.sleep(0.05)
+        wait_for(lambda: _responds(address), "the browser responds", START_S, poll_s=0.05)
         yield address
     finally:
         if container:
@@ -51,6 +44,13 @@ def browser() -> Iterator[str]:
         process.kill()
         process.wait()
         shutil.rmtree(profile, ignore_errors=True)
+
+
+def _responds(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/json/version", timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
 
 
 class Tab:

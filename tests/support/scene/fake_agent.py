@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
 from tests.support.control_plane import free_port
 from tests.support.loopback_server import on_loopback
+from tests.support.waiting import until
 
 from onair_dev.tools import web as pages
 
@@ -124,22 +124,17 @@ class FakeAgent:
         """Closes all connections; returns once the page is back."""
         connections = self.connections
         await self.drop()
-        deadline = time.monotonic() + timeout_s
-        while self.connections == connections:
-            assert time.monotonic() < deadline, "the page does not reconnect"
-            await asyncio.sleep(0.02)
+        await until(lambda: self.connections > connections, "the page is back", timeout_s)
 
     async def heard(
         self, what: str, condition: Callable[[dict[str, Any]], object], timeout_s: float = 20
     ) -> dict[str, Any]:
         """The last message of the page's of which the condition holds, once there is one."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            for message in reversed(self.said):
-                if condition(message):
-                    return message
-            assert time.monotonic() < deadline, f"not heard: {what}; {self.said[-5:]}"
-            await asyncio.sleep(0.02)
+
+        def last() -> dict[str, Any] | None:
+            return next((message for message in reversed(self.said) if condition(message)), None)
+
+        return await until(last, f"the page says {what}", timeout_s, state=lambda: self.said[-5:])
 
     async def ready(self) -> None:
         await self.heard("ready", lambda message: message["type"] == "ready")

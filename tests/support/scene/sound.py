@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,9 +52,6 @@ async def forget(tab: Tab) -> None:
 
 async def listen(tab: Tab, seconds: float) -> Sound:
     """What is played from the last `forget` on, once it is that long."""
-    wanted, deadline = round(seconds * RATE_HZ), time.monotonic() + seconds * 5 + 10
-    while await tab.evaluate("heard.samples.length") < wanted:
-        assert time.monotonic() < deadline, "nothing is played"
-        await asyncio.sleep(0.05)
+    await tab.until(f"heard.samples.length >= {round(seconds * RATE_HZ)}", seconds * 5 + 10)
     packed = base64.b64decode(await tab.evaluate(PACKED))
     return Sound(np.frombuffer(packed, dtype=np.float32))

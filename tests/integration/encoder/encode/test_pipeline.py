@@ -84,9 +84,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Awaitable[None]]:
 
     async def wait() -> None:
         enough = last + LOOKS
-        async with asyncio.timeout(5):
-            while last < enough:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await until(lambda: last >= enough, "it has looked at its inputs", 5)
 
     monkeypatch.setattr(pipeline_module, "_inputs", counted)
     return wait
@@ -110,9 +108,7 @@ async def test_another_display_server_restarts_it(
     await looked()
     assert child.process.pid == first, "there is nothing to film yet"
     pipeline_module.X_SOCKET.touch()
-    async with asyncio.timeout(5):
-        while child.process.pid == first:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: child.process and child.process.pid != first, "it is another process", 5)
     await pipeline.want(None)
     following.cancel()
 
@@ -129,9 +125,7 @@ def pid_of(pipeline: Pipeline) -> int:
 async def until_encoding(pipeline: Pipeline) -> int:
     """The process that encodes, once it has encoded something."""
     before = pipeline._progress.now.frames
-    async with asyncio.timeout(10):
-        while pipeline._progress.now.frames <= before:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: pipeline._progress.now.frames > before, "it encodes", 10)
     return pid_of(pipeline)
 
 
@@ -140,9 +134,7 @@ async def test_one_that_is_silent_is_replaced(pipeline: Pipeline) -> None:
     await pipeline.want(["sh", "-c", ENCODES])
     first = await until_encoding(pipeline)
     os.kill(first, signal.SIGSTOP)
-    async with asyncio.timeout(5):
-        while pid_of(pipeline) == first:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: pid_of(pipeline) != first, "it is another process", 5)
     assert await until_encoding(pipeline) != first
     assert pipeline._health.failures == 1
     looking.cancel()
@@ -169,7 +161,5 @@ async def test_one_whose_display_is_gone_is_not_to_blame(
         server.bind(str(deaf))
     monkeypatch.setattr(pipeline_module, "X_SOCKET", deaf)
     await pipeline.want(["sh", "-c", "exit 1"])
-    async with asyncio.timeout(10):
-        while pipeline._child is None or pipeline._child.restarts < 3:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: pipeline._child and pipeline._child.restarts >= 3, "it was restarted three times", 10)
     assert pipeline._health.failures == 0

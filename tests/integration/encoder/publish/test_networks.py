@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.support.delivery.rooms import HIGH_PROFILE, room_destination
 from tests.support.delivery.toxiproxy import Toxiproxy
 from tests.support.delivery.udp_proxy import UdpProxy
 from tests.support.delivery.watched import Sent, Watched, assert_every_packet_once
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.publish.rtmp import connection as rtmp_connection
@@ -154,8 +154,4 @@ async def test_a_room_on_a_bad_network(tmp_path: Path) -> None:
 async def _until_dropped(watched: Watched, id_: str) -> None:
     """Waits until frames were dropped for a destination that is too slow."""
     counters = watched.delivery.counters
-    async with asyncio.timeout(20):
-        while True:
-            if counters(id_).dropped:
-                return
-            await asyncio.sleep(0.05)
+    await until(lambda: counters(id_).dropped, "frames are dropped")

@@ -15,7 +15,7 @@ from tests.support.scenes import Page
 from tests.support.signed_page_token import renderer_key, signed_page_token
 from tests.support.small_program import small_program
 from tests.support.tokens import refresh, refreshed
-from tests.support.waiting import wait_for
+from tests.support.waiting import until, wait_for
 
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import Program
@@ -67,9 +67,7 @@ class Encoder:
     async def want(self, wanted: Program) -> None:
         self.feed.want(wanted)
         self.follower.want(wanted)
-        async with asyncio.timeout(10):
-            while not self.follower.follows:  # noqa: ASYNC110 - a property cannot wake anybody
-                await asyncio.sleep(0.01)
+        await until(lambda: self.follower.follows, "it follows", 10)
 
 
 @pytest.fixture

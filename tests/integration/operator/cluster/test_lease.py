@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import seconds_until, until
 
 from onair_crds.kube.apis import LEASES
 from onair_crds.kube.client import KubeClient
@@ -29,11 +29,7 @@ async def lead_forever() -> None:
 
 async def until_leading(election: LeaderElection, timeout_s: float = 10.0) -> float:
     """How long it took."""
-    started = time.monotonic()
-    async with asyncio.timeout(timeout_s):
-        while not election.leading:  # noqa: ASYNC110 - it has no event: a program never waits for it
-            await asyncio.sleep(0.02)
-    return time.monotonic() - started
+    return await seconds_until(lambda: election.leading, "it leads", timeout_s)
 
 
 async def test_a_dead_leader_is_followed_after_its_lease_and_never_before(
@@ -43,7 +39,7 @@ async def test_a_dead_leader_is_followed_after_its_lease_and_never_before(
     leading = asyncio.create_task(first.campaign(lead_forever))
     await until_leading(first)
     waiting = asyncio.create_task(second.campaign(lead_forever))
-    with pytest.raises(TimeoutError):
+    with pytest.raises(AssertionError, match="it leads"):
         await until_leading(second, timeout_s=3.0)
     leading.cancel()  # as a crash: nothing is released
     await asyncio.gather(leading, return_exceptions=True)
@@ -78,9 +74,7 @@ async def test_who_loses_the_lease_stops_leading_and_campaigns_again(
     lease = await client.get(LEASES, namespace, SETTINGS.lease_name)
     lease["spec"] |= {"holderIdentity": "usurper", "renewTime": "2030-01-01T00:00:00.000000Z"}
     await client.replace(LEASES, namespace, SETTINGS.lease_name, lease)
-    async with asyncio.timeout(5):
-        while election.leading:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+    await until(lambda: not election.leading, "it leads no more", 5)
     assert not campaign.done()
     await until_leading(election)
     campaign.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -70,9 +69,12 @@ async def test_a_gateway_that_restarts_within_the_patience_changes_nothing(serve
         await server.stop()
         await server.start()
         server.tell(stream_state("b"))
-        while not flows(gateways, "b"):
+
+        def back() -> bool:
             assert flows(gateways), "it was never in doubt"
-            await asyncio.sleep(0.01)
+            return flows(gateways, "b")
+
+        await until(back, "the other stream is known")
 
 
 @pytest.mark.parametrize("how", ["gone", "hung", "lying"])

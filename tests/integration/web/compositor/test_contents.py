@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import BLUE, GREEN, RED, WHITE, YELLOW, same_box
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 
@@ -114,9 +114,11 @@ async def test_what_a_server_failed_to_give_is_shown_once_it_does(chromium: str,
         assert await failure(page) == "HTTP 503"
         page.agent.said.clear()
         await page.agent.heard("shown", lambda said: said["type"] == "failed" and not said["layers"])
-        deadline = time.monotonic() + 10
-        while sum((await page.picture()).at(20, 20)) == 0:
-            assert time.monotonic() < deadline, "not shown"
+
+        async def shown() -> bool:
+            return sum((await page.picture()).at(20, 20)) > 0
+
+        await until(shown, "it is shown", 10)
 
 
 async def test_a_picture_of_a_server_that_allows_no_other_origins_is_not_blamed_on_it(chromium: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 
 from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import BroadcastError
@@ -51,10 +52,12 @@ async def test_a_show_whose_page_is_late_runs_on_the_slate_once_its_time_is_over
 
 async def test_it_ends_at_its_time_though_the_page_never_came(agent: Agent) -> None:
     await agent.take(small_program(page_timeout_ms=1))
-    async with asyncio.timeout(10):
-        while agent.status().phase == "starting":
-            agent._tick()
-            await asyncio.sleep(0.001)
+
+    def begun() -> bool:
+        agent._tick()
+        return agent.status().phase != "starting"
+
+    await until(begun, "the show begins", 10)
     over = format_time(dt.datetime.now(dt.UTC) - dt.timedelta(seconds=1))
     await agent.take(small_program(page_timeout_ms=1, revision=1, stop_at=over))
     agent._tick()

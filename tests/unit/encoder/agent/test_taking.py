@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.small_program import small_program
+from tests.support.waiting import until
 
 from onair_crds.contract.program import Program
 from onair_encoder.agent import agent as agent_module
@@ -54,8 +55,7 @@ async def test_the_programme_that_came_last_is_encoded_whatever_request_gets_thr
     before, later = small_program(revision=1), with_framerate(small_program(revision=2), 25.0)
     assert ffmpeg_command(before) != ffmpeg_command(later)
     first = asyncio.create_task(agent.take(before))
-    while not supervisor.connections:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    await until(lambda: supervisor.connections, "the first is being applied", poll_s=0)
     second = asyncio.create_task(agent.take(later))
     for _ in range(5):
         await asyncio.sleep(0)

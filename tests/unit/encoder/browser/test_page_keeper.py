@@ -241,14 +241,10 @@ async def test_the_screen_stays_blank_until_a_page_is_wanted(
     monkeypatch.setattr(page_keeper, "Chromium", Patient)
     keeper = PageKeeper()
     running = asyncio.create_task(keeper.run())
-    async with asyncio.timeout(10):
-        while keeper.loaded is None:  # noqa: ASYNC110 - a state cannot wake anybody
-            await asyncio.sleep(0.005)
+    await until(lambda: keeper.loaded is not None, "a browser runs", 10)
     assert set(screen.steps) == {"blank"}
     keeper.want(PAGE)
-    async with asyncio.timeout(10):
-        while keeper.loaded != PAGE["url"]:  # noqa: ASYNC110 - a state cannot wake anybody
-            await asyncio.sleep(0.005)
+    await until(lambda: keeper.loaded == PAGE["url"], "the page is loaded", 10)
     assert screen.steps[-1] == "shown"
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)

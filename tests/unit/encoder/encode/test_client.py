@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import until
 
 from onair_encoder.encode import client as client_module
 from onair_encoder.encode.client import AUDIO_LATE_MS, HOPELESS_FAILURES, ProgressClient
@@ -36,9 +37,7 @@ async def test_failures_are_reported_as_they_come_and_go(
     client = ProgressClient(lambda: errors.append(client.error))
     server = await asyncio.start_unix_server(supervise, tmp_path / "supervisor.sock")
     following = asyncio.create_task(client.run())
-    async with asyncio.timeout(5):
-        while client.now != reports[-1]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: client.now == reports[-1], "all reports are read", 5)
     following.cancel()
     server.close()
     assert errors == [None, "ffmpeg hung or ended 6 times in a row", None]

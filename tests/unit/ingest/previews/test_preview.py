@@ -25,12 +25,13 @@ class Client:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self._joined = False
-        self.left, self.finishing = asyncio.Event(), asyncio.Event()
+        self.publishing, self.left, self.finishing = (asyncio.Event() for _ in range(3))
 
     async def message(self) -> Message:
         if not self._joined:
             self._joined = True
             return Joined()
+        self.publishing.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -68,7 +69,7 @@ async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
     publishing = asyncio.create_task(
         Preview("s", ROOM, object.__new__(Readers), turns, lambda _: None)._publish(subscription)
     )
-    await asyncio.sleep(0.02)
+    await client.publishing.wait()
     if cancelled != "while it publishes":
         subscription.end(FeedEnded(4000, "it ended"))
         await client.left.wait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.support.waiting import until
 
 from onair_ingest.previews import turns as module
 from onair_ingest.previews.turns import Turns
@@ -18,9 +19,7 @@ async def test_who_waits_for_long_says_so_once_and_has_a_turn_later(monkeypatch:
     second = Turns(running, joining, lambda: said.append("second"))
     async with first.turn():
         waiting = asyncio.create_task(_takes(second))
-        async with asyncio.timeout(5):
-            while not said:  # noqa: ASYNC110 - a timer has no events
-                await asyncio.sleep(0.005)
+        await until(lambda: said, "the one that waits says so", 5)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.shield(waiting), 0.05)
     await asyncio.wait_for(waiting, 5)

@@ -7,6 +7,7 @@ import time
 from typing import Any, cast
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
@@ -40,12 +41,6 @@ class ApiServer:
         return await self.create(api, namespace, document)
 
 
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - it has no event: a program never waits for it
-            await asyncio.sleep(0)
-
-
 async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -54,11 +49,11 @@ async def test_a_leader_that_was_paused_looks_at_its_lease_before_it_acts(
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
     assert not election.may_act()
     campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
-    await until(election.may_act)
+    await until(election.may_act, "it may act", 10, poll_s=0)
     paused_s = 60.0
     assert election.leading
     assert not election.may_act()
-    await until(election.may_act)
+    await until(election.may_act, "it may act", 10, poll_s=0)
     campaign.cancel()
 
 
@@ -67,7 +62,7 @@ async def test_each_leader_has_a_higher_term_though_the_lease_is_deleted() -> No
     for name in ("first", "second", "first"):
         election = LeaderElection(cast(Any, api), "onair-system", name, SETTINGS)
         campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
-        await until(lambda election=election: election.leading)
+        await until(lambda election=election: election.leading, "it leads", 10, poll_s=0)
         terms.append(election.term)
         campaign.cancel()
         api.lease = None
@@ -80,7 +75,7 @@ async def test_a_lease_that_says_nothing_is_taken() -> None:
     api.lease = {"metadata": {"name": "onair-operator", "resourceVersion": "1"}}
     election = LeaderElection(cast(Any, api), "onair-system", "first", SETTINGS)
     campaign = asyncio.create_task(election.campaign(asyncio.Event().wait))
-    await until(election.may_act)
+    await until(election.may_act, "it may act", 10, poll_s=0)
     campaign.cancel()
     await asyncio.gather(campaign, return_exceptions=True)
     await election.release()

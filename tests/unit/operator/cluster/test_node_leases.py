@@ -7,6 +7,7 @@ import datetime as dt
 from typing import Any, cast
 
 import pytest
+from tests.support.waiting import until
 from tests.support.worlds import NOW
 
 from onair_crds.contract.times import format_time
@@ -109,7 +110,5 @@ async def test_nobody_looks_while_there_is_no_encoder(monkeypatch: pytest.Monkey
         await asyncio.sleep(0)
     assert kubelets.lists == 0
     needed = True
-    async with asyncio.timeout(10):
-        while not kubelets.lists:  # noqa: ASYNC110 - a counter wakes nobody
-            await asyncio.sleep(0)
+    await until(lambda: kubelets.lists, "Leases are listed", 10)
     watching.cancel()

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 from tests.support.documents import destination_document, document
+from tests.support.waiting import until
 
 from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
@@ -68,9 +69,7 @@ class Setting:
     async def lists(self, number: int, audit: asyncio.Task[None]) -> None:
         """Waits until so many more lists were made."""
         wanted = self.api.lists + number
-        async with asyncio.timeout(10):
-            while self.api.lists < wanted and not audit.done():  # noqa: ASYNC110 - a counter wakes nobody
-                await asyncio.sleep(0)
+        await until(lambda: self.api.lists >= wanted or audit.done(), f"{number} more lists", 10, poll_s=0)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.contract.program import Contact
 from onair_operator.encoder import contact as contact_module
@@ -40,9 +41,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
 
 
 async def until_contacts(encoder: Encoder, count: int) -> None:
-    async with asyncio.timeout(5):
-        while len(encoder.contacts) < count:  # noqa: ASYNC110 - a list cannot wake anybody
-            await asyncio.sleep(0.005)
+    await until(lambda: len(encoder.contacts) >= count, f"{count} contacts", 5)
 
 
 async def test_an_encoder_is_kept_in_touch_and_told_at_once_that_it_is_replaced(

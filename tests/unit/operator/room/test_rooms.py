@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any, cast
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.contract.participant_roles import signed_role
 from onair_crds.resources.enums import Role
@@ -55,9 +56,7 @@ async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pyt
     rooms = Rooms(cast(Any, server))
     rooms.keep("room", wanted)
     running = asyncio.create_task(rooms.run())
-    async with asyncio.timeout(5):
-        while server.asked["rooms"] <= passes:  # noqa: ASYNC110 - a server has no events
-            await asyncio.sleep(0)
+    await until(lambda: server.asked["rooms"] > passes, f"{passes} passes", 5, poll_s=0)
     running.cancel()
     return rooms
 

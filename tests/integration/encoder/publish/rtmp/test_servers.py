@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.support.delivery.scripted_rtmp import ScriptedRtmp, agree, feed
 from tests.support.delivery.watched import Watched
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.rtmp import amf
@@ -41,9 +42,7 @@ async def watched(*wanted: ProgramDestination) -> AsyncIterator[Watched]:
 
 async def until_received(server: ScriptedRtmp, more_bytes: int) -> None:
     enough = server.received + more_bytes
-    async with asyncio.timeout(15):
-        while server.received < enough:  # noqa: ASYNC110  a count in this process
-            await asyncio.sleep(0.02)
+    await until(lambda: server.received >= enough, f"{more_bytes} more bytes are received", 15)
 
 
 async def test_a_server_that_acknowledges_less_often_than_the_timeout_stays_connected() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.delivery.hls_in_memory import HlsInMemory
+from tests.support.waiting import until
 
 from onair_crds.media.segmenter import Cut
 from onair_crds.session_error import SessionError
@@ -161,9 +162,7 @@ async def test_a_spool_that_is_closed_while_a_thread_writes_leaves_nothing(
     writing = asyncio.create_task(
         spool.put(cut(1)) if what == "a segment" else spool.stored(spool.first, "a name")
     )
-    async with asyncio.timeout(10):
-        while not spool._threads:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+    await until(lambda: spool._threads, "a thread writes", 10)
     writing.cancel()
     closing = asyncio.create_task(spool.close())
     await asyncio.gather(writing, return_exceptions=True)

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from tests.support.delivery.hand_clock import HandClock
 from tests.support.loopback_server import on_loopback
+from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.session_error import SessionError
@@ -71,9 +72,7 @@ class Reading:
                 self.read += more
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(10):
-            while len(self.read) < count:  # noqa: ASYNC110
-                await asyncio.sleep(0.001)
+        await until(lambda: len(self.read) >= count, f"{count} bytes are read", 10, poll_s=0.001)
 
     async def close(self) -> None:
         self.task.cancel()

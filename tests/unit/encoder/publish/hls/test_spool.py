@@ -9,6 +9,7 @@ import errno
 from pathlib import Path
 
 import pytest
+from tests.support.waiting import until
 
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls import spool as spool_module
@@ -91,8 +92,7 @@ async def test_a_write_that_is_cancelled_takes_no_space(tmp_path: Path) -> None:
     spool = Spool(tmp_path, budget, memory_bytes=10)
     await spool.put(cut(0))
     writing = asyncio.create_task(spool.put(cut(1, 20_000_000)))
-    while not budget.used_bytes:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    await until(lambda: budget.used_bytes, "it is being written", poll_s=0)
     writing.cancel()
     await asyncio.gather(writing, return_exceptions=True)
     assert writing.cancelled()
@@ -221,8 +221,7 @@ async def test_what_is_being_written_to_disk_is_left_as_well(tmp_path: Path) -> 
     spool = Spool(tmp_path / "key.1", Budget(), memory_bytes=0, keeps=True)
     await spool.put(cut(0))
     writing = asyncio.create_task(spool.put(cut(1, 20_000_000)))
-    while not spool._budget.used_bytes:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    await until(lambda: spool._budget.used_bytes, "it is being written", poll_s=0)
     writing.cancel()
     spool.leave([cut(2)])
     follower = Spool(tmp_path / "key.2", Budget(), memory_bytes=0, keeps=True)
