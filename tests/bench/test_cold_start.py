@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 import httpx
-from tests.support.cluster import PROBE, SHOWS, LocalCluster, address
+from tests.support.cluster import PROBE, LocalCluster, address
 from tests.support.receiver import Receiver
 from tests.support.shows import FacadeClient, LiveShow
 
@@ -21,18 +21,18 @@ class PodWatch:
         self._project = project
         self.created_at: float | None = None
         self._cluster = cluster
-        self._ready = threading.Event()
+        self._begun = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        self._ready.wait(10)
-        time.sleep(1.0)  # kubectl does not report that its watch is established
+        assert self._begun.wait(10), "the watch does not begin"
 
     def _run(self) -> None:
-        process = self._cluster.watch_pods(SHOWS, f"onair.dev/project={self._project}")
-        self._ready.set()
+        process = self._cluster.watch_pods()
         assert process.stdout
         for line in process.stdout:
-            if line.strip():
+            # kubectl watches from the list of pods that it prints first: those of the system are always there
+            self._begun.set()
+            if line.startswith(f"pod/{self._project}-"):
                 self.created_at = time.time()
                 break
         process.kill()

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from tests.support.delivery.cost import COPY, SETTLE_S, DeliveryProcess, cost, programme, running
 from tests.support.delivery.far_end import FarEnd
+from tests.support.waiting import wait_for
 
 from onair_encoder.publish.publisher import STEADY_S
 
@@ -120,25 +121,23 @@ def kick(server: httpx.Client) -> float:
 
 def replaced_at(server: httpx.Client, kicked: str) -> float:
     """Waits until another connection publishes; returns the time, seconds of the wall clock."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
+
+    def replaced() -> float | None:
         path = server.get("/paths/get/open/kicked")
         at = time.time()
         source = path.json()["source"] if path.is_success and path.json()["ready"] else None
-        if source and source["id"] != kicked:
-            return at
-        time.sleep(0.001)
-    raise AssertionError("no connection publishes within 10 s")
+        return at if source and source["id"] != kicked else None
+
+    return wait_for(replaced, "another connection publishes", 10, poll_s=0.001)
 
 
 def ready_at(far_end: FarEnd, path: str) -> float:
     """Waits until the server has the path ready; returns the time, seconds of the wall clock."""
-    deadline = time.monotonic() + 10
     with httpx.Client(base_url=f"http://127.0.0.1:{far_end.api}") as client:
-        while time.monotonic() < deadline:
+
+        def ready() -> float | None:
             response = client.get(f"/v3/paths/get/{path}")
             at = time.time()
-            if response.is_success and response.json()["ready"]:
-                return at
-            time.sleep(0.001)
-    raise AssertionError(f"{path} is not ready within 10 s")
+            return at if response.is_success and response.json()["ready"] else None
+
+        return wait_for(ready, f"{path} is ready", 10, poll_s=0.001)

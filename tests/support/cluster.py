@@ -36,11 +36,10 @@ class LocalCluster(KindCluster):
         items: list[Document] = json.loads(text)["items"]
         return items
 
-    def watch_pods(self, namespace: str, selector: str) -> subprocess.Popen[str]:
-        """Starts a process that prints the name of each pod for every watch event."""
-        command = [str(self.kubectl_path), "-n", namespace, "get", "pods", "-l", selector]
+    def watch_pods(self) -> subprocess.Popen[str]:
+        """Starts a process that prints the names of all pods, and then one for every watch event."""
         return subprocess.Popen(
-            [*command, "--watch-only", "-o", "name"],
+            [str(self.kubectl_path), "get", "pods", "--all-namespaces", "--watch", "-o", "name"],
             env={**os.environ, "KUBECONFIG": str(self.kubeconfig_path)},
             stdout=subprocess.PIPE,
             text=True,

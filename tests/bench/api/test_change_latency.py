@@ -58,18 +58,20 @@ def test_change_to_event(
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(create, range(PROJECTS)))
+        # A watch from here on: without a version it would begin with all objects
+        listed = client().get(cluster.path("projects"), params={"limit": 1}).raise_for_status().json()
         receiver = MeasuredProcess(
             [
                 str(LOAD / "change_receiver.py"),
                 str(kubeconfig),
                 cluster.shows,
+                listed["metadata"]["resourceVersion"],
                 str(replica.port),
                 replica.token,
             ]
         )
         programs.append(receiver)
         assert receiver.line() == {"open": 2}
-        time.sleep(1.0)  # the watch starts with all objects
         receiver.measure(CHANGES)
         started = time.monotonic()
         list(threads.map(change, range(CHANGES)))

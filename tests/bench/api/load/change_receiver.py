@@ -1,10 +1,10 @@
 """Receives the same changes from a bare watch of the API server and from an event stream.
 
-    python change_receiver.py KUBECONFIG NAMESPACE STREAM_PORT TOKEN
+    python change_receiver.py KUBECONFIG NAMESPACE VERSION STREAM_PORT TOKEN
 
 Each change carries its number and the time at which it was sent, in the `metadata` of a
 project. A line on standard input is the number of changes to wait for; the program then
-prints one JSON line with the delays of both, in milliseconds.
+prints one JSON line with the delays of both, in milliseconds. The watch begins at a resource version.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ class DelayRecorder(asyncio.Protocol):
         return delays
 
 
-async def main(config: Any, namespace: str, port: int, token: str) -> None:
+async def main(config: Any, namespace: str, version: str, port: int, token: str) -> None:
     loop = asyncio.get_running_loop()
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     context = ssl.create_default_context(cafile=cluster["certificate-authority"])
     context.load_cert_chain(user["client-certificate"], user["client-key"])
     server = urlsplit(cluster["server"])
-    path = f"/apis/onair.dev/v1alpha1/namespaces/{namespace}/projects?watch=true&timeoutSeconds=600"
+    query = f"watch=true&timeoutSeconds=600&resourceVersion={version}"
+    path = f"/apis/onair.dev/v1alpha1/namespaces/{namespace}/projects?{query}"
     watch_request = f"GET {path} HTTP/1.1\r\nHost: {server.hostname}\r\nAccept: application/json\r\n\r\n"
     stream_request = (
         "GET /event/v2/stream?subscribe.name=*PROJECT*UPDATE HTTP/1.1\r\nHost: localhost\r\n"
@@ -87,6 +88,6 @@ async def main(config: Any, namespace: str, port: int, token: str) -> None:
 
 
 if __name__ == "__main__":
-    kubeconfig, namespace, port, token = sys.argv[1:]
+    kubeconfig, namespace, version, port, token = sys.argv[1:]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(main(yaml.safe_load(Path(kubeconfig).read_text()), namespace, int(port), token))
+        runner.run(main(yaml.safe_load(Path(kubeconfig).read_text()), namespace, version, int(port), token))
