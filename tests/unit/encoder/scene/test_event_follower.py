@@ -151,10 +151,10 @@ async def test_a_token_that_is_refused_is_tried_again(
 async def test_another_token_is_taken_at_once(facade: ScriptedFacade, follower: EventFollower) -> None:
     follower.want(program(facade, "of-another-key"))
     follower.want(program(facade))
-    await until(lambda: follower.follows)
+    await until(lambda: follower.follows, "it follows", 5)
     follower.want(program(facade))
     follower.want(program(facade, stop=True))
-    await until(lambda: not follower.follows)
+    await until(lambda: not follower.follows, "it follows no more", 5)
 
 
 async def test_what_cannot_be_read_ends_nothing(

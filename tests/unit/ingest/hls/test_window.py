@@ -132,7 +132,7 @@ async def test_nothing_is_read_before_somebody_plays_and_after_nobody_does(
     window = windows.play("stream")
     assert windows.play("stream") is window, "it is cut once for all"
     await until(lambda: readers.readers == 1)
-    await until(lambda: readers.readers == 0 and not windows.count)
+    await until(lambda: readers.readers == 0 and not windows.count, "nothing is read", 5)
 
 
 async def test_so_many_streams_and_no_more_are_played(readers: FakeReaders, windows: Windows) -> None:
