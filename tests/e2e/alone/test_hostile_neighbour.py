@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.cluster import LocalCluster, address
+from tests.support.cluster import PROBE, LocalCluster, address
 from tests.support.ingest.pod_page import URL, page_in_pod
 from tests.support.media import probe
 from tests.support.receiver import GapMonitor, Receiver, read_url
@@ -60,7 +60,8 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     def missed_percent() -> float:
         return probe.analyse(probe.record(read_url(path), RECORDED_S, tmp_path)).missing_percent
 
-    calm = started(path)
+    # Painted once for each frame while it can be, which is when it has most to lose
+    calm = started(path, f"{PROBE}?time-based")
     hostile = started(f"{path}-hostile", URL)
     pods = [
         cluster.until("its pod", lambda show=show: cluster.running_pod(show.project))
