@@ -22,7 +22,7 @@ def gray_frames(url: str, seconds: float, width: int = 64, height: int = 36) -> 
 
 def rgb_frames(url: str, width: int, height: int) -> Generator[NDArray[np.uint8], None, None]:
     """Frames of this size as a player shows them, height × width × 3, from the next key frame on."""
-    command = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-rtsp_transport", "tcp", "-i", url, "-an"]
+    command = ["ffmpeg", "-hide_banner", "-loglevel", "error", *_input(url), "-an"]
     shown = ("-fps_mode", "passthrough", "-vf", "scale=flags=accurate_rnd+full_chroma_int")
     with subprocess.Popen(
         [*command, *shown, "-pix_fmt", "rgb24", "-f", "rawvideo", "-"], stdout=subprocess.PIPE
@@ -92,5 +92,9 @@ def video_figures(url: str) -> VideoFigures:
 
 
 def _decode(url: str, *options: str) -> bytes:
-    command = ["ffmpeg", "-hide_banner", "-loglevel", "error", "-rtsp_transport", "tcp", "-i", url]
+    command = ["ffmpeg", "-hide_banner", "-loglevel", "error", *_input(url)]
     return subprocess.run([*command, *options, "-"], check=True, capture_output=True, timeout=60).stdout
+
+
+def _input(url: str) -> list[str]:
+    return [*(["-rtsp_transport", "tcp"] if url.startswith("rtsp") else []), "-i", url]
