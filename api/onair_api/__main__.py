@@ -33,8 +33,11 @@ CONNECTIONS_POLL_S = 0.02
 class Server(uvicorn.Server):
     """Ends in order on SIGTERM and then with success; uvicorn would die by the signal."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, listen: ListenSettings) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: FastAPI, listen: ListenSettings, idle: IdleConnections
+    ) -> None:
         super().__init__(config)
+        self._idle = idle
         self._app = app
         self._services: Services = app.state.services
         self._listen = listen
@@ -43,7 +46,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self._listen.grpc_port is not None and self.started:
-            self.native = NativeServer(self._app, self._listen, self._end)
+            self.native = NativeServer(self._app, self._listen, self._idle, self._end)
 
     def _end(self) -> None:
         self.should_exit = True
@@ -78,12 +81,13 @@ class Server(uvicorn.Server):
 def server(settings: Settings, client: KubeClient) -> Server:
     """An HTTP server for the facade. It finishes running requests before it ends."""
     app = create_app(settings, client)
+    idle = IdleConnections(settings.limits.idle_connections)
     config = uvicorn.Config(
         app,
         host=settings.listen.host,
         port=settings.listen.port,
         backlog=settings.listen.backlog,
-        http=connection_class(IdleConnections(settings.limits.idle_connections)),
+        http=connection_class(idle),
         ws=WebSocketConnection,
         ws_per_message_deflate=False,
         ws_max_size=2 * settings.limits.body_bytes,
@@ -95,7 +99,7 @@ def server(settings: Settings, client: KubeClient) -> Server:
         timeout_graceful_shutdown=round(settings.listen.shutdown_grace_s),
         timeout_keep_alive=75,
     )
-    return Server(config, app, settings.listen)
+    return Server(config, app, settings.listen, idle)
 
 
 async def run(settings: Settings) -> None:

@@ -53,7 +53,7 @@ async def until(
         if inspect.isawaitable(found):
             found = await found
         if found:
-            return found  # type: ignore[return-value]
+            return found
         _check_time(deadline_s, what, timeout_s, state)
         await asyncio.sleep(poll_s)
 

@@ -9,9 +9,10 @@ from onair_api.metrics import IDLE_CONNECTIONS_CLOSED
 
 
 class Connection(Protocol):
-    """As uvicorn's protocols are."""
+    """As uvicorn's protocols are, and those of native gRPC."""
 
-    transport: asyncio.Transport
+    @property
+    def transport(self) -> asyncio.WriteTransport: ...
 
 
 class IdleConnections:

@@ -7,11 +7,14 @@ import socket
 from collections.abc import Callable
 
 import structlog
-from hypercorn.asyncio import serve
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from onair_api.connection.http2_connection import Http2Connection
 from onair_api.connection.http_connection import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S
+from onair_api.connection.idle_connections import IdleConnections
 from onair_api.rpc.content_types import NATIVE, content_type_of, refusal
 from onair_api.rpc.routes import ROOT, root_of
 from onair_api.settings import ListenSettings
@@ -27,24 +30,26 @@ KEEP_ALIVE_S = 300.0
 class NativeServer:
     """Serves an application's RPC door by HTTP/2 in the clear, and nothing else of it."""
 
-    def __init__(self, app: ASGIApp, listen: ListenSettings, ended: Callable[[], None]) -> None:
+    def __init__(
+        self, app: ASGIApp, listen: ListenSettings, idle: IdleConnections, ended: Callable[[], None]
+    ) -> None:
         """
         Args:
+            idle: all connections of the replica that have no request under way.
             ended: is called if it ends by itself, which it never should.
 
         Raises:
             OSError: its address is not to be had.
         """
         self._app = app
+        self._idle = idle
         self._ended = ended
+        self._grace_s = listen.shutdown_grace_s
         listening = socket.socket(socket.AF_INET6 if ":" in listen.host else socket.AF_INET)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((listen.host, listen.grpc_port))
         self.port: int = listening.getsockname()[1]
-        config = Config.from_mapping(
-            bind=[f"fd://{listening.detach()}"],
-            backlog=listen.backlog,
-            graceful_timeout=listen.shutdown_grace_s,
+        self._config = Config.from_mapping(
             keep_alive_timeout=KEEP_ALIVE_S,
             keep_alive_max_requests=2**31,
             h2_max_concurrent_streams=MAX_STREAMS,
@@ -54,14 +59,38 @@ class NativeServer:
             errorlog=None,
         )
         self._stop = asyncio.Event()
-        serving = serve(self._serve, config, shutdown_trigger=self._stop.wait, mode="asgi")  # type: ignore[arg-type]
-        self._running = asyncio.create_task(serving)
+        self._running = asyncio.create_task(self._listen(listening, listen.backlog))
         self._running.add_done_callback(self._note_end)
 
     async def stop(self) -> None:
         """Lets running requests end, for as long as is set, and closes connections."""
         self._stop.set()
         await asyncio.gather(self._running, return_exceptions=True)
+
+    async def _listen(self, listening: socket.socket, backlog: int) -> None:
+        """Serves connections until it is stopped, and those that are left for a while after that."""
+        loop = asyncio.get_running_loop()
+        context, app = WorkerContext(None), ASGIWrapper(self._serve)  # type: ignore[arg-type]
+        connections: set[asyncio.Task[None]] = set()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = asyncio.create_task(
+                Http2Connection(self._idle, app, loop, self._config, context, {}, reader, writer).run()
+            )
+            connections.add(connection)
+            connection.add_done_callback(connections.discard)
+            await connection
+
+        server = await asyncio.start_server(serve, sock=listening, backlog=backlog)
+        try:
+            await self._stop.wait()
+            await context.terminated.set()
+        finally:
+            server.close()
+            if connections:
+                _, left = await asyncio.wait(connections, timeout=self._grace_s)
+                for each in left:
+                    each.cancel()
 
     def _note_end(self, running: asyncio.Task[None]) -> None:
         if not self._stop.is_set():
@@ -70,9 +99,7 @@ class NativeServer:
             self._ended()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _without_a_life_of_its_own(receive, send)
-        elif scope["type"] != "http" or content_type_of(scope) not in NATIVE:
+        if scope["type"] != "http" or content_type_of(scope) not in NATIVE:
             await refusal(NATIVE)(scope, receive, send)
         else:
             await self._app({**scope, "path": _path_of(scope["path"])}, _begun(receive), send)
@@ -104,10 +131,3 @@ def _path_of(path: str) -> str:
         return f"{root_of(service)}{path}"
     except KeyError:
         return f"{ROOT}{path}"
-
-
-async def _without_a_life_of_its_own(receive: Receive, send: Send) -> None:
-    """The application begins and ends with its other port."""
-    for event in ("startup", "shutdown"):
-        await receive()
-        await send({"type": f"lifespan.{event}.complete"})

@@ -6,13 +6,14 @@ import queue
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from typing import Any
 
 import grpc
 import httpx
 import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
-from tests.support.facade import Facade, StartFacade, User
+from tests.support.facade import Facade, StartFacade, User, metric
 from tests.support.waiting import wait_for
 
 import onair_api.rpc.native
@@ -60,6 +61,33 @@ def call(channel: grpc.Channel, method: str, request: dict[str, object], token: 
 
 def authorization(token: str) -> list[tuple[str, str]]:
     return [("authorization", f"Bearer {token}")] if token else []
+
+
+def event_stream(
+    channel: grpc.Channel, token: str
+) -> tuple[queue.Queue[Message | None], Any, Callable[[dict[str, object]], dict[str, object]]]:
+    """What is put in is said, None at the end; the stream; and says something, returns what comes next."""
+    kinds = messages_of(EVENTS, "Stream")
+    said: queue.Queue[Message | None] = queue.Queue()
+    stream = channel.stream_stream(
+        f"/{EVENTS}/Stream",
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=kinds.response.FromString,
+    )(iter(said.get, None), metadata=[*authorization(token), ("sessionid", "s")], timeout=DEADLINE_S)
+
+    def say(message: dict[str, object]) -> dict[str, object]:
+        said.put(json_format.ParseDict(message, kinds.request()))
+        return json_of(next(stream))
+
+    return said, stream, say
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Waits until the server closes, whatever it says before."""
+    with suppress(ConnectionResetError):
+        while client.recv(65_536):
+            pass
+    return True
 
 
 def test_what_a_call_creates_is_there_over_http(channel: grpc.Channel, host: User) -> None:
@@ -111,18 +139,7 @@ def test_the_event_stream_replies_while_it_is_sent_to_and_ends_with_its_client(
     native: Facade, channel: grpc.Channel, host: User
 ) -> None:
     show = host.project()
-    kinds = messages_of(EVENTS, "Stream")
-    said: queue.Queue[Message | None] = queue.Queue()
-    stream = channel.stream_stream(
-        f"/{EVENTS}/Stream",
-        request_serializer=lambda message: message.SerializeToString(),
-        response_deserializer=kinds.response.FromString,
-    )(iter(said.get, None), metadata=[*authorization(host.token), ("sessionid", "s")], timeout=DEADLINE_S)
-
-    def say(message: dict[str, object]) -> dict[str, object]:
-        said.put(json_format.ParseDict(message, kinds.request()))
-        return json_of(next(stream))
-
+    said, stream, say = event_stream(channel, host.token)
     assert say({"ping": "hello", "correlationId": "1"})["pong"] == "hello"
     name = "apistream:*:EVENT_SUB_TYPE_UPDATE"
     assert say({"subscribe": {"name": name, "target": {"projectId": show.id}}})["subscribed"]["name"] == name
@@ -158,16 +175,9 @@ def test_a_replica_ends_in_order_with_a_stream_that_is_open(
 ) -> None:
     with start_facade(listen={"grpc_port": 0}) as facade:
         user = sign_in(facade=facade)
-        kinds = messages_of(EVENTS, "Stream")
         with grpc.insecure_channel(address(facade)) as channel:
-            said: queue.Queue[Message | None] = queue.Queue()
-            said.put(kinds.request(ping="hello"))
-            stream = channel.stream_stream(
-                f"/{EVENTS}/Stream",
-                request_serializer=lambda message: message.SerializeToString(),
-                response_deserializer=kinds.response.FromString,
-            )(iter(said.get, None), metadata=[*authorization(user.token), ("sessionid", "s")])
-            assert next(stream).pong == "hello"
+            said, stream, say = event_stream(channel, user.token)
+            assert say({"ping": "hello"})["pong"] == "hello"
             facade.server.should_exit = True
             told = [json_of(each) for each in stream]
             said.put(None)
@@ -213,3 +223,27 @@ def test_a_replica_whose_port_of_grpc_is_gone_ends(start_facade: StartFacade) ->
     with start_facade(listen={"grpc_port": 0}) as facade:
         facade.server.native._running.get_loop().call_soon_threadsafe(facade.server.native._running.cancel)
         wait_for(lambda: facade.server.should_exit, "it ends")
+
+
+def test_of_too_many_idle_connections_the_oldest_are_closed_and_no_stream_is(
+    start_facade: StartFacade, sign_in: Callable[..., User]
+) -> None:
+    """Of five hundred that say nothing, or that they speak HTTP/2 and no more."""
+    most = 32
+    with (
+        start_facade(listen={"grpc_port": 0}, limits={"idle_connections": most}) as facade,
+        ExitStack() as stack,
+    ):
+        channel = stack.enter_context(grpc.insecure_channel(address(facade)))
+        token = sign_in(facade=facade).token
+        said, _, say = event_stream(channel, token)
+        assert say({"ping": "before", "correlationId": "1"})["pong"] == "before"
+        addressed = ("127.0.0.1", facade.server.native.port)
+        strangers = [stack.enter_context(socket.create_connection(addressed, 5)) for _ in range(500)]
+        for each in strangers[::2]:
+            with suppress(OSError):
+                each.sendall(PREFACE)
+        assert all(map(is_closed, strangers[: 500 - most]))
+        assert metric(facade, "onair_api_idle_connections_closed_total") >= 500 - most
+        assert say({"ping": "after", "correlationId": "2"})["pong"] == "after"
+        said.put(None)
