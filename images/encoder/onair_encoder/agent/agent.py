@@ -53,7 +53,7 @@ class Agent:
         self.switch = Switch(self.fan_out)
         self.input = MediaInput(self.switch)
         self.changes = Changes()
-        self.encode_progress = ProgressClient(self.changes.notify)
+        self.encode_progress = ProgressClient(self.changes.notify, self._encode_began)
         self._path = program_path
         self.page = Page(program_path.with_name("scene.json"), self.changes.notify)
         self.contact = OperatorContact()
@@ -121,6 +121,10 @@ class Agent:
         framerate = program.video.framerate
         self.switch.audio_delay_ms = lambda: self.encode_progress.audio_delay_ms(framerate, self.page.paints)
         await self._want_pipeline(ffmpeg_command(program))
+
+    def _encode_began(self) -> None:
+        if self._program:
+            self.page.set_reducible(self.encode_progress.captures_in_step(self._program.video.framerate))
 
     @property
     def capture_phase_s(self) -> float | None:

@@ -66,6 +66,10 @@ class Page:
             return self.scene.ready
         return self._browser.loaded
 
+    def set_reducible(self, reducible: bool) -> None:
+        """Allows fewer paints, see `BrowserClient`."""
+        self._browser.set_reducible(reducible)
+
     @property
     def paints(self) -> Paints:
         """How often it paints, and how long that takes to the screen."""

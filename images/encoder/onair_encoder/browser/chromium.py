@@ -16,7 +16,7 @@ from onair_encoder.browser import bounds, sandbox
 from onair_encoder.browser.canvas import Canvas
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
-from onair_encoder.browser.frame_trace import FrameTrace
+from onair_encoder.browser.frame_trace import FrameTrace, Trace
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.left_workers import LeftWorkers
 from onair_encoder.browser.page_error import PageError, page_error_text
@@ -252,13 +252,13 @@ class Chromium:
             retries += 1
             await asyncio.sleep(CHECK_RETRY_S)
 
-    async def paint_delays_ms(self) -> list[float]:
-        """How long what the page paints takes to the screen, frame by frame; empty if it paints too rarely.
+    async def trace_frames(self, length_s: float) -> Trace | None:
+        """How long what the page paints takes to the screen; None where the browser is too busy to tell.
 
         Raises:
             CdpClosed: the browser has ended, or does not respond.
         """
-        return await self._frame_trace.paint_delays_ms()
+        return await self._frame_trace.take(length_s)
 
     def kill(self) -> None:
         """Ends it, whatever it is doing: `lost` is set."""

@@ -11,7 +11,7 @@ from typing import Any
 from onair_crds.contract.program import ProgramVideo
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
-from onair_encoder.encode.paint import Paints, sparing_tick_us, tick_us
+from onair_encoder.encode.paint import Paints, reduced_tick_us, tick_us
 from onair_encoder.paths import BROWSER_SOCKET
 
 RETRY_S = 0.1
@@ -27,6 +27,7 @@ class BrowserClient:
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
         self._changed = changed
+        self._reducible = True
         self._wanted: dict[str, object] | None = None
         self._writer: asyncio.StreamWriter | None = None
 
@@ -38,7 +39,7 @@ class BrowserClient:
         """
         wanted: dict[str, object] = {"url": url, "width": video.width, "height": video.height}
         framerate = exact_framerate(video.framerate)
-        wanted |= {"tickUs": tick_us(framerate), "sparingTickUs": sparing_tick_us(framerate)}
+        wanted |= {"tickUs": tick_us(framerate), "reducedTickUs": reduced_tick_us(framerate)}
         if script is not None:
             wanted["script"] = script
         before, self._wanted = self._wanted, wanted
@@ -50,9 +51,16 @@ class BrowserClient:
             self.loaded = False
         self._send()
 
+    def set_reducible(self, reducible: bool) -> None:
+        """Allows fewer paints, or does not: captures that are out of step would miss some of them."""
+        if reducible != self._reducible:
+            self._reducible = reducible
+            self._send()
+
     def _send(self) -> None:
         if self._writer and self._wanted:
-            self._writer.write(json.dumps(self._wanted).encode() + b"\n")
+            wanted = self._wanted if self._reducible else {**self._wanted, "reducedTickUs": None}
+            self._writer.write(json.dumps(wanted).encode() + b"\n")
 
     async def run(self) -> None:
         """Keeps connected, whatever becomes of the browser's container."""
@@ -74,7 +82,8 @@ class BrowserClient:
     def _received(self, state: dict[str, Any]) -> None:
         if self._wanted is None or state["url"] != self._wanted["url"]:
             return
-        self.paints = Paints(state["paintTickUs"] or self.paints.tick_us, tuple(state["paintDelaysMs"]))
+        if state["tickUs"] == self._wanted["tickUs"]:
+            self.paints = Paints(state["paintTickUs"] or self.paints.tick_us, tuple(state["paintDelaysMs"]))
         error = state["error"]
         before = (self.loaded, self.error, self.loading)
         self.loading = bool(state.get("loading"))

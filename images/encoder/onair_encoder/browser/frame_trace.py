@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterable
+from typing import NamedTuple
 
 from onair_encoder.browser.cdp import CdpError
 from onair_encoder.browser.cdp_messages import Message
@@ -17,6 +17,19 @@ BUFFER_KB = 1024
 FEWEST = 5
 """Fewer frames say nothing about the next ones."""
 MOST = 32
+
+
+class Trace(NamedTuple):
+    """What a trace says.
+
+    Attributes:
+        delays_ms: how long after its frame began each paint was on the screen; empty if the page painted too
+            rarely to tell.
+        dropped: frames that never came to the screen, though they had something to show.
+    """
+
+    delays_ms: list[float]
+    dropped: int = 0
 
 
 class FrameTrace:
@@ -41,10 +54,10 @@ class FrameTrace:
         elif method == "Tracing.tracingComplete":
             self._complete.set()
 
-    async def paint_delays_ms(self) -> list[float]:
-        """How long after its frame began each paint was on the screen; empty if the page paints too rarely.
+    async def take(self, length_s: float = LENGTH_S) -> Trace | None:
+        """Returns how long paints took to the screen; None where the browser is too busy to tell.
 
-        Takes `LENGTH_S`, and some milliseconds of the browser.
+        Takes so long, and some milliseconds of the browser.
 
         Raises:
             CdpClosed: the browser has ended, or does not respond.
@@ -52,20 +65,18 @@ class FrameTrace:
         self._records.clear()
         self._complete.clear()
         try:
-            with contextlib.suppress(CdpError):
-                await self._start()
-                try:
-                    await asyncio.sleep(LENGTH_S)
-                finally:
-                    await self._call("Tracing.end", {})
-                async with asyncio.timeout(END_TIMEOUT_S):
-                    await self._complete.wait()
-                return paint_delays_ms(self._records)
-        except TimeoutError:
-            pass
+            await self._start()
+            try:
+                await asyncio.sleep(length_s)
+            finally:
+                await self._call("Tracing.end", {})
+            async with asyncio.timeout(END_TIMEOUT_S):
+                await self._complete.wait()
+            return Trace(paint_delays_ms(self._records), dropped_frames(self._records))
+        except (CdpError, TimeoutError):
+            return None
         finally:
             self._records.clear()
-        return []
 
 
 _CONFIG: Message = {
@@ -106,6 +117,19 @@ def paint_delays_ms(records: Iterable[Message]) -> list[float]:
                 pass
     delays = painted if len(painted) >= FEWEST else composed
     return delays[-MOST:] if len(delays) >= FEWEST else []
+
+
+def dropped_frames(records: Iterable[Message]) -> int:
+    """How many frames never came to the screen, though they had something to show."""
+    reports = (
+        record.get("args", {}).get("frame_reporter", {})
+        for record in records
+        if (record.get("name"), record.get("ph")) == ("PipelineReporter", "b")
+    )
+    return sum(
+        report.get("state") == "STATE_DROPPED" and bool(report.get("affects_smoothness"))
+        for report in reports
+    )
 
 
 def _is_shown(start: Message) -> bool:

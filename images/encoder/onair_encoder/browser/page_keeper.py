@@ -78,6 +78,7 @@ class PageKeeper:
             "error": self.error,
             "paintDelaysMs": self._paints.delays_ms,
             "paintTickUs": self._paints.tick_us,
+            "tickUs": self.wanted.get("tickUs"),
         }
 
     def _report(self, loaded: str | None, error: str | None, *, loading: bool = False) -> None:
@@ -105,9 +106,7 @@ class PageKeeper:
                 log("chromium.not-started", error=str(error))
                 await asyncio.sleep(RETRY_MAX_S)
                 continue
-            measuring = asyncio.create_task(
-                self._paints.follow(chromium, lambda: self.loaded), name="paint delays"
-            )
+            measuring = self._paints.following(chromium, lambda: self.loaded)
             guarding = asyncio.create_task(_guard(chromium), name="bounds")
             try:
                 # A browser's window is white until its page has painted
@@ -121,6 +120,7 @@ class PageKeeper:
                 self._report(None, str(error))
             finally:
                 measuring.cancel()
+                await asyncio.gather(measuring, return_exceptions=True)
                 excess = guarding.result() if guarding.done() else None
                 guarding.cancel()
                 restarting = "the browser is being restarted" if self.loaded else self.error

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.frame_trace import Trace
 from onair_encoder.browser.paint_rate import PaintRate
 from onair_encoder.browser.window import set_refresh
 
-LOOK_MIN_S, LOOK_MAX_S, SPARING_LOOK_MAX_S = 0.5, 10.0, 2.5
+PAUSE_MIN_S, PAUSE_MAX_S, REDUCED_PAUSE_MAX_S = 0.5, 10.0, 2.5
 """Between measurements of a page's paints: soon after it was loaded, then rarely; more often where each frame
 has but one."""
+TRACE_S, REDUCED_TRACE_S = 0.3, 0.6
+"""Length of a measurement, of about 18 paints."""
 WORTH_LOGGING_MS = 8.0
 """Half a frame of Chromium's."""
 
@@ -30,69 +34,87 @@ class PaintWatch:
     def __init__(self, changed: Callable[[], None]) -> None:
         self.delays_ms: list[float] = []
         """Of some frames; empty while unknown."""
+        self.tick_us: int | None = None
+        """From one paint to the next, as the screen was told; None while that is left to it."""
         self._rate = PaintRate()
         self._changed = changed
         self._applying = asyncio.Lock()
 
-    @property
-    def tick_us(self) -> int | None:
-        """From one paint to the next; None while that is left to the screen."""
-        return self._rate.tick_us
-
     async def want(self, request: dict[str, Any]) -> None:
         """Takes the rates of a programme from the agent's request, and gives the screen the one in force."""
-        self._rate.want(request.get("tickUs"), request.get("sparingTickUs"))
+        self._rate.want(request.get("tickUs"), request.get("reducedTickUs"))
         await self._apply()
 
     async def _apply(self) -> None:
         async with self._applying:
-            if tick_us := self._rate.tick_us:
-                await asyncio.to_thread(set_refresh, tick_us)
+            wanted_us = self._rate.tick_us
+            if wanted_us is None or not await asyncio.to_thread(set_refresh, wanted_us):
+                return
+            if self.tick_us != wanted_us:
+                self.tick_us = wanted_us
+                self._changed()
 
-    async def follow(self, chromium: Chromium, loaded: Callable[[], str | None]) -> None:
+    def following(self, chromium: Chromium, loaded: Callable[[], str | None]) -> asyncio.Task[None]:
+        """Starts to follow a browser. One that can be followed no more is taken for lost."""
+
+        def ended(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and (error := task.exception()):
+                log("page.paints-unknown", error=f"{type(error).__name__}: {error}")
+                chromium.lost.set()
+
+        task = asyncio.create_task(self._follow(chromium, loaded), name="paints")
+        task.add_done_callback(ended)
+        return task
+
+    async def _follow(self, chromium: Chromium, loaded: Callable[[], str | None]) -> None:
         """Measures a browser's page again and again: Chromium may fall a frame behind at any time, for long.
 
         Args:
             loaded: the page that is shown; None while there is none.
         """
         self._rate.begin()
-        measured, pause_s = None, LOOK_MIN_S
+        page: str | None = None
+        pause_s = PAUSE_MIN_S
         while True:
-            await self._pause(chromium, pause_s)
-            page = loaded()
-            if page != measured:
-                measured, pause_s = page, LOOK_MIN_S
+            await self._pause(pause_s, partial(self._is_due, chromium, loaded, page))
+            if loaded() != page:
+                page, pause_s = loaded(), PAUSE_MIN_S
                 self._rate.begin()
                 await self._apply()
+                continue
             if page is None:
                 continue
-            delays_ms: list[float] | None
             try:
-                delays_ms = await chromium.paint_delays_ms()
+                trace = await chromium.trace_frames(REDUCED_TRACE_S if self._rate.reduced else TRACE_S)
             except CdpTimeout:  # it may be busy, and is judged by `check`
-                delays_ms = None
+                trace = None
             except CdpClosed:
                 return
-            if loaded() != measured:
-                continue
-            if delays_ms:
-                self._measured(delays_ms)
-            if self._rate.look(delays_ms, time.monotonic(), time_based=chromium.time_based):
-                await self._apply()
-                log("page.paint-rate", sparing=self._rate.sparing, tick_us=self._rate.tick_us)
-                pause_s = LOOK_MIN_S
-                self._changed()
-            elif self._rate.in_doubt:
-                pause_s = LOOK_MIN_S
-            else:
-                pause_s = min(pause_s * 2, SPARING_LOOK_MAX_S if self._rate.sparing else LOOK_MAX_S)
+            if loaded() == page:
+                pause_s = await self._take(trace, pause_s, time_based=chromium.time_based)
 
-    async def _pause(self, chromium: Chromium, pause_s: float) -> None:
-        """Waits for the next look, which is at once where the page may not be painted sparingly any more."""
+    async def _take(self, trace: Trace | None, pause_s: float, *, time_based: bool) -> float:
+        """Takes up a measurement; returns how long to wait for the next one."""
+        if trace and trace.delays_ms:
+            self._measured(trace.delays_ms)
+        if self._rate.decide(trace, time.monotonic(), time_based=time_based):
+            await self._apply()
+            log("page.paint-rate", reduced=self._rate.reduced, tick_us=self.tick_us)
+            return PAUSE_MIN_S
+        if self._rate.may_rise:
+            return PAUSE_MIN_S
+        return min(pause_s * 2, REDUCED_PAUSE_MAX_S if self._rate.reduced else PAUSE_MAX_S)
+
+    def _is_due(self, chromium: Chromium, loaded: Callable[[], str | None], page: str | None) -> bool:
+        """Whether a measurement is due before its time."""
+        return loaded() != page or (self._rate.reduced and not chromium.time_based)
+
+    async def _pause(self, pause_s: float, over: Callable[[], bool]) -> None:
+        """Waits so long, or until `over`, which is looked at twice a second."""
         until_s = time.monotonic() + pause_s
         while (left_s := until_s - time.monotonic()) > 0:
-            await asyncio.sleep(min(left_s, LOOK_MIN_S))
-            if self._rate.sparing and not chromium.time_based:
+            await asyncio.sleep(min(left_s, PAUSE_MIN_S))
+            if over():
                 return
 
     def _measured(self, delays_ms: list[float]) -> None:

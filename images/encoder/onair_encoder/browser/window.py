@@ -36,11 +36,11 @@ def resize(width: int, height: int) -> None:
         log("window.not-resized", error=type(problem).__name__)
 
 
-def set_refresh(tick_us: int) -> None:
+def set_refresh(tick_us: int) -> bool:
     """Has the screen say that it is refreshed every so many microseconds: Chromium paints as often.
 
     It takes whole microseconds, rounded down: half of one more is said, as a rate is no exact number.
-    Where it cannot be done Chromium paints 60 times a second, and captures meet its paints in every phase.
+    Where it cannot be done, which False says, Chromium paints as before, 60 times a second at first.
     """
     try:
         display = Display(DISPLAY)
@@ -50,6 +50,8 @@ def set_refresh(tick_us: int) -> None:
             display.close()
     except (*FAILURES, LookupError) as problem:  # a screen without the extension, or without an output
         log("screen.rate-not-set", error=type(problem).__name__)
+        return False
+    return True
 
 
 def _set_mode(display: Display, refresh_hz: float) -> None:
@@ -71,7 +73,9 @@ def _set_mode(display: Display, refresh_hz: float) -> None:
     timing = (0, width, height, clock_hz, width, width, width, 0, height, height, height, len(name), 0)
     mode = randr.create_mode(root, timing, name).mode
     randr.add_output_mode(display, output, mode)
-    randr.set_crtc_config(display, crtc, found.config_timestamp, 0, 0, mode, randr.Rotate_0, [output])
+    done = randr.set_crtc_config(display, crtc, found.config_timestamp, 0, 0, mode, randr.Rotate_0, [output])
+    if done.status != randr.SetConfigSuccess:
+        raise LookupError(f"status {done.status}")
     _remove(display, output, [mode for mode, known_hz in made.items() if known_hz != clock_hz])
     display.sync()
 

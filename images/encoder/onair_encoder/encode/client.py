@@ -9,11 +9,13 @@ from collections.abc import Callable
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.encode.codecs import exact_framerate
-from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s
+from onair_encoder.encode.paint import Paints, capture_age_ms, capture_phase_s, off_phase_ms
 from onair_encoder.encode.progress import FOLLOW, EncodeProgress
 from onair_encoder.paths import SUPERVISOR_SOCKET
 
 FOLLOW_RETRY_S = 0.5
+OFF_PHASE_MS = 2.0
+"""By which captures may be off."""
 AUDIO_LATE_MS = 9
 """Compared with what is painted with it, in every start; measured by flashes and clicks."""
 HOPELESS_FAILURES = 6
@@ -36,9 +38,14 @@ async def want_pipeline(command: list[str] | None) -> None:
 class ProgressClient:
     """Has the last progress of the encode; `changed` is called when that begins to fail or recovers."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[], None], began: Callable[[], None] = lambda: None) -> None:
+        """
+        Args:
+            began: called when it is known when another ffmpeg took its first capture.
+        """
         self.now = EncodeProgress()
         self._changed = changed
+        self._began = began
 
     @property
     def error(self) -> str | None:
@@ -72,6 +79,11 @@ class ProgressClient:
         due_at_s = self._due_at_s
         return None if due_at_s is None else capture_phase_s(due_at_s, paints.tick_us)
 
+    def captures_in_step(self, framerate: float) -> bool:
+        """Whether captures are due where paints are on the screen, as they are unless ffmpeg was late."""
+        due_at_s, exact = self._due_at_s, exact_framerate(framerate)
+        return due_at_s is None or off_phase_ms(due_at_s, exact) <= OFF_PHASE_MS
+
     def audio_delay_ms(self, framerate: float, paints: Paints) -> int:
         """How much later than its timestamps audio is due, in the present ffmpeg.
 
@@ -82,6 +94,8 @@ class ProgressClient:
         return round(age_ms - AUDIO_LATE_MS + self.now.first_late_s * 1000)
 
     def _take(self, progress: EncodeProgress) -> None:
-        before, self.now = self.now.failures, progress
-        if progress.failures != before:
+        before, self.now = self.now, progress
+        if progress.failures != before.failures:
             self._changed()
+        if progress.captured_at != before.captured_at:
+            self._began()

@@ -10,8 +10,8 @@ from statistics import mean
 FEWEST_PAINTS_PER_S = 46
 """Where the processor is busy, a paint that is late is seen with the next one, half a frame later. And pages
 that move by so much with each animation frame expect about 60 a second."""
-SPARING_PAINTS_PER_S = 23
-"""At least, of a page whose paints are fast and whose motion goes by time."""
+REDUCED_PAINTS_PER_S = 23
+"""At least, of a page whose paints are even and whose motion goes by time."""
 LAST_MS = 2.7
 """Before Chromium begins its next frame, a capture is best due: a calm paint is on the screen after 2 to
 3 ms, one of much video on a busy machine after 16, and a capture itself may be late."""
@@ -45,11 +45,11 @@ def tick_us(framerate: Fraction) -> int:
     return round(1_000_000 / (framerate * paints_per_frame(framerate)))
 
 
-def sparing_tick_us(framerate: Fraction) -> int:
+def reduced_tick_us(framerate: Fraction) -> int:
     """The same where Chromium paints as rarely as it may; a multiple of the other, a part of a frame."""
     most = paints_per_frame(framerate)
     parts = [each for each in range(1, most + 1) if most % each == 0]
-    fewest = next((each for each in parts if each * framerate >= SPARING_PAINTS_PER_S), most)
+    fewest = next((each for each in parts if each * framerate >= REDUCED_PAINTS_PER_S), most)
     return tick_us(framerate) * (most // fewest)
 
 
@@ -63,12 +63,12 @@ def paced_rate(framerate: Fraction) -> Fraction:
 
 
 def capture_at_ms(framerate: Fraction) -> float:
-    """From when Chromium begins a frame until a capture is best due, where it paints as rarely as it may.
+    """From when Chromium begins a frame until a capture is best due, at the reduced rate.
 
     Where it paints more often, it begins further ones meanwhile, and the last as long before the capture as
     is best at that rate.
     """
-    return sparing_tick_us(framerate) / 1000 - LAST_MS
+    return reduced_tick_us(framerate) / 1000 - LAST_MS
 
 
 def next_capture_s(from_s: float, framerate: Fraction) -> float:
@@ -76,7 +76,7 @@ def next_capture_s(from_s: float, framerate: Fraction) -> float:
 
     It is so for both rates of paints: Chromium changes from one to the other on air, captures stay.
     """
-    tick_s, phase_s = sparing_tick_us(framerate) / 1e6, capture_at_ms(framerate) / 1e3
+    tick_s, phase_s = reduced_tick_us(framerate) / 1e6, capture_at_ms(framerate) / 1e3
     return math.ceil((from_s - phase_s) / tick_s) * tick_s + phase_s
 
 
@@ -88,6 +88,17 @@ def capture_phase_s(capture_s: float, tick_us: int) -> float:
         tick_us: from one frame of Chromium's to the next.
     """
     return capture_s % (tick_us / 1e6)
+
+
+def off_phase_ms(capture_s: float, framerate: Fraction) -> float:
+    """How far a capture is from where captures are best due.
+
+    Args:
+        capture_s: when it is due, on the monotonic clock.
+    """
+    tick_ms = reduced_tick_us(framerate) / 1000
+    off_ms = (capture_s * 1000 - capture_at_ms(framerate)) % tick_ms
+    return min(off_ms, tick_ms - off_ms)
 
 
 def capture_age_ms(first_capture_s: float | None, framerate: Fraction, paints: Paints) -> float:

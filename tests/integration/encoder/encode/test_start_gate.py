@@ -14,7 +14,7 @@ import pytest
 from tests.support.waiting import until
 
 from onair_encoder.encode import start_gate as start_gate_module
-from onair_encoder.encode.paint import capture_at_ms, capture_phase_s, sparing_tick_us
+from onair_encoder.encode.paint import capture_at_ms, capture_phase_s, reduced_tick_us
 from onair_encoder.encode.start_gate import OPENING_S, StartGate
 
 RATE = Fraction(30)
@@ -49,7 +49,7 @@ async def test_it_opens_in_step_with_paints(tmp_path: Path, monkeypatch: pytest.
         assert process.returncode == 0, errors.decode()
         assert len(moments) == number + 1
     off_s = [
-        abs(capture_phase_s(each, sparing_tick_us(RATE)) - capture_at_ms(RATE) / 1000) for each in moments
+        abs(capture_phase_s(each, reduced_tick_us(RATE)) - capture_at_ms(RATE) / 1000) for each in moments
     ]
     assert median(off_s) < NEAR_S
 

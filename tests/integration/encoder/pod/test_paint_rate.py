@@ -61,7 +61,7 @@ def moving() -> Iterator[MovingPage]:
         yield page
 
 
-def test_a_page_is_painted_sparingly_while_it_says_that_its_motion_goes_by_time(
+def test_a_page_is_painted_once_for_each_frame_while_it_says_that_its_motion_goes_by_time(
     pair: PodPair, far_end: RtmpContainer, moving: MovingPage
 ) -> None:
     def paints() -> float:

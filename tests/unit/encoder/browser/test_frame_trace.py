@@ -10,7 +10,7 @@ import pytest
 from onair_encoder.browser import frame_trace
 from onair_encoder.browser.cdp import CdpError
 from onair_encoder.browser.cdp_messages import Message
-from onair_encoder.browser.frame_trace import FEWEST, MOST, FrameTrace, paint_delays_ms
+from onair_encoder.browser.frame_trace import FEWEST, MOST, FrameTrace, Trace, dropped_frames, paint_delays_ms
 
 FRAME_US = 16_666
 
@@ -22,11 +22,12 @@ def _frame(
     of_page: bool = True,
     state: str = "STATE_PRESENTED_ALL",
     kind: str | None = None,
+    smooth: bool = True,
 ) -> Iterator[Message]:
     """Records of one frame, the last one first."""
     began_us = 1_000_000 + number * FRAME_US
     same = {"pid": 7, "id2": {"local": hex(number)}}
-    report = {"state": state} | ({"frame_type": kind} if kind else {})
+    report = {"state": state, "affects_smoothness": smooth} | ({"frame_type": kind} if kind else {})
     yield {"name": "PipelineReporter", "ph": "e", "ts": began_us + delay_ms * 1000, **same, "args": {}}
     if of_page:
         yield {"name": "SendBeginMainFrameToCommit", "ph": "b", "ts": began_us + 100, **same}
@@ -52,6 +53,14 @@ def test_forked_dropped_and_unfinished_frames_do_not_count() -> None:
     assert paint_delays_ms(records) == [35.0] * 18
 
 
+def test_frames_that_had_something_to_show_and_were_dropped_are_counted() -> None:
+    records = [each for number in range(18) for each in _frame(number, 35)]
+    assert dropped_frames(records) == 0
+    records += [each for n in range(60, 64) for each in _frame(n, 17, state="STATE_DROPPED")]
+    records += [each for n in range(70, 78) for each in _frame(n, 17, state="STATE_DROPPED", smooth=False)]
+    assert dropped_frames(records) == 4
+
+
 def test_a_page_that_only_the_compositor_animates_counts_by_what_is_composed() -> None:
     records = [each for number in range(12) for each in _frame(number, 3, of_page=False)]
     assert paint_delays_ms(records) == [3.0] * 12
@@ -70,7 +79,6 @@ def test_processes_with_the_same_numbers_are_told_apart_and_many_frames_are_boun
 
 
 async def test_a_trace_is_ended_and_its_records_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_trace, "LENGTH_S", 0.0)
     calls: list[str] = []
     rounds: list[float] = [19.0, 35.0]
 
@@ -84,15 +92,14 @@ async def test_a_trace_is_ended_and_its_records_are_forgotten(monkeypatch: pytes
         return {}
 
     trace = FrameTrace(call)
-    assert await trace.paint_delays_ms() == [19.0] * 10
-    assert await trace.paint_delays_ms() == [35.0] * 10
+    assert await trace.take(0) == Trace([19.0] * 10)
+    assert await trace.take(0) == Trace([35.0] * 10)
     assert calls == ["Tracing.start", "Tracing.end"] * 2
 
 
 async def test_a_browser_that_cannot_trace_or_never_completes_says_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(frame_trace, "LENGTH_S", 0.0)
     monkeypatch.setattr(frame_trace, "END_TIMEOUT_S", 0.01)
 
     async def refuse(method: str, _: Message) -> Message:
@@ -101,15 +108,14 @@ async def test_a_browser_that_cannot_trace_or_never_completes_says_nothing(
     async def accept(_: str, __: Message) -> Message:
         return {}
 
-    assert await FrameTrace(refuse).paint_delays_ms() == []
+    assert await FrameTrace(refuse).take(0) is None
     async with asyncio.timeout(5):
-        assert await FrameTrace(accept).paint_delays_ms() == []
+        assert await FrameTrace(accept).take(0) is None
 
 
 async def test_a_trace_that_was_left_behind_is_ended_and_the_next_one_measures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(frame_trace, "LENGTH_S", 0.0)
     running = True
 
     async def call(method: str, _: Message) -> Message:
@@ -124,5 +130,5 @@ async def test_a_trace_that_was_left_behind_is_ended_and_the_next_one_measures(
         return {}
 
     trace = FrameTrace(call)
-    assert await trace.paint_delays_ms() == []
-    assert await trace.paint_delays_ms() == [19.0] * 10
+    assert await trace.take(0) is None
+    assert await trace.take(0) == Trace([19.0] * 10)

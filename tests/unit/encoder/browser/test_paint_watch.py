@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from typing import cast
 
 import pytest
-from tests.support.waiting import until
+from tests.support.waiting import seconds_until, until
 
 from onair_encoder.browser import paint_watch
-from onair_encoder.browser.cdp import CdpTimeout
+from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
 from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.frame_trace import Trace
 from onair_encoder.browser.paint_watch import PaintWatch
 
-USUAL_US, SPARING_US = 16_667, 33_334
+USUAL_US, REDUCED_US = 16_667, 33_334
+RATES = {"tickUs": USUAL_US, "reducedTickUs": REDUCED_US}
 PAGE = "https://example.org/"
-
-
-class Over(Exception):
-    """Enough was seen."""
+EVEN, UNEVEN = Trace([3.0] * 18), Trace([3.0, 40.0] * 9)
 
 
 class Browser:
-    """Its paints take what a test says, one entry for each look; None: it does not answer."""
+    """Its paints take what a test says, one entry for each trace; it ends with the last one."""
 
-    def __init__(self, *delays_ms: list[float] | None, time_based: bool = False) -> None:
-        self._delays_ms = list(delays_ms)
+    def __init__(self, *traces: Trace | Exception | None, time_based: bool = False) -> None:
+        self._traces = list(traces)
         self.time_based = time_based
+        self.lost = asyncio.Event()
+        self.lengths_s: list[float] = []
 
-    async def paint_delays_ms(self) -> list[float]:
-        if not self._delays_ms:
-            raise Over
-        delays_ms = self._delays_ms.pop(0)
-        if delays_ms is None:
-            raise CdpTimeout("Tracing.start")
-        return delays_ms
+    async def trace_frames(self, length_s: float) -> Trace | None:
+        self.lengths_s.append(length_s)
+        if not self._traces:
+            raise CdpClosed("the end")
+        trace = self._traces.pop(0)
+        if isinstance(trace, Exception):
+            raise trace
+        return trace
 
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What the screen was given."""
     given: list[int] = []
-    monkeypatch.setattr(paint_watch, "set_refresh", given.append)
+
+    def take(tick_us: int) -> bool:
+        given.append(tick_us)
+        return True
+
+    monkeypatch.setattr(paint_watch, "set_refresh", take)
     return given
 
 
@@ -50,56 +59,116 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long it waited; nobody waits here."""
     waited: list[float] = []
 
-    async def pause(_: PaintWatch, __: Browser, pause_s: float) -> None:
+    async def pause(_: PaintWatch, pause_s: float, __: Callable[[], bool]) -> None:
         waited.append(pause_s)
 
     monkeypatch.setattr(PaintWatch, "_pause", pause)
     return waited
 
 
-async def follow(watch: PaintWatch, browser: Browser) -> None:
-    with pytest.raises(Over):
-        await watch.follow(cast(Chromium, browser), lambda: PAGE)
+def following(watch: PaintWatch, browser: Browser, loaded: Callable[[], str | None]) -> asyncio.Task[None]:
+    return watch.following(cast(Chromium, browser), loaded)
 
 
-async def test_a_page_is_measured_soon_after_it_was_loaded_and_then_rarely(pauses: list[float]) -> None:
-    seen: list[list[float]] = []
-    watch = PaintWatch(lambda: seen.append(watch.delays_ms))
-    await follow(watch, Browser([20.0], [], [22.0], None, [24.0], [25.0]))
-    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
-    assert seen == [[20.0], [22.0], [24.0], [25.0]]
-
-
-async def test_a_page_whose_motion_goes_by_time_is_painted_sparingly_while_its_paints_are_even(
+async def test_a_page_is_measured_soon_after_it_was_loaded_and_then_rarely(
     pauses: list[float], rates: list[int]
 ) -> None:
-    even, uneven = [3.0] * 9, [3.0, 40.0] * 5
+    seen: list[list[float]] = []
+    watch = PaintWatch(lambda: seen.append(watch.delays_ms))
+    said = [Trace([20.0]), Trace([]), Trace([22.0]), CdpTimeout("busy"), None, Trace([24.0])]
+    await following(watch, Browser(*said), lambda: PAGE)
+    assert pauses == [0.5, 0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0], "until it is seen, and then the measurements"
+    assert seen == [[20.0], [22.0], [24.0]]
+
+
+async def test_a_page_whose_motion_goes_by_time_has_the_reduced_rate_while_its_paints_are_even(
+    pauses: list[float], rates: list[int]
+) -> None:
     told: list[int | None] = []
     watch = PaintWatch(lambda: told.append(watch.tick_us))
-    await watch.want({"tickUs": USUAL_US, "sparingTickUs": SPARING_US})
-    await follow(watch, Browser(even, even, even, even, even, uneven, uneven, uneven, even, time_based=True))
-    assert rates == [USUAL_US, USUAL_US, SPARING_US, USUAL_US], "wanted, loaded, lowered, raised"
-    assert pauses == [0.5, 1.0, 0.5, 1.0, 2.0, 2.5, 0.5, 0.5, 0.5, 1.0]
+    await watch.want(RATES)
+    assert told == [USUAL_US], "whoever follows it hears of each change"
+    browser = Browser(*[EVEN] * 5, *[UNEVEN] * 3, EVEN, time_based=True)
+    await following(watch, browser, lambda: PAGE)
+    assert rates == [USUAL_US, USUAL_US, REDUCED_US, USUAL_US], "wanted, loaded, reduced, raised"
+    assert pauses == [0.5, 0.5, 1.0, 0.5, 1.0, 2.0, 2.5, 0.5, 0.5, 0.5, 1.0]
+    assert [*dict.fromkeys(told)] == [USUAL_US, REDUCED_US]
     assert told[-1] == USUAL_US
-    assert SPARING_US in told
+    assert browser.lengths_s == [0.3] * 2 + [0.6] * 6 + [0.3] * 2, "about as many paints"
 
 
 async def test_others_are_painted_as_often_as_browsers_do(pauses: list[float], rates: list[int]) -> None:
     watch = PaintWatch(lambda: None)
-    await watch.want({"tickUs": USUAL_US, "sparingTickUs": SPARING_US})
-    await follow(watch, Browser(*[[3.0] * 18] * 6))
+    await watch.want(RATES)
+    await following(watch, Browser(*[EVEN] * 6), lambda: PAGE)
     assert set(rates) == {USUAL_US}
 
 
-async def test_a_page_that_begins_to_count_its_frames_is_looked_at_within_half_a_second(
-    rates: list[int],
+async def test_another_page_has_the_usual_rate_at_first_and_nothing_of_the_former_one(
+    pauses: list[float], rates: list[int]
 ) -> None:
-    browser = Browser([3.0] * 18, [3.0] * 18, [3.0] * 9, time_based=True)
+    shown = [PAGE]
     watch = PaintWatch(lambda: None)
-    await watch.want({"tickUs": USUAL_US, "sparingTickUs": SPARING_US})
-    following = asyncio.create_task(watch.follow(cast(Chromium, browser), lambda: PAGE))
-    await until(lambda: watch.tick_us == SPARING_US, "it paints sparingly")
+    await watch.want(RATES)
+    browser = Browser(EVEN, EVEN, Trace([9.0] * 18), EVEN, time_based=True)
+    traced = browser.trace_frames
+
+    async def change_page(length_s: float) -> Trace | None:
+        trace = await traced(length_s)
+        if len(browser.lengths_s) == 3:
+            shown[0] = "https://example.org/other"
+        return trace
+
+    browser.trace_frames = change_page  # type: ignore[method-assign]
+    await following(watch, browser, lambda: shown[0])
+    assert rates[-2:] == [REDUCED_US, USUAL_US]
+    assert watch.delays_ms == EVEN.delays_ms, "what was measured meanwhile is of both"
+
+
+async def test_a_page_that_begins_to_count_its_frames_does_not_wait_for_the_next_measurement(
+    monkeypatch: pytest.MonkeyPatch, rates: list[int]
+) -> None:
+    monkeypatch.setattr(paint_watch, "REDUCED_PAUSE_MAX_S", 60.0)
+    browser = Browser(*[EVEN] * 99, time_based=True)
+    watch = PaintWatch(lambda: None)
+    await watch.want(RATES)
+    task = following(watch, browser, lambda: PAGE)
+    # Pauses are twice as long each time: the present one is of 2 s at least
+    await until(lambda: len(browser.lengths_s) >= 5, "it paints at the reduced rate")
+    assert watch.tick_us == REDUCED_US
     browser.time_based = False
-    await until(lambda: watch.tick_us == USUAL_US, "it paints as usual", 2)
-    with pytest.raises(Over):
-        await following
+    assert await seconds_until(lambda: watch.tick_us == USUAL_US) < 1.5
+    task.cancel()
+
+
+async def test_a_page_that_comes_in_the_middle_of_a_pause_is_measured_soon(
+    monkeypatch: pytest.MonkeyPatch, rates: list[int]
+) -> None:
+    shown: list[str | None] = [PAGE]
+    browser = Browser(*[EVEN] * 99)
+    watch = PaintWatch(lambda: None)
+    task = following(watch, browser, lambda: shown[0])
+    await until(lambda: len(browser.lengths_s) >= 3, "it waits for longer")
+    shown[0] = "https://example.org/other"
+    began_s, count = time.monotonic(), len(browser.lengths_s)
+    await until(lambda: len(browser.lengths_s) > count, "the other page is measured")
+    assert time.monotonic() - began_s < 1.8
+    task.cancel()
+
+
+async def test_a_screen_that_refuses_a_rate_is_not_said_to_have_it(
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
+) -> None:
+    monkeypatch.setattr(paint_watch, "set_refresh", lambda tick_us: tick_us == USUAL_US)
+    watch = PaintWatch(lambda: None)
+    await watch.want(RATES)
+    await following(watch, Browser(EVEN, EVEN, EVEN, time_based=True), lambda: PAGE)
+    assert watch.tick_us == USUAL_US
+
+
+async def test_a_browser_that_can_be_followed_no_more_is_taken_for_lost(pauses: list[float]) -> None:
+    browser = Browser(RuntimeError("can't start new thread"))
+    task = following(PaintWatch(lambda: None), browser, lambda: PAGE)
+    with pytest.raises(RuntimeError):
+        await task
+    await until(browser.lost.is_set, "it is lost")

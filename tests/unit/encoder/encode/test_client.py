@@ -13,7 +13,7 @@ from tests.support.waiting import until
 
 from onair_encoder.encode import client as client_module
 from onair_encoder.encode.client import AUDIO_LATE_MS, HOPELESS_FAILURES, ProgressClient
-from onair_encoder.encode.paint import LAST_MS, Paints, tick_us
+from onair_encoder.encode.paint import LAST_MS, Paints, next_capture_s, tick_us
 from onair_encoder.encode.progress import EncodeProgress
 
 
@@ -56,3 +56,18 @@ def test_audio_waits_as_long_as_what_is_painted_takes_to_its_capture() -> None:
         assert client.audio_delay_ms(30, paints) == pytest.approx(due_ms, abs=1)
         client.now = replace(client.now, first_late_s=0.021)
         assert client.audio_delay_ms(30, paints) == pytest.approx(due_ms + 21, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("off_ms", "in_step"), [(0, True), (1.5, True), (-1.5, True), (8, False), (-5, False)]
+)
+def test_captures_are_in_step_but_where_ffmpeg_was_late(off_ms: float, *, in_step: bool) -> None:
+    began: list[bool] = []
+    client = ProgressClient(lambda: None, lambda: began.append(client.captures_in_step(30)))
+    boot = time.time() - time.monotonic()
+    due_s = next_capture_s(1000, Fraction(30)) + off_ms / 1000
+    client._take(EncodeProgress(captured_at=boot + due_s))
+    client._take(EncodeProgress(captured_at=boot + due_s, frames=9))
+    assert began == [in_step], "told once of each start"
+    client._take(EncodeProgress())
+    assert client.captures_in_step(30), "nothing is known of the next one"

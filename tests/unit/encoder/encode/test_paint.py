@@ -14,7 +14,7 @@ from onair_encoder.encode.paint import (
     next_capture_s,
     paced_rate,
     paints_per_frame,
-    sparing_tick_us,
+    reduced_tick_us,
     tick_us,
 )
 
@@ -60,8 +60,8 @@ def test_each_frame_is_a_whole_number_of_paints(framerate: Fraction, paints: int
         (Fraction(1), 43_478),
     ],
 )
-def test_sparing_paints_are_whole_paints_apart_and_as_frames_are(framerate: Fraction, us: int) -> None:
-    assert sparing_tick_us(framerate) == us
+def test_fewer_paints_are_whole_paints_apart_and_as_frames_are(framerate: Fraction, us: int) -> None:
+    assert reduced_tick_us(framerate) == us
     assert us % tick_us(framerate) == 0
     assert tick_us(framerate) * paints_per_frame(framerate) % us == 0
 
@@ -99,7 +99,7 @@ def test_captures_are_due_where_a_paint_has_longest_been_on_the_screen(
     from_s: float, framerate: Fraction
 ) -> None:
     capture_s = next_capture_s(from_s, framerate)
-    assert from_s - 1e-6 <= capture_s < from_s + sparing_tick_us(framerate) / 1e6
-    for tick in (tick_us(framerate), sparing_tick_us(framerate)):
+    assert from_s - 1e-6 <= capture_s < from_s + reduced_tick_us(framerate) / 1e6
+    for tick in (tick_us(framerate), reduced_tick_us(framerate)):
         phase_ms = capture_phase_s(capture_s, tick) * 1000
         assert phase_ms == pytest.approx(tick / 1000 - LAST_MS, abs=1e-3), "at both rates of paints"

@@ -6,26 +6,31 @@
 const TIME_BASED = 'onair:time-based', FRAME_BASED = 'onair:frame-based';
 
 export class Motion {
-  private readonly counting = new WeakSet<object>();
+  /** What each frame showed when its page said that it counts. */
+  private readonly counting = new WeakMap<HTMLIFrameElement, string>();
   private said = '';
 
-  /** `say` is called with one of both words, at first and when it changes. */
+  /** `say` is called with either word, at first and when it changes. */
   constructor(private readonly stage: Element, private readonly say: (word: string) => void) {
     addEventListener('message', ({data, source}) => {
-      if (source === null) return;
-      if (data === FRAME_BASED) this.counting.add(source);
-      else if (data === TIME_BASED) this.counting.delete(source);
-      this.tell();
+      if (data !== FRAME_BASED && data !== TIME_BASED) return;
+      const frame = this.frames().find(({contentWindow}) => contentWindow !== null && contentWindow === source);
+      if (frame === undefined) return;
+      if (data === FRAME_BASED) this.counting.set(frame, frame.src);
+      else this.counting.delete(frame);
     });
   }
 
-  /** To be called now and then, as layers come and go. */
+  /** To be called now and then, as layers and words come and go. */
   tell(): void {
-    const frames = [...this.stage.querySelectorAll('iframe')];
-    const counted = frames.some(({contentWindow}) => contentWindow !== null && this.counting.has(contentWindow));
+    const counted = this.frames().some(frame => this.counting.get(frame) === frame.src);
     const word = counted ? FRAME_BASED : TIME_BASED;
     if (word === this.said) return;
     this.said = word;
     this.say(word);
+  }
+
+  private frames(): HTMLIFrameElement[] {
+    return [...this.stage.querySelectorAll('iframe')];
   }
 }
