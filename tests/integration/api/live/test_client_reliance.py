@@ -6,11 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from tests.support import rpc
+from tests.support.doors import RPC
 from tests.support.event_client import WebSocket
 from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.layouts import layout
 from tests.support.tokens import assert_error, invite
 from tests.support.waiting import wait_for
+
+from onair_api.rpc.descriptors import messages_of
 
 GUEST_CODE = "/authentication/token/guest-code"
 
@@ -134,3 +138,26 @@ def test_a_hosted_room_is_enabled_unless_it_says_otherwise(anna: User, hosted: d
     assert show.get()["project"]["webrtc"] == {"hosted": {"enabled": True}}
     assert show.patch(updateMask="webrtc", webrtc={"hosted": {"enabled": False}})
     assert show.get()["project"]["webrtc"] == {"hosted": {"enabled": False}}
+
+
+def test_a_start_takes_dynamic_sources_and_leaves_them(anna: User, cluster: Cluster, door: str) -> None:
+    """Over RPC they are a field that our messages do not have: an address by name."""
+    show = anna.project()
+    if door == RPC:
+        service, method = "live.v21.ProjectService", "StartProjectBroadcast"
+        request = messages_of(service, method).request(collection_id=show.collection, project_id=show.id)
+        address = field(2, field(1, field(1, b"rtmp://a.example/live")))
+        request.MergeFromString(field(5, field(1, b"camera") + address))
+        reply = rpc.call(anna.facade.http, service, method, request, anna.headers)
+        run = rpc.response_of(reply, service, method).broadcast_id
+    else:
+        sources = {"camera": {"rtmpPull": {"url": "rtmp://a.example/live"}}}
+        run = anna.ok("POST", f"{show.path}/broadcast/start", {"dynamicSources": sources})["broadcastId"]
+    spec = cluster.get("projects", show.id)["spec"]
+    assert spec["broadcast"] == {"state": "Running", "id": run}
+    assert "sources" not in spec
+
+
+def field(number: int, data: bytes) -> bytes:
+    """A field of a binary message that has a length, of at most 127."""
+    return bytes([number << 3 | 2, len(data)]) + data
