@@ -7,10 +7,13 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.facade import User
+from tests.support.fixtures import doors
 from tests.support.layouts import layout
 from tests.support.tokens import fields_of
 
 from onair_crds.shapes import JsonObject
+
+door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
 HEADER = "X-Next-Page-Token"
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import pytest
 from tests.support.event_client import HttpStream, WebSocket, events_of
 from tests.support.facade import Cluster, Facade, User
+from tests.support.fixtures import doors
 
 from onair_crds.shapes import JsonObject
+
+door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
 LIVE = "apistream:live:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import pytest
 from tests.support.event_client import WebSocket, events_of
 from tests.support.facade import Facade, User
+from tests.support.fixtures import doors
 from tests.support.layouts import Canvas, layout
 
 from onair_crds.shapes import JsonObject
+
+door, pytest_generate_tests = doors.door, doors.pytest_generate_tests
 
 LAYOUT = "apistream:layout:EVENT_TYPE_{}:EVENT_SUB_TYPE_{}"
 WHY = {"requestMetadata": {"why": "drag"}}
