@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -39,12 +40,61 @@ SENT = {"sessionid", "apistream-sessionid", "x-api-key", "authorization"}
 SHOWN_OTHERWISE = {ResponseKind.IMAGE, ResponseKind.REDIRECT}
 
 
+class Reason(Enum):
+    """Why a call cannot be sent by RPC."""
+
+    HEADER = "a header that RPC does not take"
+    NO_OBJECT = "a body that is no object"
+    EMPTY_LIST = "an empty list, which is none over RPC"
+    EMPTY_ID = "an empty id, which is another path over HTTP"
+    ID_TWICE = "an id in the path and in the body"
+    FLAG = "a flag that is neither true nor false"
+    NO_FIELD = "a field that the message does not have"
+    OTHER_TYPE = "a value that the field's type does not have"
+    NEVER_ABSENT = "no number where the message cannot leave it out"
+
+
+OVER_HTTP = {
+    (operation, reason)
+    for reason, operations in {
+        # Records that were read and are written back, with their ids
+        Reason.ID_TWICE: ("UpdateDestination", "UpdateSource"),
+        # Flags in another spelling of true
+        Reason.FLAG: ("GetCollection",),
+        # Half a location
+        Reason.NEVER_ABSENT: ("UpdateProject",),
+        # A batch of nothing, a layer without children, a layout without transitions
+        Reason.EMPTY_LIST: ("Batch", "CreateLayout", "UpdateLayout"),
+        # Ids of new layers, states of records that are written back
+        Reason.NO_FIELD: ("CreateLayer", "UpdateDestination"),
+        # Fractions and texts for integers, two compositions of which a mask names one, masks in snake case
+        Reason.OTHER_TYPE: ("CreateLayer", "CreateLayout", "UpdateLayer", "UpdateProject", "UpdateSource"),
+        # A page's origin
+        Reason.HEADER: ("GetCollections",),
+        # The body that is not looked at
+        Reason.NO_OBJECT: ("RefreshAccessToken",),
+    }.items()
+    for operation in operations
+}
+"""All that tests have succeed over HTTP, though they run through RPC."""
+
+
+class NotSent(Exception):
+    """A call cannot be sent by RPC."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
 class Door:
     """Which door calls take now, and how often each operation was called through RPC."""
 
     def __init__(self) -> None:
         self.name = HTTP
         self.calls: Counter[str] = Counter()
+        self.over_http: set[tuple[str, Reason]] = set()
+        """What succeeded over HTTP instead; what HTTP refuses, RPC need not be able to say."""
 
 
 DOOR = Door()
@@ -54,6 +104,7 @@ DOOR = Door()
 def through(name: str) -> Iterator[None]:
     """Users call through this door, as far as it has the call."""
     DOOR.name = name
+    DOOR.over_http.clear()
     try:
         yield
     finally:
@@ -69,19 +120,30 @@ _PATTERNS = [
 
 
 def through_rpc(
-    http: httpx.Client, method: str, url: str, body: Any, headers: Mapping[str, str]
-) -> httpx.Response | None:
-    """The response as HTTP would have given it; None where RPC does not have the call."""
-    if not {name.lower() for name in headers} <= SENT or not isinstance(body, dict | None):
-        return None
+    http: httpx.Client,
+    method: str,
+    url: str,
+    body: Any,
+    headers: Mapping[str, str],
+    over_http: Callable[[], httpx.Response],
+) -> httpx.Response:
+    """The response as HTTP would have given it; HTTP's own where RPC does not have the call."""
     path, _, query = url.partition("?")
     place = _place(method, path)
     if place is None:
-        return None
+        return over_http()
     operation, ids = place
-    request = _request(operation, ids, dict(parse_qsl(query, keep_blank_values=True)), body or {})
-    if request is None:
-        return None
+    try:
+        if not {name.lower() for name in headers} <= SENT:
+            raise NotSent(Reason.HEADER)
+        if not isinstance(body, dict | None):
+            raise NotSent(Reason.NO_OBJECT)
+        request = _request(operation, ids, dict(parse_qsl(query, keep_blank_values=True)), body or {})
+    except NotSent as error:
+        response = over_http()
+        if response.is_success:
+            DOOR.over_http.add((operation.name, error.reason))
+        return response
     DOOR.calls[operation.name] += 1
     name = operation.rpc.method or operation.name
     reply = rpc.call(http, operation.rpc.service, name, request, headers)
@@ -100,23 +162,35 @@ def _place(method: str, path: str) -> tuple[AnyOperation, dict[str, str]] | None
 
 def _request(
     operation: AnyOperation, ids: dict[str, str], query: dict[str, str], body: JsonObject
-) -> Message | None:
-    if _has_empty_list(body) or not all(ids.values()) or ids.keys() & body.keys():
-        return None
+) -> Message:
+    """The call's message.
+
+    Raises:
+        NotSent: no message says the same.
+    """
+    if _has_empty_list(body):
+        raise NotSent(Reason.EMPTY_LIST)
+    if not all(ids.values()):
+        raise NotSent(Reason.EMPTY_ID)
+    if ids.keys() & body.keys():
+        raise NotSent(Reason.ID_TWICE)
     fields = dict(body)
     for each in operation.messages.query:
         if (value := query.pop(each.name, None)) is not None:
             if isinstance(each, Flag) and value not in (*TRUE, "false", "0"):
-                return None
+                raise NotSent(Reason.FLAG)
             fields[each.name] = value in TRUE if isinstance(each, Flag) else value
     rpc_ = operation.rpc
     whole = {**ids, rpc_.body: fields} if rpc_.body else {**ids, **fields}
     kind = messages_of(rpc_.service, rpc_.method or operation.name).request
     try:
         message = json_format.ParseDict(whole, kind())
-    except json_format.ParseError:
-        return None
-    return message if _only_has(json_of(message), whole) else None
+    except json_format.ParseError as error:
+        no_field = "has no field named" in str(error)
+        raise NotSent(Reason.NO_FIELD if no_field else Reason.OTHER_TYPE) from error
+    if not _only_has(json_of(message), whole):
+        raise NotSent(Reason.NEVER_ABSENT)
+    return message
 
 
 def _only_has(fields: Any, given: Any) -> bool:

@@ -8,6 +8,7 @@ import json
 import secrets
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -211,10 +212,14 @@ class User:
     def call(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
         headers = {**self.headers, **options.pop("headers", {})}
         url = path if path.startswith(("/live/", "/layout/", "/event/")) else f"/live/v2{path}"
+        over_http = partial(self._over_http, method, url, body, headers)
         if DOOR.name == RPC and not options:
-            response = through_rpc(self.facade.http, method, url, body, headers)
-            if response is not None:
-                return response
+            return through_rpc(self.facade.http, method, url, body, headers, over_http)
+        return over_http(**options)
+
+    def _over_http(
+        self, method: str, url: str, body: Any, headers: dict[str, str], **options: Any
+    ) -> httpx.Response:
         content = options.pop("content", None if body is None else json.dumps(body))
         return self.facade.http.request(method, url, content=content, headers=headers, **options)
 

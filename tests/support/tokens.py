@@ -23,9 +23,9 @@ def claims_of(token: str) -> Claims:
 
 
 def invitation(show: Show, role: str = "GUEST", **body: Any) -> JsonObject:
-    """A body of CreateGuestAccessToken, direct unless said otherwise."""
-    if not {"direct", "exchange", "token"} & set(body):
-        body["direct"] = {"displayName": "Ben"}
+    """A body of CreateGuestAccessToken, in the form that every door takes; direct unless said otherwise."""
+    kinds = {kind: body.pop(kind) for kind in ("direct", "exchange") if kind in body}
+    body.setdefault("token", kinds or {"direct": {"displayName": "Ben"}})
     return {"collectionId": show.collection, "projectId": show.id, "role": f"ROLE_{role}", **body}
 
 

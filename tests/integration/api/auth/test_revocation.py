@@ -13,6 +13,7 @@ from tests.support.tokens import (
     assert_error,
     claims_of,
     forged,
+    invitation,
     invite,
     private_key,
     refresh,
@@ -141,5 +142,4 @@ def test_invitations_of_invitations_end_somewhere(sign_in: Callable[..., User]) 
     guest = show.user
     for _ in range(15):
         guest = invite(show, "COHOST", by=guest)
-    body = {"collectionId": show.collection, "projectId": show.id, "role": "ROLE_GUEST", "direct": {}}
-    assert_error(guest.call("POST", "/authentication/token/guest", body), 403, 7)
+    assert_error(guest.call("POST", "/authentication/token/guest", invitation(show)), 403, 7)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from tests.support.doors import DOOR, RPC
+from tests.support.doors import DOOR, OVER_HTTP, RPC, Reason
 from tests.support.facade import Cluster, Facade, Show, User
 from tests.support.operations import CALLS, STREAMED, TOKEN_OPERATIONS, TOKENS, World
 from tests.support.tokens import assert_error, claims_of, forged, invite, private_key, seen_by
@@ -67,6 +67,15 @@ def test_every_operation_is_called_through_rpc(
         world.call(world.host, call)
     called = set(DOOR.calls - before)
     assert called == (TOKEN_OPERATIONS - STREAMED - {SHOWN_AS_IMAGE} if door == RPC else set())
+    assert not DOOR.over_http
+
+
+def test_a_call_that_rpc_cannot_send_is_known(door: str, show: Show) -> None:
+    """Tests fail where one succeeds that is not listed."""
+    show.user.ok("POST", f"/collection/{show.collection}/project", {"of_tomorrow": 1})
+    assert DOOR.over_http == ({("CreateProject", Reason.NO_FIELD)} if door == RPC else set())
+    assert not DOOR.over_http & OVER_HTTP
+    DOOR.over_http.clear()
 
 
 @pytest.fixture(scope="module")

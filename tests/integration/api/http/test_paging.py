@@ -1,4 +1,4 @@
-"""Lists page by page, over HTTP."""
+"""Lists page by page, through both doors."""
 
 from __future__ import annotations
 
