@@ -84,6 +84,13 @@ async function session(settings) {
   const destinationId = destination.destinationId;
   report.unforced = await refusal(live.destination.deleteDestination({ collectionId, projectId, destinationId }));
   report.first = await live.collection.getCollections({});
+  const changed = { address: { rtmpPush: { url: "rtmp://other.example/live", key: "k-2" } }, metadata: { n: 1 }, enabled: false };
+  report.masked = [];
+  for (const path of ["address.rtmpPush", "metadata", "enabled"]) {
+    report.masked.push((await live.destination.updateDestination({ collectionId, projectId, destinationId, updateMask: [path], ...changed })).destination);
+  }
+  // Nothing has opened the room
+  report.room = await live.authentication.createWebRtcAccessToken({ collectionId, projectId, displayName: "Anna" }).catch(({ code }) => ({ code }));
 
   const guests = { collectionId, projectId, role: "ROLE_CONTRIBUTOR" };
   const guest = await live.authentication.createGuestAccessToken({ ...guests, token: { direct: { displayName: "Ben" } } });

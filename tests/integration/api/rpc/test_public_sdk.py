@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.facade import Cluster, Facade
+from tests.support.facade import Cluster, Facade, StartFacade
+from tests.support.fixtures.facade import STREAMS, redis_connected
+from tests.support.redis_server import RedisServer
+from tests.support.rooms.hosted_rooms import add_credentials, claims_of, room_server, settings_for
 from tests.support.sdk.public_sdk import endpoints, in_browser, in_node
+from tests.support.waiting import wait_for
+
+from onair_api.settings import RedisSettings
 
 LIVE_EVENTS = (
     "PROJECT EVENT_SUB_TYPE_UPDATE",
@@ -34,10 +42,13 @@ def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def operator(cluster: Cluster) -> Iterator[None]:
-    """Puts broadcasts on air, takes them off again and connects sources of projects, as an operator does."""
+def open_rooms(cluster: Cluster) -> Iterator[set[str]]:
+    """Projects whose room was to be open.
+
+    Puts broadcasts on air, takes them off again and connects sources of projects, as an operator does.
+    """
     others = {each["metadata"]["name"] for each in cluster.list("projects")}
-    over, connected = threading.Event(), set[str]()
+    over, connected, open_rooms = threading.Event(), set[str](), set[str]()
 
     def operate() -> None:
         while not over.wait(0.05):
@@ -45,6 +56,8 @@ def operator(cluster: Cluster) -> Iterator[None]:
                 name, wanted = project["metadata"]["name"], project["spec"].get("broadcast", {})
                 if name in others:
                     continue
+                if project["spec"].get("room", {}).get("state") == "Open":
+                    open_rooms.add(name)
                 present = project.get("status", {}).get("broadcast", {})
                 if wanted.get("id", present.get("id")):
                     told = {"id": present.get("id", wanted.get("id")), "epoch": 1, "phase": wanted["state"]}
@@ -57,7 +70,7 @@ def operator(cluster: Cluster) -> Iterator[None]:
 
     operating = threading.Thread(target=operate)
     operating.start()
-    yield
+    yield open_rooms
     over.set()
     operating.join()
 
@@ -100,6 +113,7 @@ def check(report: dict[str, Any]) -> None:
     assert report["source"]["address"]["rtmpPush"]["url"]
     assert report["source"]["preview"]["webrtc"]["participantId"] == report["source"]["sourceId"]
     assert report["unforced"]["code"] == 9
+    check_masks(report)
     ids = {"collectionId": project["collectionId"], "projectId": project["projectId"]}
     connected = {**ids, "sourceId": report["source"]["sourceId"], "connect": "CONNECT_STATE_CONNECTED"}
     assert connected in report["sourceStates"]
@@ -127,6 +141,31 @@ def check(report: dict[str, Any]) -> None:
     assert report["deletions"][:2] == ["fulfilled", "fulfilled"], report["deletions"]
 
 
+def check_masks(report: dict[str, Any]) -> None:
+    """Each update of the destination had the new value of every field, and named one."""
+    address, metadata, enabled = report["masked"]
+    made = report["destination"]
+    assert made["enabled"]
+    assert made["metadata"] == {}
+    new_address = {"rtmpPush": {"url": "rtmp://other.example/live", "key": "k-2"}}
+    assert address == {**made, "address": new_address}
+    assert metadata == {**address, "metadata": {"n": 1}}
+    assert enabled == {**metadata, "enabled": False}
+
+
+def check_room(report: dict[str, Any]) -> None:
+    """A token that admits its bearer to the room."""
+    access = report["room"]["webrtcAccess"]
+    claims = claims_of(access["accessToken"])
+    assert claims["sub"] == access["participantId"]
+    assert claims["name"] == "Anna"
+    assert json.loads(claims["metadata"]) == {"displayName": "Anna", "participantRole": "ROLE_HOST"}
+    granted = claims["video"]
+    assert granted["room"]
+    assert granted["roomJoin"]
+    assert granted["canPublish"]
+
+
 def check_layer_events(report: dict[str, Any]) -> None:
     """Pages take the fields of `requestMetadata` without looking whether it is there."""
     events: dict[str, list[Any]] = {}
@@ -142,16 +181,35 @@ def check_layer_events(report: dict[str, Any]) -> None:
     assert all("children" in payload for payload in (*events["CREATE"], *events["UPDATE"]))
 
 
-@pytest.mark.usefixtures("operator")
-def test_in_node(settings: dict[str, Any]) -> None:
-    check(in_node(settings))
+@pytest.fixture
+def with_rooms(
+    start_facade: StartFacade, cluster: Cluster, redis_server: RedisServer, tmp_path: Path
+) -> Iterator[Facade]:
+    """A replica with a room server."""
+    add_credentials(cluster)
+    redis = RedisSettings(url=redis_server.url)
+    with (
+        room_server(tmp_path) as server,
+        start_facade(rooms=settings_for(server), redis=redis, events=STREAMS) as facade,
+    ):
+        wait_for(lambda: redis_connected(facade), "Redis is connected")
+        yield facade
+
+
+def test_in_node(settings: dict[str, Any], open_rooms: set[str]) -> None:
+    report = in_node(settings)
+    check(report)
+    assert report["room"] == {"code": 9}, "there is no room server"
+    assert not open_rooms
 
 
 @pytest.mark.media
-@pytest.mark.usefixtures("operator")
 async def test_in_a_browser_of_another_origin_by_the_end_points_that_are_built_in(
-    settings: dict[str, Any], one: Facade
+    settings: dict[str, Any], with_rooms: Facade, open_rooms: set[str]
 ) -> None:
     mine = {**settings, "user": f"user-{secrets.token_hex(4)}"}
     del mine["endpoints"]
-    check(await in_browser(mine, f"{one.url}/sdk/redirect.js"))
+    report = await in_browser(mine, f"{with_rooms.url}/sdk/redirect.js")
+    check(report)
+    check_room(report)
+    assert open_rooms == {report["project"]["projectId"]}, "the token opened it"
