@@ -36,7 +36,8 @@ class PaintRate:
         self._pause_s = PAUSE_MIN_S
 
     def want(self, usual_us: int | None, reduced_us: int | None) -> None:
-        """
+        """Takes the rates of a programme.
+
         Args:
             usual_us: from one paint to the next; None leaves the screen's rate as it is.
             reduced_us: the same, at the reduced rate; None where there is none.

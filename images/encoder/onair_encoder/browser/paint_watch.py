@@ -26,7 +26,8 @@ WORTH_LOGGING_MS = 8.0
 
 
 class PaintWatch:
-    """
+    """Knows how a browser's pages paint, and gives the screen its rate.
+
     Args:
         changed: called when there is another measurement, or rate.
     """
