@@ -12,12 +12,13 @@ import pytest
 from pydantic import SecretStr
 from tests.support.small_program import small_program
 
-from onair_crds.contract.program import Program, ProgramSource
+from onair_crds.contract.program import Program, ProgramDestination, ProgramSource
 from onair_crds.shapes import JsonObject
 from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.engine_socket import EngineSocket
 from onair_encoder.loopback import serve
+from onair_encoder.publish.destination import Destination
 
 STUDIO = "https://studio.example"
 
@@ -68,6 +69,21 @@ async def test_the_page_hears_the_state_and_then_each_source_that_comes_or_goes(
         await agent.take(program(2, "phone"))
         assert await heard(socket) == {"name": "source.disconnect", "payload": {"id": "camera"}}
         assert await heard(socket) == {"name": "source.connect", "payload": {"id": "phone"}}
+
+
+async def test_the_state_says_which_destinations_are_connected(
+    agent: Agent, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [ProgramDestination(id=name, type="RTMP", url=f"rtmp://127.0.0.1:1/{name}") for name in "ab"]
+    await agent.take(program(1).model_copy(update={"destinations": wanted}))
+    async with aiohttp.ClientSession() as session:
+        for connected in (False, True):
+            is_connected = property(lambda each, connected=connected: connected and each.wanted.id == "a")
+            monkeypatch.setattr(Destination, "is_connected", is_connected)
+            async with session.ws_connect(address, headers={"Origin": STUDIO}) as socket:
+                said = (await heard(socket))["payload"]["destinations"]
+            by_id = sorted(said, key=lambda each: str(each["id"]))
+            assert by_id == [{"id": "a", "connected": connected}, {"id": "b", "connected": False}]
 
 
 @pytest.mark.parametrize("origin", ["https://other.example", "null"])

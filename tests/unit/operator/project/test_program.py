@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.worlds import NOW, SETTINGS, encoder, held, on_air, pod, project, world
 
+from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import Program, ProgramStudio
 from onair_crds.shapes import Document
 from onair_operator.cluster.actions import PushProgram
@@ -23,18 +24,25 @@ def program(composition: Document, base_url: str) -> Program:
     return push.program
 
 
+OWN = "https://own.example/"
+
+
 @pytest.mark.parametrize(
-    ("composition", "base_url", "studio"),
+    ("composition", "base_url", "page", "studio"),
     [
-        ({"studioSdk": {"version": "3"}}, BASE, True),
-        ({"studioSdk": {"version": "3"}}, "", False),
-        ({"studioSdk": {"rendererUrl": "https://own.example/"}}, "", True),
-        ({"scene": {"rendererUrl": "https://own.example/"}}, BASE, False),
-        ({"external": {"url": "https://own.example/"}}, BASE, False),
+        ({"studioSdk": {"version": "3"}}, BASE, f"{BASE}/3/", True),
+        ({"studioSdk": {"version": "3"}}, "", COMPOSITOR_URL, False),
+        ({"studioSdk": {"rendererUrl": OWN}}, "", OWN, True),
+        ({"studioSdk": {"rendererUrl": OWN, "version": "3"}}, BASE, OWN, True),
+        ({"scene": {"rendererUrl": OWN}}, BASE, OWN, False),
+        ({"scene": {}}, BASE, COMPOSITOR_URL, False),
+        ({"external": {"url": OWN}}, BASE, OWN, False),
     ],
 )
-def test_a_page_of_the_studio_finds_sources_as_devices_and_the_facade_at_its_end_points(
-    composition: Document, base_url: str, studio: bool
+def test_a_programme_opens_the_page_that_is_asked_for(
+    composition: Document, base_url: str, page: str, studio: bool
 ) -> None:
-    wanted = ProgramStudio(redirected_hosts=["built.in.example"]) if studio else None
-    assert program(composition, base_url).studio == wanted
+    """One of the studio finds sources as devices, and the facade at its end points."""
+    made = program(composition, base_url)
+    assert made.composition_url == page
+    assert made.studio == (ProgramStudio(redirected_hosts=["built.in.example"]) if studio else None)
