@@ -33,8 +33,14 @@ def png(width: int, height: int, colour: Colour) -> bytes:
 
 
 @lru_cache
-def webm(*seconds: Colour, size: tuple[int, int] = (160, 90), rate: int = 10, tone_hz: int = 0) -> bytes:
-    """A video that shows one of these colours in each second, with a tone of half of full scale."""
+def webm(
+    *seconds: Colour,
+    size: tuple[int, int] = (160, 90),
+    rate: int = 10,
+    tone_hz: float = 0,
+    tone_peak: float = 0.5,
+) -> bytes:
+    """A video that shows one of these colours in each second, with a tone; full scale is a peak of 1."""
     memory = io.BytesIO()
     with av.open(memory, "w", format="webm") as container:
         video = container.add_stream("libvpx", rate=rate)
@@ -50,7 +56,7 @@ def webm(*seconds: Colour, size: tuple[int, int] = (160, 90), rate: int = 10, to
         container.mux(video.encode())
         if audio is not None:
             times = np.arange(48_000 * len(seconds)) / 48_000
-            tone = (np.sin(2 * np.pi * tone_hz * times) / 2).astype(np.float32)
+            tone = (np.sin(2 * np.pi * tone_hz * times) * tone_peak).astype(np.float32)
             frame = av.AudioFrame.from_ndarray(np.stack([tone, tone]), format="fltp", layout="stereo")
             frame.sample_rate = 48_000
             container.mux(audio.encode(frame))
