@@ -4,11 +4,16 @@ const RING = 1 << 18;          // samples, more than five seconds at 48 kHz
 const JOIN_MS = 30;            // times of RTMP are rounded to 1 ms: what is nearer follows without a gap
 const STEP_MS = 60;            // what is further off is jumped over
 const SLEW = 0.005, SETTLE_S = 1;
+const BRIDGE_S = 0.005;        // where the wave breaks off, or begins, the step fades out: it would be a click
+const FADING = Math.exp(-1 / BRIDGE_S / sampleRate), INAUDIBLE = 1e-6;
 
 registerProcessor('onair-playout', class extends AudioWorkletProcessor {
   constructor() {
     super();
     this.ring = [new Float32Array(RING), new Float32Array(RING)];
+    this.isPlaying = false;
+    this.last = [0, 0];          // samples that were played
+    this.bridge = [0, 0];        // what is added to those of the stream
     this.reset();
     this.port.onmessage = ({data}) => {
       if (data.reset) this.reset();
@@ -43,20 +48,30 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
   }
 
   process(_, [output]) {
-    if (!this.rate || !this.due) return true;
-    const {contextTime, mediaMs} = this.due;
-    const wanted = (mediaMs + (currentTime - contextTime) * 1000) * this.rate / 1000;
-    const off = this.position === null ? Infinity : this.position - wanted;
-    let slew = 0;
-    if (Math.abs(off) > STEP_MS * this.rate / 1000) this.position = wanted;
-    else slew = Math.max(-SLEW, Math.min(SLEW, -off / this.rate / SETTLE_S));
-    const step = this.rate / sampleRate * (1 + slew), size = output[0].length;
-    for (let i = 0; i < size; i++, this.position += step) {
+    let step = 0, isStep = false;
+    if (this.rate && this.due) {
+      const {contextTime, mediaMs} = this.due;
+      const wanted = (mediaMs + (currentTime - contextTime) * 1000) * this.rate / 1000;
+      const off = this.position === null ? Infinity : this.position - wanted;
+      let slew = 0;
+      isStep = Math.abs(off) > STEP_MS * this.rate / 1000;
+      if (isStep) this.position = wanted;
+      else slew = Math.max(-SLEW, Math.min(SLEW, -off / this.rate / SETTLE_S));
+      step = this.rate / sampleRate * (1 + slew);
+    } else if (!this.isPlaying && this.bridge.every(rest => rest === 0)) return true;
+    const size = output[0].length;
+    for (let i = 0; i < size; i++, isStep = false) {
       const at = Math.floor(this.position);
-      if (at - 1 < this.begin || at + 2 >= this.end) continue;
+      const isPlaying = step > 0 && at - 1 >= this.begin && at + 2 < this.end;
+      isStep ||= isPlaying !== this.isPlaying;
+      this.isPlaying = isPlaying;
       for (let channel = 0; channel < output.length; channel++) {
-        output[channel][i] = between(this.ring[channel], at, this.position - at);
+        const sample = isPlaying ? between(this.ring[channel], at, this.position - at) : 0;
+        const rest = isStep ? this.last[channel] - sample : this.bridge[channel] * FADING;
+        this.bridge[channel] = Math.abs(rest) < INAUDIBLE ? 0 : rest;
+        this.last[channel] = output[channel][i] = sample + this.bridge[channel];
       }
+      if (step) this.position += step;
     }
     return true;
   }
