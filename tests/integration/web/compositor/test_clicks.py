@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
-
-import numpy as np
 import pytest
 from tests.support.scene import media
-from tests.support.scene.browser import Tab
 from tests.support.scene.compositor import Compositor, compositor
-from tests.support.scene.fake_agent import layer, scene, square, state
+from tests.support.scene.fake_agent import layer, scene, state
 from tests.support.scene.live_source import LiveSource, scripts
-from tests.support.scene.sound import Sound, forget, listen
+from tests.support.scene.sound import RATE_HZ, Sound, forget, listen
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
@@ -24,16 +19,16 @@ TIMES = 4
 """A wave that is cut near its zero makes no click, whatever is done."""
 
 
-async def heard_until(tab: Tab, condition: Any) -> Sound:
-    """All that is played until this is true of the last tenth of a second of it."""
-    heard: list[Sound] = []
+async def heard_until(page: Compositor, is_loud: bool) -> Sound:
+    """All that is played until a tenth of a second of it is loud, or silent."""
+    last = round(0.1 * RATE_HZ)
 
-    async def comes() -> bool:
-        heard[:] = [await listen(tab, 0.1)]
-        return bool(condition(Sound(heard[0].samples[-4800:]).level_db()))
+    async def comes() -> Sound | None:
+        sound = await listen(page.tab, 0.1)
+        level_db = Sound(sound.samples[-last:]).level_db()
+        return sound if (level_db > HEARD_DB if is_loud else level_db < SILENT_DB) else None
 
-    await until(comes, "it is heard, or silent", 15)
-    return heard[0]
+    return await until(comes, f"it is {'heard' if is_loud else 'silent'}", 15)
 
 
 async def test_a_source_that_goes_away_and_comes_back_does_not_click(chromium: str) -> None:
@@ -45,6 +40,40 @@ async def test_a_source_that_goes_away_and_comes_back_does_not_click(chromium: s
         for published in (True, False) * TIMES:
             await forget(page.tab)
             cam.published = published
-            loud = (lambda db: db > HEARD_DB) if published else (lambda db: db < SILENT_DB)
-            steps.append((await heard_until(page.tab, loud)).largest_step())
+            steps.append((await heard_until(page, published)).largest_step())
+        assert max(steps) < CLICK, steps
+
+
+CLIP = media.webm((255, 255, 0), (255, 255, 0), tone_hz=440)
+STINGER = "document.querySelector('.cover video')"
+
+
+@pytest.mark.parametrize("then", ["end", "cut", "stinger"])
+async def test_a_stinger_begins_and_ends_without_a_click(chromium: str, then: str) -> None:
+    """At its end, or in its middle as another layout is selected, by a cut or the same stinger."""
+    served = {"/stinger.webm": media.serves(CLIP, "video/webm")}
+    async with compositor(chromium, state(scene()), served) as page:
+        cut = {"cutPointMs": 500, "media": {"url": f"{page.agent.url}/stinger.webm", "volume": 1}}
+        stung = [{"fromLayoutIds": [], "stinger": {"cut": cut}}]
+        back = [{"fromLayoutIds": [], "cut": {}}] if then == "cut" else stung
+        layouts = [scene(transitions=back), scene(id="two", transitions=stung)]
+        await page.agent.send(state(*layouts))
+        await page.tab.until("performance.getEntriesByName(location.origin + '/stinger.webm').length")
+        for _ in range(20):
+            await page.picture()
+        await forget(page.tab)
+        steps = []
+        for _ in range(2):
+            await page.agent.send(state(*layouts, selectedLayoutId="two"))
+            await page.tab.until(f"{STINGER}?.currentTime > 0.7")
+            if then == "end":
+                await page.tab.until(f"!{STINGER}")
+            await page.agent.send(state(*layouts))
+            if then != "cut":
+                await page.tab.until(f"{STINGER}?.currentTime < 0.6")
+            await page.tab.until(f"!{STINGER}")
+            sound = await heard_until(page, False)
+            await forget(page.tab)
+            assert sound.level_db() > HEARD_DB - 10
+            steps.append(sound.largest_step())
         assert max(steps) < CLICK, steps

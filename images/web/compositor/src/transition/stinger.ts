@@ -1,6 +1,6 @@
 /** Videos that play over a cut. They are loaded ahead, and the layouts are switched by the time of the video itself. */
 
-import {Bus, type Mixer, type Voice} from '../sound/mixer';
+import {Bus, FADED_MS, type Mixer, type Voice} from '../sound/mixer';
 import type {SceneView} from '../stage/scene_view';
 import type {Transition} from '../state/transition';
 import {cut, type Running} from './running';
@@ -21,6 +21,8 @@ interface Loaded {
   readonly retry: Retry;
   /** Once it has played. */
   voice: Voice | null;
+  /** It has ended, and what was left of its sound fades out. */
+  isFading: boolean;
 }
 
 export class Stingers {
@@ -50,14 +52,6 @@ export class Stingers {
     const voice = loaded.voice ??= voiceOf(video, bus);
     const cover = Object.assign(document.createElement('div'), {className: 'cover'});
     cover.style.zIndex = '2';
-    cover.append(video);
-    this.stage.append(cover);
-    bus.set(1);
-    voice.setVolume(volume);
-    voice.setMuted(false);
-    video.currentTime = 0;
-    video.play().catch(() => end());
-
     let isCut = false, isOver = false, lastMs = performance.now();
     const ended = Promise.withResolvers<void>(), listening = new AbortController();
     const switchNow = (): void => {
@@ -70,9 +64,15 @@ export class Stingers {
       switchNow();
       listening.abort();
       clearInterval(watch);
-      video.pause();
       voice.setMuted(true);
-      cover.remove();
+      // A video that is paused, or taken out of the page, falls silent with a click
+      cover.className = 'closing';
+      loaded.isFading = true;
+      setTimeout(() => {
+        video.pause();
+        cover.remove();
+        loaded.isFading = false;
+      }, FADED_MS);
       ended.resolve();
     };
     const look = (mediaMs: number): void => {
@@ -87,10 +87,23 @@ export class Stingers {
       look(mediaTime * 1000);
       video.requestVideoFrameCallback(frame);
     };
-    video.requestVideoFrameCallback(frame);
-    video.addEventListener('timeupdate', () => look(video.currentTime * 1000), {signal: listening.signal});
-    video.addEventListener('ended', end, {signal: listening.signal});
-    video.addEventListener('error', end, {signal: listening.signal});
+    const begin = (): void => {
+      if (isOver) return;
+      cover.append(video);
+      this.stage.append(cover);
+      bus.set(1);
+      voice.setVolume(volume);
+      voice.setMuted(false);
+      video.currentTime = 0;
+      video.play().catch(() => end());
+      video.requestVideoFrameCallback(frame);
+      video.addEventListener('timeupdate', () => look(video.currentTime * 1000), {signal: listening.signal});
+      video.addEventListener('ended', end, {signal: listening.signal});
+      video.addEventListener('error', end, {signal: listening.signal});
+    };
+    // After the timer of its last end
+    if (loaded.isFading) setTimeout(begin, FADED_MS);
+    else begin();
     return {done: ended.promise, finish: end};
   }
 
@@ -101,7 +114,7 @@ export class Stingers {
       video.onerror = () => retry.later(() => { video.src = url; });
       video.oncanplay = () => retry.end();
       Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
-      loaded = {video, bus: new Bus(this.mixer), retry, voice: null};
+      loaded = {video, bus: new Bus(this.mixer), retry, voice: null, isFading: false};
       this.loaded.set(url, loaded);
     }
     return loaded;
