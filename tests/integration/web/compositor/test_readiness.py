@@ -12,7 +12,7 @@ from tests.support.scene.browser import tab
 from tests.support.scene.compositor import compositor
 from tests.support.scene.fake_agent import FakeAgent, layer, scene, square, state
 from tests.support.scene.live_source import LiveSource, scripts
-from tests.support.scene.picture import GREEN, RED
+from tests.support.scene.picture import BLUE, GREEN, RED
 
 pytestmark = pytest.mark.media
 READY_MS = 400
@@ -63,6 +63,26 @@ async def test_readiness_waits_for_images(chromium: str) -> None:
         given.set()
         await agent.ready()
         assert (await page.picture()).has(20, 10, RED)
+
+
+async def test_an_image_that_never_comes_is_given_up_after_eight_seconds(chromium: str) -> None:
+    port, asked, ended = free_port(), asyncio.Event(), asyncio.Event()
+
+    async def never(_: media.web.Request) -> media.web.StreamResponse:
+        asked.set()
+        await ended.wait()
+        raise media.web.HTTPServiceUnavailable
+
+    agent = FakeAgent(state(scene(square("below", "blue"), *images(port))), {"/big.png": never}, port)
+    url = f"{agent.url}/compositor/?at=token"
+    async with agent.serving(), tab(chromium, url, 320, 180, NOTE) as page:
+        await asyncio.wait_for(asked.wait(), 10)
+        asked_ms = await page.evaluate("performance.now()")
+        await agent.ready()
+        waited_ms = await page.until("window.readyMs") - asked_ms
+        ended.set()
+        assert 7_000 < waited_ms < 10_000, waited_ms
+        assert (await page.picture()).box(BLUE) == (0, 0, 320, 180)
 
 
 async def test_readiness_waits_for_the_first_picture_of_a_source(chromium: str) -> None:
