@@ -53,6 +53,27 @@ async def test_a_property_is_half_way_at_half_the_time_and_there_at_the_end(
         assert await animations(page) == 0
 
 
+KEYFRAMES = """(() => {
+    const given = ['offset', 'computedOffset', 'easing', 'composite'];
+    const names = ({effect}) => effect.getKeyframes().flatMap(frame => Object.keys(frame));
+    const properties = each => names(each).filter(name => !given.includes(name));
+    return Object.fromEntries(document.getAnimations().map(each => [each.id, properties(each)]));
+})()"""
+
+
+async def test_what_moves_without_a_change_of_size_is_left_to_the_browsers_compositor(chromium: str) -> None:
+    """Of other properties than these each frame is laid out and painted on the page's thread."""
+    given = {"x": 100, "y": 50, "scale": 2, "rotation": 90, "opacity": 0.5}
+    async with compositor(chromium, state(scene(square("a", "red", **SIZE)))) as page:
+        after = square("a", "red", **SIZE, **given)
+        await page.change(2, after, animation=animation(("a", [{**SECOND, "durationMs": 20_000}])))
+        properties = await page.tab.evaluate(KEYFRAMES)
+        assert properties.keys() == given.keys()
+        for channel, names in properties.items():
+            assert names, channel
+            assert set(names) <= {"translate", "scale", "rotate", "transform", "opacity"}, (channel, names)
+
+
 async def test_opacity_is_half_way_at_half_the_time(chromium: str) -> None:
     async with compositor(chromium, state(scene(square("a", "red")))) as page:
         await page.change(2, square("a", "red", opacity=0), animation=animation(("a", [SECOND])))
