@@ -29,7 +29,7 @@ def test_it_is_told_which_and_why_until_it_is_shown(air: OnAir, view: LiveView) 
         return (found[0]["status"], found[0]["message"]) if found else ("False", "")
 
     with (
-        responding(lambda _: (404, "")) as missing,
+        responding(lambda _: (404, ""), **{"Access-Control-Allow-Origin": "*"}) as missing,
         site({"/pink.png": ("image/png", media.png(*SIZE, PINK))}) as there,
     ):
         picture = {"type": "image", "data": {"media": {"url": f"{missing}pink.png"}}}
