@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 import pytest
-from tests.support.waiting import seconds_until, until
+from tests.support.waiting import until
 
 from onair_encoder.browser import paint_watch
 from onair_encoder.browser.cdp import CdpClosed, CdpTimeout
@@ -125,35 +125,29 @@ async def test_another_page_has_the_usual_rate_at_first_and_nothing_of_the_forme
     assert watch.delays_ms == EVEN.delays_ms, "what was measured meanwhile is of both"
 
 
-async def test_a_page_that_begins_to_count_its_frames_does_not_wait_for_the_next_measurement(
-    monkeypatch: pytest.MonkeyPatch, rates: list[int]
-) -> None:
-    monkeypatch.setattr(paint_watch, "REDUCED_PAUSE_MAX_S", 60.0)
-    browser = Browser(*[EVEN] * 99, time_based=True)
-    watch = PaintWatch(lambda: None)
-    await watch.want(RATES)
-    task = following(watch, browser, lambda: PAGE)
-    # Pauses are twice as long each time: the present one is of 2 s at least
-    await until(lambda: len(browser.lengths_s) >= 5, "it paints at the reduced rate")
-    assert watch.tick_us == REDUCED_US
-    browser.time_based = False
-    assert await seconds_until(lambda: watch.tick_us == USUAL_US) < 1.5
-    task.cancel()
-
-
-async def test_a_page_that_comes_in_the_middle_of_a_pause_is_measured_soon(
-    monkeypatch: pytest.MonkeyPatch, rates: list[int]
+async def test_a_pause_is_over_when_the_page_changes_or_may_have_the_reduced_rate_no_more(
+    rates: list[int],
 ) -> None:
     shown: list[str | None] = [PAGE]
-    browser = Browser(*[EVEN] * 99)
+    browser = Browser(EVEN, EVEN, time_based=True)
     watch = PaintWatch(lambda: None)
-    task = following(watch, browser, lambda: shown[0])
-    await until(lambda: len(browser.lengths_s) >= 3, "it waits for longer")
-    shown[0] = "https://example.org/other"
-    began_s, count = time.monotonic(), len(browser.lengths_s)
-    await until(lambda: len(browser.lengths_s) > count, "the other page is measured")
-    assert time.monotonic() - began_s < 1.8
-    task.cancel()
+    await watch.want(RATES)
+
+    async def ends_by(change: Callable[[], object]) -> None:
+        over = partial(watch._is_due, cast(Chromium, browser), lambda: shown[0], PAGE)
+        assert not over()
+        pause = asyncio.create_task(watch._pause(3600, over))
+        await asyncio.sleep(0)
+        change()
+        async with asyncio.timeout(20):
+            await pause
+
+    await ends_by(lambda: shown.insert(0, None))
+    shown[0] = PAGE
+    for _ in range(2):
+        await watch._take(EVEN, 1.0, time_based=True)
+    assert watch.tick_us == REDUCED_US
+    await ends_by(lambda: setattr(browser, "time_based", False))
 
 
 async def test_a_screen_that_refuses_a_rate_is_not_said_to_have_it(
