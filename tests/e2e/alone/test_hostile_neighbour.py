@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from tests.support.ingest.pod_page import URL, page_in_pod
 from tests.support.media import probe
 from tests.support.receiver import GapMonitor, Receiver, read_url
 from tests.support.shows import LiveShow
+
+from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
 MORE_MISSED_PERCENT = 12.0
@@ -25,6 +28,14 @@ if (location.search) {
 }
 </script>"""
 """With a query: every core, and memory until it is ended, again and again."""
+
+
+def paints_per_s(cluster: LocalCluster, pod: str) -> float:
+    url = f"http://127.0.0.1:{METRICS_PORT}/metrics"
+    read = f"import urllib.request as r; print(r.urlopen('{url}').read().decode())"
+    text = cluster.shows("exec", pod, "-c", "encoder", "--", "python3", "-c", read)
+    (value,) = re.findall(r"^onair_encoder_paints_per_second (\S+)", text, re.MULTILINE)
+    return float(value)
 
 
 @pytest.fixture
@@ -70,6 +81,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     assert len({cluster.get("pod", each)["spec"]["nodeName"] for each in pods}) == 1
     receiver.wait_ready(path, 60)
     calm.wait_phase("RUNNING")
+    cluster.until("its reduced rate of paints", lambda: paints_per_s(cluster, pods[0]) < 31)
     with page_in_pod(cluster, pods[1], GREEDY):
         receiver.wait_ready(f"{path}-hostile", 60)
         hostile.wait_phase("RUNNING")
