@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,24 @@ def programs() -> Iterator[list[MeasuredProcess]]:
 
 
 @pytest.fixture
-def replica(
+def start_replica(
     tmp_path: Path,
     programs: list[MeasuredProcess],
     rights: Path,
     cluster: Cluster,
     api_key: str,
     redis_server: RedisServer,
-) -> Replica:
-    return Replica(tmp_path, programs, rights, cluster, api_key, redis_server.url)
+) -> Callable[..., Replica]:
+    return functools.partial(Replica, tmp_path, programs, rights, cluster, api_key, redis_server.url)
+
+
+@pytest.fixture
+def replica(start_replica: Callable[..., Replica]) -> Replica:
+    """Without limits, as all load comes with one token."""
+    return start_replica()
+
+
+@pytest.fixture
+def limited_replica(start_replica: Callable[..., Replica]) -> Replica:
+    """With the limits of an installation."""
+    return start_replica(usual_limits=True)

@@ -8,11 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from tests.support.facade import Cluster
 from tests.support.quiet_tenant import QuietTenant
-from tests.support.redis_server import RedisServer
 from tests.support.replica import MeasuredProcess, Replica, subscribers
 from websockets.sync.client import ClientConnection, connect
 
@@ -45,16 +43,13 @@ def busy(publisher: ClientConnection) -> Iterator[None]:
 
 
 def test_a_busy_tenant_costs_anothers_delivery_little(
-    tmp_path: Path,
+    limited_replica: Replica,
     programs: list[MeasuredProcess],
-    rights: Path,
     cluster: Cluster,
-    api_key: str,
-    redis_server: RedisServer,
     report: Callable[..., float],
 ) -> None:
     """In turns, as machines are noisy."""
-    replica = Replica(tmp_path, programs, rights, cluster, api_key, redis_server.url, usual_limits=True)
+    replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
     token = replica.sign_in(cluster.add_api_key("busy"), "mallory")
     load = subscribers(programs, replica.port, "/event/v2/stream?subscribe.name=busy:*", token, STREAMS)

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from pathlib import Path
 
 from tests.support.facade import Cluster
 from tests.support.quiet_tenant import QuietTenant
-from tests.support.redis_server import RedisServer
 from tests.support.replica import LOAD, MeasuredProcess, Replica
 
 STREAMS, WILDCARDS = 1000, 256
@@ -25,15 +23,12 @@ def p99(of: list[float]) -> float:
 
 
 def test_a_hostile_tenant_costs_another_little(
-    tmp_path: Path,
+    limited_replica: Replica,
     programs: list[MeasuredProcess],
-    rights: Path,
     cluster: Cluster,
-    api_key: str,
-    redis_server: RedisServer,
     report: Callable[..., float],
 ) -> None:
-    replica = Replica(tmp_path, programs, rights, cluster, api_key, redis_server.url, usual_limits=True)
+    replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
     alone = quiet.measure(MEASURED_S)
     other = replica.sign_in(cluster.add_api_key("stranger"), "mallory")
