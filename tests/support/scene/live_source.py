@@ -83,6 +83,8 @@ class LiveSource:
     colour: Colour
     published: bool = True
     has_video: bool = True
+    has_audio: bool = True
+    """Otherwise its video alone goes on."""
     readers: int = 0
 
     def serve(self) -> Handler:
@@ -119,9 +121,9 @@ class LiveSource:
             if self.has_video:
                 await socket.send_bytes(Record(Kind.VIDEO, at_us, at_us, picture, key=True).encode())
             while audio_us <= at_us:
-                await socket.send_bytes(
-                    Record(Kind.AUDIO, audio_us, audio_us, next(heard), key=True).encode()
-                )
+                sound = Record(Kind.AUDIO, audio_us, audio_us, next(heard), key=True)
+                if self.has_audio:
+                    await socket.send_bytes(sound.encode())
                 audio_us += 1024 * 1_000_000 // SAMPLE_RATE
             due = began + (number + 1) / RATE
             await asyncio.sleep(max(0, due - asyncio.get_running_loop().time()))

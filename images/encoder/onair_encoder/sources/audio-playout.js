@@ -5,15 +5,29 @@ const JOIN_MS = 30;            // times of RTMP are rounded to 1 ms: what is nea
 const STEP_MS = 60;            // what is further off is jumped over
 const SLEW = 0.005, SETTLE_S = 1;
 const BRIDGE_S = 0.005;        // where the wave breaks off, or begins, the step fades out: it would be a click
-const FADING = Math.exp(-1 / BRIDGE_S / sampleRate), INAUDIBLE = 1e-6;
+const INAUDIBLE = 1e-6;
+
+class Bridge {
+  constructor(rate) {
+    this.last = this.rest = 0;   // sample that was given, and what was added to it
+    this.fading = Math.exp(-1 / BRIDGE_S / rate);
+  }
+
+  /** The next sample, which takes up where the last one ended if it is a step. */
+  next(sample, isStep) {
+    const rest = isStep ? this.last - sample : this.rest * this.fading;
+    this.rest = Math.abs(rest) < INAUDIBLE ? 0 : rest;
+    return this.last = sample + this.rest;
+  }
+}
 
 registerProcessor('onair-playout', class extends AudioWorkletProcessor {
   constructor() {
     super();
     this.ring = [new Float32Array(RING), new Float32Array(RING)];
     this.isPlaying = false;
-    this.last = [0, 0];          // samples that were played
-    this.bridge = [0, 0];        // what is added to those of the stream
+    this.played = [new Bridge(sampleRate), new Bridge(sampleRate)];
+    this.written = [];
     this.reset();
     this.port.onmessage = ({data}) => {
       if (data.reset) this.reset();
@@ -30,21 +44,28 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
   }
 
   write({atMs, rate, channels}) {
-    if (rate !== this.rate) { this.reset(); this.rate = rate; }
-    const at = Math.round(atMs * rate / 1000), size = channels[0].length;
-    let from = this.end;
-    if (from === this.begin || Math.abs(at - from) > JOIN_MS * rate / 1000) {
-      if (at < from || at - from > RING / 2) this.begin = at;
-      for (let i = Math.max(from, this.begin); i < at; i++) for (const ring of this.ring) ring[i & RING - 1] = 0;
-      from = at;
+    if (rate !== this.rate) {
+      this.reset();
+      this.rate = rate;
+      this.written = this.ring.map(() => new Bridge(rate));
     }
-    const right = channels[1] ?? channels[0];
-    for (let i = 0; i < size; i++) {
-      this.ring[0][from + i & RING - 1] = channels[0][i];
-      this.ring[1][from + i & RING - 1] = right[i];
+    const at = Math.round(atMs * rate / 1000), isFirst = this.end === this.begin;
+    const isGap = !isFirst && Math.abs(at - this.end) > JOIN_MS * rate / 1000;
+    if (isFirst || isGap) {
+      if (isFirst || at < this.end || at - this.end > RING / 2) this.begin = this.end = at;
+      if (at > this.end) this.append([], at - this.end, true);
     }
-    this.end = from + size;
+    this.append(channels, channels[0].length, isGap);
     this.begin = Math.max(this.begin, this.end - RING);
+  }
+
+  /** Samples that follow the others; silence where there is no channel. */
+  append(channels, size, isStep) {
+    for (const [channel, ring] of this.ring.entries()) {
+      const samples = channels[channel] ?? channels[0], bridge = this.written[channel];
+      for (let i = 0; i < size; i++) ring[this.end + i & RING - 1] = bridge.next(samples?.[i] ?? 0, isStep && i === 0);
+    }
+    this.end += size;
   }
 
   process(_, [output]) {
@@ -58,7 +79,7 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
       if (isStep) this.position = wanted;
       else slew = Math.max(-SLEW, Math.min(SLEW, -off / this.rate / SETTLE_S));
       step = this.rate / sampleRate * (1 + slew);
-    } else if (!this.isPlaying && this.bridge.every(rest => rest === 0)) return true;
+    } else if (!this.isPlaying && this.played.every(({rest}) => rest === 0)) return true;
     const size = output[0].length;
     for (let i = 0; i < size; i++, isStep = false) {
       const at = Math.floor(this.position);
@@ -67,9 +88,7 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
       this.isPlaying = isPlaying;
       for (let channel = 0; channel < output.length; channel++) {
         const sample = isPlaying ? between(this.ring[channel], at, this.position - at) : 0;
-        const rest = isStep ? this.last[channel] - sample : this.bridge[channel] * FADING;
-        this.bridge[channel] = Math.abs(rest) < INAUDIBLE ? 0 : rest;
-        this.last[channel] = output[channel][i] = sample + this.bridge[channel];
+        output[channel][i] = this.played[channel].next(sample, isStep);
       }
       if (step) this.position += step;
     }

@@ -19,6 +19,7 @@ const MAX_FRAMES = 90;       // decoded ones that wait for their time
 const MAX_DELAY_MS = 1000;   // so that no more wait, at 60 frames per second
 const EARLY_MS = 2;          // timers are that precise
 const CLOCK_STEP_MS = 100;   // a clock that is further off is set, a nearer one slewed
+const APART_US = 30_000;     // times of packets are rounded, to 1 ms at RTMP; the playout takes what is nearer for no gap
 const MODULE = new URL('audio-playout.js', import.meta.url);
 
 /** Says when media are due, from when records arrive. All in milliseconds; `due` on performance.now()'s clock. */
@@ -41,6 +42,20 @@ export class Clock {
   }
   reset() { this.baseMs = null; this.seconds = []; }
   mediaMs(nowMs) { return this.baseMs === null ? null : nowMs - this.baseMs - this.delayMs; }
+}
+
+/** What an audio decoder counts to: it gives samples times without gaps from its first packet on, whatever the times of others are. */
+class Counted {
+  constructor() { this.packetUs = null; this.reset(); }
+  reset() { this.firstUs = null; this.packets = 0; }
+  decoded({numberOfFrames, sampleRate}) { this.packetUs = numberOfFrames * 1_000_000 / sampleRate; }
+  /** Whether the next packet's samples would be given another time than its own; if so, it counts as the first. */
+  isApart(us) {
+    const isApart = this.firstUs !== null && this.packetUs !== null && Math.abs(us - this.firstUs - this.packets * this.packetUs) > APART_US;
+    if (isApart || this.firstUs === null) { this.firstUs = us; this.packets = 0; }
+    this.packets++;
+    return isApart;
+  }
 }
 
 export class Source extends EventTarget {
@@ -68,6 +83,7 @@ export class Source extends EventTarget {
     this.dropped = 0;
     this._url = url ?? new URL(`/sources/${encodeURIComponent(id)}`, import.meta.url).href.replace(/^http/, 'ws');
     this._frames = [];
+    this._counted = new Counted();
     this._heardMs = 0;
     this._closed = false;
     this._playout = this._startPlayout();
@@ -149,6 +165,7 @@ export class Source extends EventTarget {
         const decoder = kind === VIDEO ? this._video : this._audio;
         if (!decoder || (decoder.waitsForKey && !key)) return;
         decoder.waitsForKey = false;
+        if (kind === AUDIO && this._counted.isApart(pts)) decoder.configure(this._audioConfig);
         const Chunk = kind === VIDEO ? EncodedVideoChunk : EncodedAudioChunk;
         decoder.decode(new Chunk({type: key ? 'key' : 'delta', timestamp: pts, data: payload}));
       }
@@ -163,6 +180,7 @@ export class Source extends EventTarget {
     });
     decoder.configure(video ? {...configuration, optimizeForLatency: true} : configuration);
     decoder.waitsForKey = true;
+    if (!video) this._counted.reset();
     return decoder;
   }
 
@@ -203,6 +221,7 @@ export class Source extends EventTarget {
 
   async _samples(data) {
     this._here();
+    this._counted.decoded(data);
     const channels = Array.from({length: Math.min(2, data.numberOfChannels)}, (_, planeIndex) => {
       const plane = new Float32Array(data.numberOfFrames);
       data.copyTo(plane, {planeIndex, format: 'f32-planar'});

@@ -44,7 +44,23 @@ async def test_a_source_that_goes_away_and_comes_back_does_not_click(chromium: s
         assert max(steps) < CLICK, steps
 
 
-CLIP = media.webm((255, 255, 0), (255, 255, 0), tone_hz=440)
+async def test_gaps_in_what_a_source_sends_do_not_click(chromium: str) -> None:
+    cam = LiveSource((255, 0, 0))
+    served = {**scripts(), "/sources/cam": cam.serve()}
+    layers = [layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})]
+    async with compositor(chromium, state(scene(*layers)), served) as page:
+        await heard_until(page, True)
+        steps = []
+        for has_audio in (False, True) * TIMES:
+            await forget(page.tab)
+            cam.has_audio = has_audio
+            steps.append((await heard_until(page, has_audio)).largest_step())
+        assert max(steps) < CLICK, steps
+
+
+MID_WAVE_HZ = 440.125
+"""A clip of two seconds ends at the top of a wave of this."""
+CLIP = media.webm((255, 255, 0), (255, 255, 0), tone_hz=MID_WAVE_HZ)
 STINGER = "document.querySelector('.cover video')"
 
 
@@ -76,4 +92,24 @@ async def test_a_stinger_begins_and_ends_without_a_click(chromium: str, then: st
             await forget(page.tab)
             assert sound.level_db() > HEARD_DB - 10
             steps.append(sound.largest_step())
+        assert max(steps) < CLICK, steps
+
+
+async def test_a_video_that_ends_in_mid_wave_does_not_click_and_is_heard_when_it_begins_anew(
+    chromium: str,
+) -> None:
+    served = {"/clip.webm": media.serves(CLIP, "video/webm")}
+    async with compositor(chromium, state(scene()), served) as page:
+        data = {"media": {"url": f"{page.agent.url}/clip.webm"}}
+        layouts = [scene(), scene(layer("a", "video", width=160, height=90, data=data), id="two")]
+        steps = []
+        for _ in range(2):
+            await page.agent.send(state(*layouts, selectedLayoutId="two"))
+            await heard_until(page, True)
+            sound = await heard_until(page, False)
+            assert len(sound.samples) > 1.8 * RATE_HZ, "it is heard to its end"
+            steps.append(sound.largest_step())
+            await forget(page.tab)
+            await page.agent.send(state(*layouts))
+            await page.tab.until("!document.querySelector('video') || document.querySelector('video').paused")
         assert max(steps) < CLICK, steps

@@ -6,6 +6,7 @@ import {fitOf} from './fit';
 import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
+import {hear} from '../sound/media_element';
 import {FADED_MS, type Voice} from '../sound/mixer';
 
 export function video(layer: Layer, {voice, fail}: Surroundings): Content {
@@ -61,8 +62,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     if (!mixed) {
       mixed = voice();
       mixed.setVolume(number(at(now.data, 'media', 'volume'), 0, 1, 1));
-      const context = mixed.input.context;
-      if (context instanceof AudioContext) context.createMediaElementSource(element).connect(mixed.input);
+      hear(element, mixed);
     }
     element.src = url;
     play();

@@ -208,7 +208,7 @@ export class Feed {
 type Step = readonly [afterS: number, value: number];
 
 /** Goes from the value that there is now through these; a step that is due now takes a moment, not to click. */
-function ramp(param: AudioParam, now: number, steps: readonly Step[]): void {
+export function ramp(param: AudioParam, now: number, steps: readonly Step[]): void {
   const value = param.value;
   param.cancelScheduledValues(now);
   param.setValueAtTime(value, now);

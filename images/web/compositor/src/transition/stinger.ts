@@ -1,5 +1,6 @@
 /** Videos that play over a cut. They are loaded ahead, and the layouts are switched by the time of the video itself. */
 
+import {hear} from '../sound/media_element';
 import {Bus, FADED_MS, type Mixer, type Voice} from '../sound/mixer';
 import type {SceneView} from '../stage/scene_view';
 import type {Transition} from '../state/transition';
@@ -122,7 +123,7 @@ export class Stingers {
 }
 
 function voiceOf(video: HTMLVideoElement, bus: Bus): Voice {
-  const voice = bus.voice(''), {context} = voice.input;
-  if (context instanceof AudioContext) context.createMediaElementSource(video).connect(voice.input);
+  const voice = bus.voice('');
+  hear(video, voice);
   return voice;
 }
