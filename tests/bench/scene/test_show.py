@@ -26,7 +26,7 @@ from tests.support.scene.on_air import OnAir
 
 from onair_crds.shapes import JsonObject
 
-EMPTY_S, STAY_S, SETTLE_S = 20.0, 7.0, 2.5
+EMPTY_S, STAY_S, SETTLE_S = 20.0, 7.0, 1.5
 """Seconds of the empty page; between switches; after a switch that do not count, as clocks move."""
 BEGIN_S = 5.0
 ROUNDS = 2
@@ -35,6 +35,8 @@ MISSED_BOUND, AV_BOUND_MS = 0.5, 40.0
 TICKER = Path(__file__).parents[2] / "support/scene/ticker.html"
 TICKER_BOX = Box(0, 360, WIDTH)
 NAMES = ("anna", "ben")
+GUESTS_Y = 400
+GUEST_BOXES = [Box(WIDTH + 320 * at, GUESTS_Y, 320) for at in range(len(NAMES))]
 CAMERA = 640, 480, 20
 """Width, height and frame rate of a guest's camera: what browsers give where nobody asks for more."""
 WAYS: list[JsonObject] = [{"crossfade": {"durationMs": 800}}, {"swipe": {"durationMs": 800}}]
@@ -77,7 +79,7 @@ def build(air: OnAir, sources: list[str], files_at: str) -> Layouts:
             f"source-{at}": source_layer(id_, PLACES[at], float(at == number % 2))
             for at, id_ in enumerate(sources)
         }
-        guests = {name: guest_layer(name, WIDTH + 320 * at, 400) for at, name in enumerate(NAMES)}
+        guests = {name: guest_layer(name, box.x, box.y) for name, box in zip(NAMES, GUEST_BOXES, strict=True)}
         words = {"text": "Good evening", "style": {"fontSize": 40}}
         text: JsonObject = {"type": "text", "x": 40, "y": 500 + 40 * number, "data": words}
         layouts.append(air.scene(way, backdrop=backdrop, **shown, **guests, text=text, ticker=ticker))
@@ -109,6 +111,11 @@ def missed_percent(clock: Clock, chosen: list[slice]) -> float:
         for each in chosen
     )
     return float(missed / of)
+
+
+def skipped_percent(clock: Clock, shown: list[Window]) -> float:
+    """Percent of a guest's frames that are never seen, in all windows."""
+    return statistics.mean(painted.skipped_percent(clock[each.frames]) for each in shown)
 
 
 def offsets_ms(recording: Path, clocks: list[Clock], shown: list[Window]) -> list[list[float]]:
@@ -156,6 +163,9 @@ def report_media(report: Callable[..., float], performance: Performance) -> tupl
     for number, clock in enumerate(clocks):
         drawn = missed_percent(clock, [each.frames for each in shown])
         report(f"show: frames of source {number + 1} missed or doubled", [drawn], "%")
+    for name, box in zip(NAMES, GUEST_BOXES, strict=True):
+        clock = boxes.clock_of(recording, box)
+        report(f"show: frames of {name}'s camera not seen", [skipped_percent(clock, shown)], "%")
     beyond = report(
         "show: frames missed beyond the empty page", [show_missed - empty_missed], "%", MISSED_BOUND
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tests.support.media.painted import CLICK_MS, COLUMNS, TICKS
+from numpy.typing import NDArray
+from tests.support.media.painted import CLICK_MS, COLUMNS, ROWS, TICKS
 
 RATE_HZ = 48_000
 GAPS_MS = (387, 587, 443, 531)
@@ -86,12 +87,17 @@ def _frames(duration_s: float, encoding: Encoding) -> Iterator[bytes]:
         now_ms = round(number * 1000 / encoding.fps)
         offset = number * 3 % 1024
         frame = texture[:height, offset : offset + width] + noise[number % len(noise)]
-        bits = painted_bits(now_ms, number * 2 % TICKS, max((c for c in clicks if c <= now_ms), default=0))
-        rows = np.array(bits, np.uint8).reshape(3, COLUMNS) * 255
-        frame[: 3 * block, : COLUMNS * block] = rows.repeat(block, 0).repeat(block, 1)
+        clicked_ms = max((c for c in clicks if c <= now_ms), default=0)
+        frame[: 3 * block, : COLUMNS * block] = clock_rows(block, now_ms, number * 2 % TICKS, clicked_ms)
         flash = any(c - 500 / encoding.fps <= now_ms < c + 1500 / encoding.fps for c in clicks)
         frame[height - height // 5 :] = 255 if flash else 0
         yield frame.tobytes()
+
+
+def clock_rows(block: int, now_ms: int, tick: int, click_ms: int = 0) -> NDArray[np.uint8]:
+    """Three rows of squares of this many pixels, black and white, which say what time it is."""
+    rows = np.array(painted_bits(now_ms, tick, click_ms), np.uint8).reshape(ROWS, COLUMNS) * 255
+    return rows.repeat(block, 0).repeat(block, 1)
 
 
 def painted_bits(now_ms: int, tick: int, click_ms: int) -> list[int]:

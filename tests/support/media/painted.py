@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,13 @@ def missing_percent(seen: list[Painted | None], nominal: int) -> float:
     if not read or nominal < 1:
         return 100.0
     return 100.0 * max(0, nominal - len({painted.tick for painted in read})) / nominal
+
+
+def skipped_percent(seen: list[Painted | None], ticks_apart: int = 2) -> float:
+    """How many of a slower camera's frames are not seen, of those from the first to the last; in percent."""
+    ticks = [painted.tick for painted in seen if painted]
+    steps = [(after - before) % TICKS / ticks_apart for before, after in pairwise(ticks) if after != before]
+    return 100.0 * sum(step - 1 for step in steps) / sum(steps) if steps else 100.0
 
 
 def flash_times(frames: NDArray[np.uint8], times_s: list[float]) -> list[float]:

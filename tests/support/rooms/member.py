@@ -10,8 +10,15 @@ from collections.abc import AsyncIterator, Callable
 
 import numpy as np
 from livekit import rtc
+from tests.support.ingest.clip import clock_rows
+from tests.support.media.painted import COLUMNS, TICKS
+from tests.support.scene.picture import Colour
 
 TONE_RATE_HZ = 48_000
+PLAIN_SIZE = (320, 180)
+OFFSETS = np.array([16, 128, 128])
+WEIGHTS = np.array([[65.481, 128.553, 24.966], [-37.797, -74.203, 112.0], [112.0, -93.786, -18.214]])
+"""Of BT.601: luma, and how far the colour is from it towards blue and red."""
 
 
 class Member:
@@ -48,17 +55,30 @@ class Member:
             known = self.loudest.get(identity, 0)
             self.loudest[identity] = max(known, *map(abs, event.frame.data))
 
-    async def publish_microphone(self) -> rtc.LocalTrackPublication:
-        """Publishes a microphone that hears a tone."""
+    async def publish_microphone(
+        self, hz: float = 500, peak: float = 0.3, *, of: int = rtc.TrackSource.SOURCE_MICROPHONE
+    ) -> rtc.LocalTrackPublication:
+        """Publishes a microphone that hears a tone, or the sound of a screen; full scale is a peak of 1."""
         source = rtc.AudioSource(TONE_RATE_HZ, 1)
         track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
-        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+        options = rtc.TrackPublishOptions(source=of, dtx=False)
+        options.audio_encoding.max_bitrate = 128_000
         published = await self.room.local_participant.publish_track(track, options)
-        self._listening.add(asyncio.create_task(_sound(source)))
+        self._listening.add(asyncio.create_task(_sound(source, hz, peak)))
         return published
 
+    async def publish_colour(self, colour: Colour, *, of: int = rtc.TrackSource.SOURCE_CAMERA) -> None:
+        """Publishes a camera that sees one colour, or a screen of one; encoded as browsers do, by BT.601."""
+        width, height = PLAIN_SIZE
+        source = rtc.VideoSource(width, height)
+        track = rtc.LocalVideoTrack.create_video_track("plain", source)
+        options = rtc.TrackPublishOptions(source=of, simulcast=False)
+        options.video_encoding.max_bitrate, options.video_encoding.max_framerate = 2_000_000, 10
+        await self.room.local_participant.publish_track(track, options)
+        self._listening.add(asyncio.create_task(_plain(source, colour)))
+
     async def publish_camera(self, width: int, height: int, rate: int) -> None:
-        """Publishes bars that move, as a camera, in one size."""
+        """Publishes bars that move below a painted clock, as a camera; its width is a multiple of 32."""
         source = rtc.VideoSource(width, height)
         track = rtc.LocalVideoTrack.create_video_track("camera", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_CAMERA, simulcast=False)
@@ -73,11 +93,22 @@ class Member:
         await asyncio.wait_for(self.gone.wait(), timeout_s)
 
 
-async def _sound(source: rtc.AudioSource) -> None:
+async def _sound(source: rtc.AudioSource, hz: float, peak: float) -> None:
+    assert hz % 100 == 0, "whole waves follow each other"
     times_s = np.arange(TONE_RATE_HZ // 100) / TONE_RATE_HZ
-    samples = (np.sin(2 * np.pi * 500 * times_s) * 10_000).astype(np.int16)
+    samples = (np.sin(2 * np.pi * hz * times_s) * peak * 32_767).astype(np.int16)
     while True:  # the source has a queue, and waits while it is full
         await source.capture_frame(rtc.AudioFrame(samples.tobytes(), TONE_RATE_HZ, 1, len(samples)))
+
+
+async def _plain(source: rtc.VideoSource, colour: Colour) -> None:
+    width, height = PLAIN_SIZE
+    luma, blue, red = np.round(OFFSETS + WEIGHTS @ (np.array(colour) / 255)).astype(np.uint8).tolist()
+    quarter = width * height // 4
+    planes = bytes([luma]) * width * height + bytes([blue]) * quarter + bytes([red]) * quarter
+    while True:
+        source.capture_frame(rtc.VideoFrame(width, height, rtc.VideoBufferType.I420, planes))
+        await asyncio.sleep(0.1)
 
 
 async def _film(source: rtc.VideoSource, width: int, height: int, rate: int) -> None:
@@ -85,6 +116,8 @@ async def _film(source: rtc.VideoSource, width: int, height: int, rate: int) -> 
     began, bars = loop.time(), np.tile(np.arange(width, dtype=np.uint8), (height, 1))
     for number in itertools.count():
         red_green_blue_x = np.stack([np.roll(bars, 4 * number, 1), bars, bars[::-1], bars], axis=2)
+        clock = clock_rows(width // COLUMNS, round(time.time() * 1000), 2 * number % TICKS)
+        red_green_blue_x[: len(clock), : clock.shape[1], :3] = clock[..., None]
         frame = rtc.VideoFrame(width, height, rtc.VideoBufferType.RGBA, red_green_blue_x.tobytes())
         source.capture_frame(frame)
         await asyncio.sleep(began + (number + 1) / rate - loop.time())

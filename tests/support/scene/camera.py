@@ -63,11 +63,11 @@ def clip(path: Path, colour: Colour) -> Clip:
     return Clip(path, (red, green, blue), tone_level(heard[SAMPLE_RATE:]))
 
 
-def tone_level(samples: NDArray[np.float32]) -> float:
+def tone_level(samples: NDArray[np.float32], hz: float = TONE_HZ) -> float:
     """How loud the tone is, as its peak; most of the time: a dropout is not counted."""
     size = round(WINDOW_S * SAMPLE_RATE)
     times, window = np.arange(size) / SAMPLE_RATE, np.hanning(size)
-    turned = window * np.exp(-2j * np.pi * TONE_HZ * times) / window.sum()
+    turned = window * np.exp(-2j * np.pi * hz * times) / window.sum()
     pieces = samples[: len(samples) // size * size].reshape(-1, size)
     return float(np.median(2 * np.abs(pieces @ turned)))
 

@@ -45,7 +45,8 @@ def webm(
     with av.open(memory, "w", format="webm") as container:
         video = container.add_stream("libvpx", rate=rate)
         video.width, video.height, video.pix_fmt = *size, "yuv420p"
-        video.options = {"deadline": "realtime", "cpu-used": "8"}
+        video.options = {"deadline": "realtime", "cpu-used": "8", "crf": "4", "qmax": "10"}
+        video.bit_rate = 4_000_000
         audio = container.add_stream("libopus", rate=48_000) if tone_hz else None
         if audio is not None:
             audio.bit_rate = 160_000

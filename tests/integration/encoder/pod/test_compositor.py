@@ -93,9 +93,14 @@ def test_layers_are_at_the_far_end_where_their_rules_say(pair: PodPair, far_end:
         assert max(abs(one - other) for one, other in zip(found, box, strict=True)) <= EDGE_PX, (name, found)
     for at, colour in (((50, 70), (255, 0, 0)), ((50, 250), (255, 255, 255)), ((70, 450), (0, 128, 0))):
         assert np.abs(frame[at].astype(int) - np.array(colour)).max() <= COLOUR, (at, frame[at])
-    inside = {"image": (150, 80), "page": (160, 260), "turned": (50, 250)}
-    for name, colour in (("image", (255, 255, 0)), ("page", (0, 0, 255)), ("turned", (255, 255, 255))):
-        assert np.abs(frame[inside[name]].astype(int) - np.array(colour)).max() <= COLOUR, (name, frame)
+    inside = {
+        "image": ((150, 80), (255, 255, 0)),
+        "page": ((160, 260), (0, 0, 255)),
+        "turned": ((50, 250), (255, 255, 255)),
+        "video": ((265, 100), (0, 255, 255)),
+    }
+    for name, (at, colour) in inside.items():
+        assert np.abs(frame[at].astype(int) - np.array(colour)).max() <= COLOUR, (name, frame[at])
     assert not pair.status().failed_layers
 
 

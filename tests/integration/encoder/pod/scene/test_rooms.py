@@ -1,4 +1,4 @@
-"""A guest of the room and their screen as viewers see them, also after a restart of the room server."""
+"""Guests of the room and their screens as viewers see and hear them, also after a restart of its server."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from livekit import rtc
 from tests.support.media.live_view import LiveView, Pixels
 from tests.support.pages import site
+from tests.support.rooms.member import member
 from tests.support.rooms.participant import participant
 from tests.support.scene import media
+from tests.support.scene.camera import tone_level
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
 
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.media
 BLUE, PINK, GREEN = (0, 0, 160), (208, 0, 208), (16, 160, 48)
 COLOUR, EDGE_PX = 4, 1
 CODED = 48
-"""Of a shared screen. Green came 32 off through two browsers, and it is not known at which of them."""
+"""Of a screen that a browser shares: it changes its colours before it sends them, unlike a plain camera."""
 SIZE = (240, 180)
 """Of the shape of the guest's camera."""
 HIDES, REMAINS = (40, 60), (340, 60)
@@ -31,8 +34,8 @@ JOINED_S = 40.0
 GUEST = "anna"
 
 
-def layer(on_disconnect: str, place: tuple[int, int], volume: float) -> JsonObject:
-    data = {"webrtc": {"id": GUEST, "type": "webcam", "volume": volume}, "onDisconnect": on_disconnect}
+def layer(on_disconnect: str, place: tuple[int, int], volume: float, guest: str = GUEST) -> JsonObject:
+    data = {"webrtc": {"id": guest, "type": "webcam", "volume": volume}, "onDisconnect": on_disconnect}
     return {
         "type": "webrtc",
         "x": place[0],
@@ -50,17 +53,21 @@ def slate() -> Iterator[str]:
         yield f"{address}/slate.png"
 
 
-def screen(slate: str) -> JsonObject:
-    """A layer for what the guest shares."""
-    data: JsonObject = {"webrtc": {"id": GUEST, "type": "screen"}, "onDisconnect": "slate"}
+def screen(slate: str, volume: float = 0, guest: str = GUEST) -> JsonObject:
+    """A layer for what a guest shares."""
+    webrtc = {"id": guest, "type": "screen", "volume": volume}
+    data: JsonObject = {"webrtc": webrtc, "onDisconnect": "slate"}
     data["disconnectedSlate"] = {"url": slate}
     (x, y), (width, height) = SCREEN, SCREEN_SIZE
     return {"type": "webrtc", "x": x, "y": y, "width": width, "height": height, "data": data}
 
 
-def is_all(pixels: Pixels, place: tuple[int, int], colour: Colour) -> bool:
-    x, y = place
-    inner = pixels[y : y + SIZE[1], x : x + SIZE[0]].astype(int)
+def is_all(
+    pixels: Pixels, place: tuple[int, int], colour: Colour, size: tuple[int, int] = SIZE, inset: int = 0
+) -> bool:
+    """Whether a box shows a colour all over, but for its edge."""
+    (x, y), (width, height) = place, size
+    inner = pixels[y + inset : y + height - inset, x + inset : x + width - inset].astype(int)
     return bool(np.abs(inner - np.array(colour)).max() <= COLOUR)
 
 
@@ -136,4 +143,42 @@ async def test_a_guest_is_seen_and_heard_and_again_after_a_restart_of_the_room_s
     async with participant(url, token, insist=True, screen=shared):
         await until("the guest again", there)
     await until("that they have left", left)
+    await asyncio.to_thread(scene.delete)
+
+
+OTHER = "ben"
+CAMERA_COLOUR, SCREEN_COLOUR = (208, 112, 16), (64, 128, 192)
+CAMERA_HZ, SCREEN_HZ, PEAK, GAIN_DB = 400, 1300, 0.25, 1
+PLAIN = (240, 135)
+"""Of the shape of the plain camera."""
+
+
+async def test_a_guest_has_the_colours_that_they_send_and_the_volumes_of_their_layers(
+    air: OnAir, view: LiveView, slate: str
+) -> None:
+    webcam = layer("hide", HIDES, 0.5, OTHER) | {"height": PLAIN[1]}
+    scene = await asyncio.to_thread(
+        air.scene, ground=square(BLUE), webcam=webcam, screen=screen(slate, 0.25, OTHER)
+    )
+    await asyncio.to_thread(air.select, scene)
+    guest = await asyncio.to_thread(air.guest, OTHER)
+    token = await asyncio.to_thread(air.room_token, guest, OTHER)
+
+    def shown(pixels: Pixels) -> bool:
+        has_camera = is_all(pixels, HIDES, CAMERA_COLOUR, PLAIN, 4)
+        return has_camera and is_all(pixels, SCREEN, SCREEN_COLOUR, SCREEN_SIZE, 4)
+
+    async with member(air.signal_url, token, subscribe=False) as anna:
+        await anna.publish_colour(CAMERA_COLOUR)
+        await anna.publish_colour(SCREEN_COLOUR, of=rtc.TrackSource.SOURCE_SCREENSHARE)
+        await anna.publish_microphone(CAMERA_HZ, PEAK)
+        await anna.publish_microphone(SCREEN_HZ, PEAK, of=rtc.TrackSource.SOURCE_SCREENSHARE_AUDIO)
+        await asyncio.to_thread(view.until, "their camera and screen", shown, JOINED_S)
+        recording = await asyncio.to_thread(view.watch, 3.0)
+    assert all(shown(each.pixels) for each in recording.frames[::10])
+    end_s = recording.frames[-1].at_s
+    sound = recording.sound(end_s - 1.5, end_s - 0.2)
+    gains = {hz: tone_level(sound, hz) / PEAK for hz in (CAMERA_HZ, SCREEN_HZ)}
+    for hz, volume in ((CAMERA_HZ, 0.5), (SCREEN_HZ, 0.25)):
+        assert abs(20 * np.log10(gains[hz] / volume)) <= GAIN_DB, gains
     await asyncio.to_thread(scene.delete)
