@@ -162,7 +162,8 @@ def report_media(report: Callable[..., float], performance: Performance) -> tupl
     report("show: frames missed or doubled", [show_missed], "%")
     for number, clock in enumerate(clocks):
         drawn = missed_percent(clock, [each.frames for each in shown])
-        report(f"show: frames of source {number + 1} missed or doubled", [drawn], "%")
+        beyond = drawn - empty_missed
+        report(f"show: frames of source {number + 1} missed beyond the empty page", [beyond], "%", MISSED_BOUND)
     for name, box in zip(NAMES, GUEST_BOXES, strict=True):
         clock = boxes.clock_of(recording, box)
         report(f"show: frames of {name}'s camera not seen", [skipped_percent(clock, shown)], "%")

@@ -7,7 +7,6 @@ import io
 import itertools
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import NamedTuple
 
 import av
@@ -24,6 +23,7 @@ from onair_crds.contract.access_units import (
     VideoConfig,
     config_payload,
 )
+from onair_encoder.sources.relay import SCRIPTS
 
 RATE = 10
 SAMPLE_RATE = 48_000
@@ -131,8 +131,6 @@ class LiveSource:
 
 def scripts() -> dict[str, Handler]:
     """What the agent serves for pages."""
-    folder = resources.files("onair_encoder.sources")
-
-    texts = {name: folder.joinpath(name).read_text() for name in ("source.js", "audio-playout.js")}
+    texts = {name: script.read_text() for name, script in SCRIPTS.items()}
     texts["settings.js"] = "export const delayMs = 500;"
     return {f"/sources/{name}": serves(text.encode(), "text/javascript") for name, text in texts.items()}

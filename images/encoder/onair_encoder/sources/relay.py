@@ -20,7 +20,8 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_encoder.loopback import FROM_ANYWHERE
 
-SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in ("source.js", "audio-playout.js")}
+NAMES = ("source.js", "audio-playout.js", "paint-phase.js")
+SCRIPTS = {name: resources.files(__package__).joinpath(name) for name in NAMES}
 SETTINGS = "settings.js"
 DELAY_MS = 100
 CONNECT_TIMEOUT_S = 3.0

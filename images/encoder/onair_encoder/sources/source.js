@@ -9,6 +9,7 @@
 // the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
+import {PaintPhase} from './paint-phase.js';
 import {delayMs as wantedDelayMs} from './settings.js';
 
 const HEADER = 20;
@@ -84,6 +85,7 @@ export class Source extends EventTarget {
     this._url = url ?? new URL(`/sources/${encodeURIComponent(id)}`, import.meta.url).href.replace(/^http/, 'ws');
     this._frames = [];
     this._counted = new Counted();
+    this._phase = new PaintPhase();
     this._heardMs = 0;
     this._closed = false;
     this._playout = this._startPlayout();
@@ -203,8 +205,8 @@ export class Source extends EventTarget {
   _show() {
     clearTimeout(this._next);
     this._next = 0;
-    const mediaMs = this.clock.mediaMs(performance.now());
-    if (this._closed || mediaMs === null) return;
+    const nowMs = performance.now(), onTimeMs = this.clock.mediaMs(nowMs), mediaMs = onTimeMs - this._phase.shiftMs;
+    if (this._closed || onTimeMs === null) return;
     let frame = null;
     while (this._frames.length && this._frames[0].timestamp / 1000 <= mediaMs + EARLY_MS) {
       if (frame) { frame.close(); this.dropped++; }
@@ -212,6 +214,7 @@ export class Source extends EventTarget {
     }
     if (frame) {
       this.shown = frame.timestamp;
+      this._phase.due(nowMs + frame.timestamp / 1000 - onTimeMs);
       this._writer.write(frame).catch(() => frame.close());
     }
     if (this._frames.length) this._next = setTimeout(this._show, this._frames[0].timestamp / 1000 - mediaMs);
@@ -234,6 +237,7 @@ export class Source extends EventTarget {
 
   /** Tells the playout what is due when, and notices silence. */
   async _tick() {
+    if (this.connected) this._phase.look(performance.now());
     if (performance.now() - this._heardMs > SILENT_MS) this._away();
     const {contextTime, performanceTime} = this.audioContext.getOutputTimestamp();
     const mediaMs = performanceTime ? this.clock.mediaMs(performanceTime) : null;

@@ -13,7 +13,7 @@ from tests.support.loopback_server import on_loopback
 
 from onair_crds.contract.program import ProgramSource
 from onair_encoder.loopback import serve
-from onair_encoder.sources.relay import SourceRelay
+from onair_encoder.sources.relay import SCRIPTS, SourceRelay
 
 
 class Gateway:
@@ -140,7 +140,7 @@ async def test_pages_give_sources_the_jitter_buffer_of_the_project(
 async def test_the_script_is_for_pages_from_anywhere_but_names_are_refused(
     relay: tuple[SourceRelay, str], session: aiohttp.ClientSession
 ) -> None:
-    for name in ("source.js", "audio-playout.js"):
+    for name in SCRIPTS:
         async with session.get(f"{relay[1]}/sources/{name}") as response:
             assert response.status == 200
             assert response.content_type == "text/javascript"
