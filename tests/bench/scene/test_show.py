@@ -163,7 +163,9 @@ def report_media(report: Callable[..., float], performance: Performance) -> tupl
     for number, clock in enumerate(clocks):
         drawn = missed_percent(clock, [each.frames for each in shown])
         beyond = drawn - empty_missed
-        report(f"show: frames of source {number + 1} missed beyond the empty page", [beyond], "%", MISSED_BOUND)
+        report(
+            f"show: frames of source {number + 1} missed beyond the empty page", [beyond], "%", MISSED_BOUND
+        )
     for name, box in zip(NAMES, GUEST_BOXES, strict=True):
         clock = boxes.clock_of(recording, box)
         report(f"show: frames of {name}'s camera not seen", [skipped_percent(clock, shown)], "%")
