@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from tests.support.media.live_view import LiveView, Pixels, Recording
@@ -44,6 +46,24 @@ def edited(air: OnAir, scene: LiveLayout, x: int) -> None:
     layers = air.cluster.get("layouts", scene.id)["spec"]["layers"]
     moved = [{**each, "x": x} if each["id"] == scene.ids["mark"] else each for each in layers]
     air.cluster.patch("layouts", scene.id, {"spec": {"layers": moved}})
+
+
+def test_kubectl_changes_the_picture_as_http_does(air: OnAir, view: LiveView) -> None:
+    scene = marked(air)
+    air.select(scene)
+    view.until("the scene", lambda pixels: mark_at(pixels, 0))
+    layers = air.cluster.get("layouts", scene.id)["spec"]["layers"]
+    at = next(number for number, each in enumerate(layers) if each["id"] == scene.ids["mark"])
+    for x, by_kubectl in ((200, True), (300, False), (400, True)):
+        with view.recording() as recording:
+            if by_kubectl:
+                change = [{"op": "replace", "path": f"/spec/layers/{at}/x", "value": x}]
+                air.kubectl("patch", "layout", scene.id, "--type", "json", "-p", json.dumps(change))
+            else:
+                scene.patch("mark", x=x)
+            view.until(f"the mark at {x}", lambda pixels, x=x: mark_at(pixels, x))
+        caught_up_in_one_step(recording, x - (200 if x == 200 else 100), x)
+    scene.delete()
 
 
 def caught_up_in_one_step(recording: Recording, before: int, after: int) -> None:
