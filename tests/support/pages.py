@@ -44,6 +44,9 @@ def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
 
     class Handler(_Quiet):
         def do_GET(self) -> None:
+            if self.path not in files:  # a browser's search for an icon
+                self.send_error(404)
+                return
             content_type, body = files[self.path]
             self.send_response(200)
             self.send_header("Content-Type", content_type)

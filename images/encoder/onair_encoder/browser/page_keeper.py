@@ -182,6 +182,7 @@ class PageKeeper:
             CdpClosed: the browser is lost.
             PageError: the page cannot be loaded.
         """
+        log("page.loading")
         loading = asyncio.create_task(chromium.navigate(url, script))
         try:
             while not loading.done():
