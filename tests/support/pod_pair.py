@@ -162,6 +162,12 @@ class PodPair:
         self._page_network = replace(self._page_network, allowed_hosts=tuple(allowed))
         self._load_rules()
 
+    def allow_rooms(self, udp_port: int, tcp_port: int) -> None:
+        """Lets pages reach audio and video of a room server."""
+        assert self._page_network
+        self._page_network = replace(self._page_network, room_udp_port=udp_port, room_tcp_port=tcp_port)
+        self._load_rules()
+
     def __exit__(self, *_: object) -> None:
         self.http.close()
         (self.folder / "browser.log").write_text(self.logs("browser"))

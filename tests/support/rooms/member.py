@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from livekit import rtc
@@ -152,3 +154,26 @@ async def member(
     finally:
         joined.end()
         await joined.room.disconnect()
+
+
+@contextlib.contextmanager
+def plain_camera(url: str, token: str, colour: Colour) -> Iterator[None]:
+    """Somebody is in a room with a camera that sees one colour, beside a test that is no coroutine."""
+    over = threading.Event()
+
+    async def stay() -> None:
+        async with member(url, token, subscribe=False) as there:
+            await there.publish_colour(colour)
+            joined.set_result(None)
+            await asyncio.to_thread(over.wait)
+
+    joined: Future[None] = Future()
+    with ThreadPoolExecutor(1) as pool:
+        staying = pool.submit(asyncio.run, stay())
+        staying.add_done_callback(lambda done: joined.done() or joined.set_exception(done.exception()))
+        try:
+            joined.result(20)
+            yield
+        finally:
+            over.set()
+    staying.result()

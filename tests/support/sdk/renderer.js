@@ -1,9 +1,10 @@
 // Makes the calls of the public renderer's page in its order, with the unmodified SDK and the end points that it has
-// built in, and shows each connected source as that page does: by its camera and its microphone.
+// built in, joins the room by LiveKit's own client (`LivekitClient`, which its script brings), and shows each connected
+// source as that page does: by its camera and its microphone.
 const { ApiStream } = require("@api.stream/sdk");
 
 const ENGINE = "ws://127.0.0.1:8000";
-const report = { steps: [], events: [], ended: [], shown: [], failed: null };
+const report = { steps: [], events: [], ended: [], shown: [], participants: {}, failed: null };
 const tell = () => fetch("/report", { method: "POST", body: JSON.stringify(report) });
 
 function did(step, seen = true) {
@@ -38,10 +39,23 @@ async function renderer() {
   await did("engine");
 
   const { webrtcAccess } = await live.authentication.createWebRtcAccessToken({ collectionId, projectId, displayName: "Guest" });
-  const signal = new WebSocket(`${sdk.getLiveKitServer()}/rtc?protocol=15&auto_subscribe=1&access_token=${webrtcAccess.accessToken}`);
-  signal.binaryType = "arraybuffer";
-  const joined = await new Promise((resolve, reject) => Object.assign(signal, { onmessage: resolve, onerror: () => reject(new Error("signalling")) }));
-  await did("room", joined.data.byteLength);
+  const room = new LivekitClient.Room();
+  room.on("trackSubscribed", (track, publication, { identity }) => track.kind === "video" && seen(identity, track).catch(failed));
+  await room.connect(sdk.getLiveKitServer(), webrtcAccess.accessToken);
+  await did("room", room.name);
+  // As it renders
+  await layouts.subscribeToLayout(layoutId);
+  await did("rendered");
+}
+
+/** Tells the colour of a participant's first picture. */
+async function seen(identity, track) {
+  const video = track.attach();
+  await new Promise((resolve) => video.requestVideoFrameCallback(resolve));
+  const context = new OffscreenCanvas(1, 1).getContext("2d");
+  context.drawImage(video, 0, 0, 1, 1);
+  report.participants[identity] = [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  await tell();
 }
 
 async function heard({ name, payload }) {

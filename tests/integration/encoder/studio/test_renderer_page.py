@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from pydantic import SecretStr
+from tests.support.delivery.livekit_server import LiveKitServer, client_script
 from tests.support.docker import host_address
 from tests.support.facade import Cluster, Facade, Show, StartFacade, User
 from tests.support.ingest.clip import Encoding, make_clip
@@ -18,7 +19,15 @@ from tests.support.media.painted import read_frame
 from tests.support.media.stream import gray_frames, loudness
 from tests.support.pages import served
 from tests.support.pod_pair import programme
-from tests.support.rooms.hosted_rooms import HOSTED, add_credentials, room_server, settings_for
+from tests.support.rooms.hosted_rooms import (
+    HOSTED,
+    add_credentials,
+    join,
+    room_of,
+    settings_for,
+    signal_url,
+)
+from tests.support.rooms.member import plain_camera
 from tests.support.sdk.public_sdk import script
 from tests.support.signed_page_token import signed_page_token
 from tests.support.waiting import wait_for
@@ -32,18 +41,28 @@ pytestmark = pytest.mark.media
 
 SOURCE, STREAM = "source-cam", "one"
 WIDTH, HEIGHT = 640, 360
-STEPS = ["refreshed", "project", "layers", "subscribed", "status", "engine", "room"]
+STEPS = ["refreshed", "project", "layers", "subscribed", "status", "engine", "room", "rendered"]
+GUEST_COLOUR = (208, 112, 16)
+NEAR = 16
+"""A canvas of the page says what colour it has drawn."""
+
+
+class Reached(NamedTuple):
+    """A facade and a room server that containers reach."""
+
+    facade: Facade
+    rooms: LiveKitServer
 
 
 @pytest.fixture
-def reached(start_facade: StartFacade, cluster: Cluster, tmp_path: Path) -> Iterator[Facade]:
-    """A facade with rooms that containers reach."""
+def reached(start_facade: StartFacade, cluster: Cluster, tmp_path: Path) -> Iterator[Reached]:
     add_credentials(cluster)
-    with (
-        room_server(tmp_path) as server,
-        start_facade(rooms=settings_for(server), host="0.0.0.0") as facade,
-    ):
-        yield facade
+    host = host_address()
+    server = LiveKitServer(tmp_path, host, room={"auto_create": False})
+    media = {"tcp_port": server.tcp_port, "udp_port": server.udp_port, "node_ip": host}
+    server.configure(rtc={**media, "use_external_ip": False, "ips": {"includes": [f"{host}/32"]}})
+    with server, start_facade(rooms=settings_for(server), host="0.0.0.0") as facade:
+        yield Reached(facade, server)
 
 
 @pytest.fixture
@@ -51,7 +70,7 @@ def page_script(tmp_path: Path) -> Iterator[str]:
     """The address of the page's script, from another origin than the page."""
     folder = tmp_path / "site"
     folder.mkdir()
-    (folder / "renderer.js").write_bytes(script("browser", "renderer.js").read_bytes())
+    (folder / "renderer.js").write_text(f"{client_script()}\n{script('browser', 'renderer.js').read_text()}")
     with served(folder) as address:
         yield f"{address}/renderer.js"
 
@@ -94,23 +113,53 @@ def moves(seen: list[int]) -> bool:
     return len({*seen}) > 10 and seen[-1] - seen[0] > 1000
 
 
+def check_project(project: JsonObject, layout_id: str, source: JsonObject, destination: JsonObject) -> None:
+    """What the page reads of its project, where it looks for it."""
+    assert project["metadata"] == {"layoutId": layout_id, "type": "sceneless", "props": {}}
+    assert project["composition"]["studioSdk"]["version"] == "3"
+    video = project["rendering"]["video"]
+    assert (video["width"], video["height"]) == (WIDTH, HEIGHT)
+    assert project["encoding"]["video"]["codec"] == "VIDEO_CODEC_H264"
+    [sent] = project["destinations"]
+    assert (sent["destinationId"], sent["enabled"]) == (destination["destinationId"], False)
+    assert sent["address"]["rtmpPush"]["url"] == "rtmp://media.example/live"
+    assert sent["metadata"] == {"props": {"name": "Channel"}}
+    [shown] = project["sources"]
+    assert shown["sourceId"] == source["sourceId"]
+    assert shown["address"]["rtmpPush"]["baseUrl"] == source["address"]["rtmpPush"]["baseUrl"]
+    assert shown["preview"]["webrtc"]["participantId"] == source["sourceId"]
+    assert shown["preview"]["webrtc"]["displayName"] == "Camera"
+    assert shown["metadata"] == {"props": {"n": 1}}
+
+
 def test_a_page_of_the_studio_calls_here_and_shows_a_source_by_its_camera(
-    tmp_path: Path, cluster: Cluster, reached: Facade, sign_in: Callable[..., User], page_script: str
+    tmp_path: Path, cluster: Cluster, reached: Reached, sign_in: Callable[..., User], page_script: str
 ) -> None:
-    show = sign_in(facade=reached).project(composition={"studioSdk": {"version": "3"}}, **HOSTED)
+    rendering = {"video": {"width": WIDTH, "height": HEIGHT}}
+    composition = {"studioSdk": {"version": "3"}}
+    show = sign_in(facade=reached.facade).project(composition=composition, rendering=rendering, **HOSTED)
     layout = show.user.ok(
         "POST", "/layout/v2/layouts", {"collectionId": show.collection, "projectId": show.id}
     )
     layers = f"/layout/v2/layouts/{layout['id']}/layers"
     root = show.user.ok("POST", layers, {"type": "root", "data": {"size": {"x": WIDTH, "y": HEIGHT}}})
-    show.patch(metadata={"layoutId": layout["id"], "type": "sceneless"})
+    show.patch(metadata={"layoutId": layout["id"], "type": "sceneless", "props": {}})
+    preview = {"webrtc": {"enabled": True, "displayName": "Camera"}}
+    described = {"address": {"rtmpPush": {}}, "preview": preview, "metadata": {"props": {"n": 1}}}
+    source = show.user.ok("POST", f"/collection/{show.collection}/source", described)["source"]
+    show.user.ok("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    address = {"rtmpPush": {"url": "rtmp://media.example/live", "key": "k"}}
+    body = {"address": address, "enabled": False, "metadata": {"props": {"name": "Channel"}}}
+    destination = show.user.ok("POST", f"{show.path}/destination", body)["destination"]
+    room_token, anna = join(show)
     cluster.set_broadcast(show.id, {"id": "run", "epoch": 1, "phase": "Running"})
     token = SecretStr(signed_page_token(cluster, show))
     clip = make_clip(tmp_path / "clip.mkv", 40.0, Encoding(width=WIDTH, height=HEIGHT, bitrate_kbps=800))
 
     folder = tmp_path / "pod"
     folder.mkdir()
-    with WatchedPage(folder) as watched:
+    signal = signal_url(reached.facade)
+    with WatchedPage(folder) as watched, plain_camera(signal, room_token, GUEST_COLOUR):
 
         def report() -> JsonObject:
             said: JsonObject = watched.http.get("/report").json() or {}
@@ -123,17 +172,22 @@ def test_a_page_of_the_studio_calls_here_and_shows_a_source_by_its_camera(
 
         watched.push(clip)
         watched.pair.allow(urlsplit(page_script).netloc)
+        watched.pair.allow_rooms(reached.rooms.udp_port, reached.rooms.tcp_port)
         watched.pair.put(wanted(watched, show, token, page_script, source=True)).raise_for_status()
         watched.pair.wait_phase("running", 40)
         loaded = loads(watched)
         said = until("all calls are made", lambda said: said.get("steps") == STEPS and said["shown"])
         assert said["refreshed"]["role"] == "ROLE_RENDERER"
         assert said["project"]["projectId"] == show.id
-        assert said["project"]["metadata"]["layoutId"] == layout["id"]
+        check_project(said["project"], layout["id"], source, destination)
         assert [each["id"] for each in said["layers"]] == [root["id"]]
         assert said["status"]["phase"] == "PROJECT_BROADCAST_PHASE_RUNNING"
         assert said["shown"] == [SOURCE]
-        assert said["room"] > 0
+        assert said["room"] == room_of(room_token)
+        said = until("a guest is seen", lambda said: said["participants"])
+        ((identity, colour),) = said["participants"].items()
+        assert identity == anna
+        assert max(abs(one - other) for one, other in zip(colour, GUEST_COLOUR, strict=True)) <= NEAR
 
         watched.pair.wait_connected("program")
         seen = clocks(watched)
