@@ -7,7 +7,7 @@ import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
 import {hear} from '../sound/media_element';
-import {FADED_MS, type Voice} from '../sound/mixer';
+import type {Voice} from '../sound/mixer';
 
 export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   const element = document.createElement('video'), ready = new Readiness(), retry = new Retry();
@@ -76,11 +76,13 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
       if (now === onAir) return;
       onAir = now;
       if (onAir) return begin();
-      setTimeout(() => {
+      const rewind = (): void => {
         if (onAir) return;
         element.pause();
         element.currentTime = 0;
-      }, FADED_MS);
+      };
+      if (mixed) mixed.afterFade(rewind);
+      else rewind();
     },
     close() {
       url = null;

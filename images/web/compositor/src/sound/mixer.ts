@@ -9,8 +9,8 @@ import {loudnessAt, type Loudness} from '../transition/plan';
 
 /** What a change takes that nobody gave a time for: too short to be heard as a fade, too long to click. */
 export const RAMP_S = 0.02;
-/** After that, what was to fade out has: it may be stopped. */
-export const FADED_MS = 100;
+/** After that, what was to fade out has, unless sound stood still meanwhile. */
+const FADED_MS = 100, LOOK_MS = 20;
 
 export class Mixer {
   readonly voices = new Set<Voice>();
@@ -47,6 +47,16 @@ export class Mixer {
       if (layerId !== '' && voice.bus.isHeard) levels[layerId] = Math.max(levels[layerId] ?? -Infinity, voice.levelDb());
     }
     return levels;
+  }
+
+  /** Calls back once what begins to fade out now has: on the clock of sound, which stands still where the machine is too slow. */
+  afterFade(then: () => void): void {
+    const {context} = this, endS = (context?.currentTime ?? 0) + RAMP_S * 2;
+    const look = (): void => {
+      if (context?.state === 'running' && context.currentTime < endS) setTimeout(look, LOOK_MS);
+      else then();
+    };
+    setTimeout(look, FADED_MS);
   }
 
   rest(): void {
@@ -135,6 +145,10 @@ export class Bus {
     this.fade = null;
   }
 
+  afterFade(then: () => void): void {
+    this.mixer.afterFade(then);
+  }
+
   close(): void {
     this.end();
     this.gain?.disconnect();
@@ -175,10 +189,14 @@ export class Voice {
   close(): void {
     ramp(this.input.gain, this.mixer.audioContext.currentTime, [[RAMP_S, 0]]);
     this.mixer.voices.delete(this);
-    setTimeout(() => {
+    this.afterFade(() => {
       this.meter.disconnect();
       this.mixer.rest();
-    }, FADED_MS);
+    });
+  }
+
+  afterFade(then: () => void): void {
+    this.mixer.afterFade(then);
   }
 
   private apply(): void {
@@ -190,7 +208,7 @@ export class Voice {
 export class Feed {
   private readonly gain: GainNode;
 
-  constructor(private readonly node: AudioNode, voice: Voice) {
+  constructor(private readonly node: AudioNode, private readonly voice: Voice) {
     this.gain = new GainNode(node.context, {gain: 0});
     node.connect(this.gain).connect(voice.input);
     ramp(this.gain.gain, node.context.currentTime, [[RAMP_S, 1]]);
@@ -198,10 +216,10 @@ export class Feed {
 
   end(): void {
     ramp(this.gain.gain, this.node.context.currentTime, [[RAMP_S, 0]]);
-    setTimeout(() => {
+    this.voice.afterFade(() => {
       this.node.disconnect(this.gain);
       this.gain.disconnect();
-    }, FADED_MS);
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import type {Content, Surroundings} from '../content/content';
 import {KINDS} from '../content/kinds';
 import type {Animation} from '../motion/batch';
 import {Player} from '../motion/player';
-import {FADED_MS, type Voice} from '../sound/mixer';
+import type {Voice} from '../sound/mixer';
 import type {Drawn} from '../state/drawn';
 import {sameLooks, type Layer} from '../state/layer';
 
@@ -78,7 +78,7 @@ export class LayerView {
     if (!this.voice) return end();
     // A video that is taken out of the page falls silent with a click
     this.voice.close();
-    setTimeout(end, FADED_MS);
+    this.voice.afterFade(end);
   }
 
   private made(layer: Layer): Content | null {

@@ -4,7 +4,7 @@ import type {Room} from '../room/room';
 import type {Sources} from '../content/sources';
 import type {Failures} from '../failure/failures';
 import type {Batch} from '../motion/batch';
-import {Bus, FADED_MS, type Mixer} from '../sound/mixer';
+import {Bus, type Mixer} from '../sound/mixer';
 import {difference, drawnOf, type Drawn} from '../state/drawn';
 import type {Layout, Scene} from '../state/scene';
 import {LayerView, type Given} from './layer_view';
@@ -99,10 +99,12 @@ export class SceneView {
     for (const view of this.views.values()) view.close();
     this.views.clear();
     this.element.className = 'closing';
-    setTimeout(() => {
+    const {bus} = this;
+    // After its voices, which wait for theirs
+    bus.afterFade(() => bus.afterFade(() => {
       this.element.remove();
-      this.bus.close();
-    }, FADED_MS * 2);
+      bus.close();
+    }));
   }
 
   private draw(batch: Batch): void {

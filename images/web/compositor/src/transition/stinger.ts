@@ -1,7 +1,7 @@
 /** Videos that play over a cut. They are loaded ahead, and the layouts are switched by the time of the video itself. */
 
 import {hear} from '../sound/media_element';
-import {Bus, FADED_MS, type Mixer, type Voice} from '../sound/mixer';
+import {Bus, type Mixer, type Voice} from '../sound/mixer';
 import type {SceneView} from '../stage/scene_view';
 import type {Transition} from '../state/transition';
 import {cut, type Running} from './running';
@@ -22,8 +22,8 @@ interface Loaded {
   readonly retry: Retry;
   /** Once it has played. */
   voice: Voice | null;
-  /** It has ended, and what was left of its sound fades out. */
-  isFading: boolean;
+  /** Until what is left of its sound after its end has faded out. */
+  fading: Promise<void> | null;
 }
 
 export class Stingers {
@@ -68,12 +68,12 @@ export class Stingers {
       voice.setMuted(true);
       // A video that is paused, or taken out of the page, falls silent with a click
       cover.className = 'closing';
-      loaded.isFading = true;
-      setTimeout(() => {
+      loaded.fading = new Promise(faded => voice.afterFade(() => {
         video.pause();
         cover.remove();
-        loaded.isFading = false;
-      }, FADED_MS);
+        loaded.fading = null;
+        faded();
+      }));
       ended.resolve();
     };
     const look = (mediaMs: number): void => {
@@ -102,8 +102,7 @@ export class Stingers {
       video.addEventListener('ended', end, {signal: listening.signal});
       video.addEventListener('error', end, {signal: listening.signal});
     };
-    // After the timer of its last end
-    if (loaded.isFading) setTimeout(begin, FADED_MS);
+    if (loaded.fading) void loaded.fading.then(begin);
     else begin();
     return {done: ended.promise, finish: end};
   }
@@ -115,7 +114,7 @@ export class Stingers {
       video.onerror = () => retry.later(() => { video.src = url; });
       video.oncanplay = () => retry.end();
       Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
-      loaded = {video, bus: new Bus(this.mixer), retry, voice: null, isFading: false};
+      loaded = {video, bus: new Bus(this.mixer), retry, voice: null, fading: null};
       this.loaded.set(url, loaded);
     }
     return loaded;
