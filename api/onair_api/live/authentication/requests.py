@@ -170,10 +170,12 @@ def _kind(
     if not isinstance(holder, dict):
         wrong.append(Violation("token", "must be an object"))
         return TokenKind.DIRECT, {}, path
-    given = [kind for kind in (TokenKind.DIRECT, TokenKind.EXCHANGE) if _value(holder, kind) is not None]
-    if not given and default:
+    kinds = (TokenKind.DIRECT, TokenKind.EXCHANGE)
+    given = [kind for kind in kinds if _value(holder, kind) is not None]
+    beside = [kind for kind in kinds if inner is not None and _value(body, kind) is not None]
+    if not given and not beside and default:
         return default, {}, path
-    if len(given) != 1:
+    if len(given) + len(beside) != 1 or not given:
         wrong.append(Violation("token", "exactly one of direct, exchange must be given"))
         return TokenKind.DIRECT, {}, path
     options = _value(holder, given[0])

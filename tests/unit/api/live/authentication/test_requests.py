@@ -55,6 +55,16 @@ def test_both_forms_of_the_select_one_mean_the_same() -> None:
     assert (beside.kind, beside.display_name, beside.service_user_id) == (TokenKind.DIRECT, "Ben", "ben")
 
 
+@pytest.mark.parametrize("for_code", [False, True])
+@pytest.mark.parametrize("token", [{"direct": {}}, {"exchange": {}}, {}])
+@pytest.mark.parametrize("kind", ["direct", "exchange"])
+def test_one_form_beside_the_other_is_refused(token: JsonObject, kind: str, for_code: bool) -> None:
+    body = {**IDS, "url": "https://studio.example.org/join", "token": token, kind: {}}
+    with pytest.raises(InvalidArgument) as refused:
+        guest_request(body, TokenSettings(), LINKS, for_code=for_code)
+    assert [each.field for each in refused.value.violations] == ["token"]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
