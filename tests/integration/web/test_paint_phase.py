@@ -74,3 +74,25 @@ async def test_pictures_of_another_rate_are_shown_when_they_are_due(chromium: st
     shown = await play(chromium, place, paint_ms, rate, jitterMs=0)
     due = [int(place + number * 1000 / rate / paint_ms + 1e-6) for number in range(SECONDS * rate)]
     assert shown == due[PICTURES:]
+
+
+CHANGE = """(async () => {
+  const {PaintPhase} = await import('data:text/javascript;base64,%s');
+  const phase = new PaintPhase();
+  let atMs = 0;
+  for (const rate of [30, 24, 25, 60, 30]) {
+    for (let looks = 0; looks < 6; looks++) {
+      atMs = Math.ceil(atMs / (1000 / rate)) * 1000 / rate;
+      phase.painted(atMs, atMs + 1000 / rate);
+      atMs += 1010;
+    }
+    if (Math.abs(phase.intervalMs - 1000 / rate) > 0.05) return `${phase.intervalMs} ms at ${rate} a second`;
+  }
+  return '';
+})()"""
+
+
+async def test_another_rate_of_paints_is_found_out(chromium: str) -> None:
+    script = base64.b64encode(SCRIPTS["paint-phase.js"].read_bytes()).decode()
+    async with tab(chromium, "about:blank", 160, 90) as page:
+        assert not await page.evaluate(CHANGE % script)

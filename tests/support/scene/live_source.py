@@ -85,6 +85,8 @@ class LiveSource:
     has_video: bool = True
     has_audio: bool = True
     """Otherwise its video alone goes on."""
+    steps_us: int = 0
+    """By how much the times of its audio have been moved."""
     readers: int = 0
 
     def serve(self) -> Handler:
@@ -121,7 +123,8 @@ class LiveSource:
             if self.has_video:
                 await socket.send_bytes(Record(Kind.VIDEO, at_us, at_us, picture, key=True).encode())
             while audio_us <= at_us:
-                sound = Record(Kind.AUDIO, audio_us, audio_us, next(heard), key=True)
+                time_us = audio_us + self.steps_us
+                sound = Record(Kind.AUDIO, time_us, time_us, next(heard), key=True)
                 if self.has_audio:
                     await socket.send_bytes(sound.encode())
                 audio_us += 1024 * 1_000_000 // SAMPLE_RATE

@@ -27,10 +27,10 @@ def endpoints(url: str) -> dict[str, str]:
     }
 
 
-def in_node(settings: dict[str, Any]) -> dict[str, Any]:
+def in_node(settings: dict[str, Any], timeout_s: float = SESSION_S) -> dict[str, Any]:
     """What a session of the SDK in Node got."""
     command = ["node", str(script("node")), json.dumps(settings)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SESSION_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     report: dict[str, Any] = json.loads(done.stdout)
     return report

@@ -14,7 +14,8 @@ async function refusal(promise) {
   }
 }
 
-async function session(settings) {
+async function session(settings, made) {
+  waitMs = settings.waitMs ?? waitMs;
   const report = { states: [], sourceStates: [], liveEvents: [], layerEvents: [] };
   const token = settings.token ?? (await backend(settings));
   const sdk = connect(settings);
@@ -25,6 +26,7 @@ async function session(settings) {
   report.none = await live.collection.getCollections({});
   const { collection } = await live.collection.createCollection({ metadata: { serviceUserId: "u", displayName: "Anna", props: {} } });
   const collectionId = collection.collectionId;
+  made.cleanUp = () => live.collection.deleteCollection({ collectionId, force: true });
   const { project } = await live.project.createProject({
     collectionId,
     rendering: { video: { width: 1280, height: 720, framerate: 29.97 } },
@@ -75,7 +77,7 @@ async function session(settings) {
   });
   report.source = source;
   await live.source.addSourceToProject({ collectionId, projectId, sourceId: source.sourceId });
-  await until(() => report.sourceStates.some((each) => each.projectId === projectId));
+  if (settings.sourceConnects) await until(() => report.sourceStates.some((each) => each.projectId === projectId));
   await live.source.updateSource({ collectionId, sourceId: source.sourceId, updateMask: ["metadata"], metadata: { props: { n: 1 } } });
   const { destination } = await live.destination.createDestination({
     collectionId, projectId, address: { rtmpPush: { url: "rtmp://media.example/live", key: "k-1" } }, enabled: true, metadata: {},
@@ -132,16 +134,20 @@ async function backend(settings) {
   return accessToken;
 }
 
+let waitMs = 10000;
+
 async function until(condition) {
-  for (let waited = 0; !condition() && waited < 10000; waited += 50) {
+  for (let waited = 0; !condition() && waited < waitMs; waited += 50) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
 async function reported(settings) {
+  const made = {};
   try {
-    return await session(settings);
+    return await session(settings, made);
   } catch (error) {
+    await made.cleanUp?.().catch(() => undefined);
     return { failed: String(error?.stack ?? error), code: error?.code };
   }
 }

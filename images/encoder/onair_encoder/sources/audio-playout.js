@@ -52,11 +52,18 @@ registerProcessor('onair-playout', class extends AudioWorkletProcessor {
     const at = Math.round(atMs * rate / 1000), isFirst = this.end === this.begin;
     const isGap = !isFirst && Math.abs(at - this.end) > JOIN_MS * rate / 1000;
     if (isFirst || isGap) {
-      if (isFirst || at < this.end || at - this.end > RING / 2) this.begin = this.end = at;
-      if (at > this.end) this.append([], at - this.end, true);
+      if (isFirst || at < this.begin || at - this.end > RING / 2) this.begin = this.end = at;
+      else if (at < this.end) this.cut(at);
+      else this.append([], at - this.end, true);
     }
     this.append(channels, channels[0].length, isGap);
     this.begin = Math.max(this.begin, this.end - RING);
+  }
+
+  /** Forgets samples from here on; what was to be played before them stays. */
+  cut(at) {
+    this.end = at;
+    for (const [channel, ring] of this.ring.entries()) this.written[channel].last = ring[at - 1 & RING - 1];
   }
 
   /** Samples that follow the others; silence where there is no channel. */

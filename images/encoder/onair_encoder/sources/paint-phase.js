@@ -17,6 +17,7 @@ export class PaintPhase {
     this.intervalMs = this.paintedMs = null;
     this.intervals = [];
     this.lookedMs = -Infinity;
+    this.isLooking = false;
     this.forget();
   }
 
@@ -27,9 +28,13 @@ export class PaintPhase {
 
   /** Looks at when the browser paints, if it was not done of late. */
   look(nowMs) {
-    if (nowMs - this.lookedMs < SAMPLE_MS) return;
+    if (this.isLooking || nowMs - this.lookedMs < SAMPLE_MS) return;
     this.lookedMs = nowMs;
-    requestAnimationFrame(first => requestAnimationFrame(second => this.painted(first, second)));
+    this.isLooking = true;     // a page that nobody sees has no animation frames
+    requestAnimationFrame(first => requestAnimationFrame(second => {
+      this.isLooking = false;
+      this.painted(first, second);
+    }));
   }
 
   /** Two paints, one after the other. */
@@ -42,7 +47,7 @@ export class PaintPhase {
       this.forget();
     } else {
       // As precise as the time since then is long: an error would add up from paint to paint
-      const count = Math.round((secondMs - paintedMs) / intervalMs);
+      const count = Math.round((secondMs - paintedMs) / shortestMs);
       if (count > 0) this.intervalMs = (secondMs - paintedMs) / count;
     }
     this.paintedMs = secondMs;

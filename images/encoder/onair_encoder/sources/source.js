@@ -47,8 +47,8 @@ export class Clock {
 
 /** What an audio decoder counts to: it gives samples times without gaps from its first packet on, whatever the times of others are. */
 class Counted {
-  constructor() { this.packetUs = null; this.reset(); }
-  reset() { this.firstUs = null; this.packets = 0; }
+  constructor() { this.reset(); }
+  reset() { this.firstUs = this.packetUs = null; this.packets = 0; }
   decoded({numberOfFrames, sampleRate}) { this.packetUs = numberOfFrames * 1_000_000 / sampleRate; }
   /** Whether the next packet's samples would be given another time than its own; if so, it counts as the first. */
   isApart(us) {

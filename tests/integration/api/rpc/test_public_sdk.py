@@ -28,6 +28,7 @@ def settings(one: Facade, api_key: str, sign_in: Any) -> dict[str, Any]:
         "sessionId": secrets.token_hex(8),
         "apiKey": api_key,
         "user": f"user-{secrets.token_hex(4)}",
+        "sourceConnects": True,
     }
 
 

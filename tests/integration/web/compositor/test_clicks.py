@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
@@ -58,6 +60,23 @@ async def test_gaps_in_what_a_source_sends_do_not_click(chromium: str) -> None:
         assert max(steps) < CLICK, steps
 
 
+async def test_audio_whose_times_step_back_a_little_goes_on(chromium: str) -> None:
+    """As where a publisher's clock drifts from its samples: what waits to be played still is."""
+    cam = LiveSource((255, 0, 0))
+    served = {**scripts(), "/sources/cam": cam.serve()}
+    layers = [layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})]
+    async with compositor(chromium, state(scene(*layers)), served) as page:
+        await heard_until(page, True)
+        await forget(page.tab)
+        for _ in range(TIMES):
+            cam.steps_us -= 40_000
+            await asyncio.sleep(0.4)
+        sound = await listen(page.tab, 2)
+        quiet = [each for each in sound.windows(0.02) if each.level_db() < HEARD_DB]
+        assert len(quiet) <= TIMES, "it is never silent for longer than a step"
+        assert sound.largest_step() < CLICK
+
+
 MID_WAVE_HZ = 440.125
 """A clip of two seconds ends at the top of a wave of this."""
 CLIP = media.webm((255, 255, 0), (255, 255, 0), tone_hz=MID_WAVE_HZ)
@@ -107,9 +126,10 @@ async def test_a_video_that_ends_in_mid_wave_does_not_click_and_is_heard_when_it
             await page.agent.send(state(*layouts, selectedLayoutId="two"))
             await heard_until(page, True)
             sound = await heard_until(page, False)
-            assert len(sound.samples) > 1.8 * RATE_HZ, "it is heard to its end"
+            loud = [each for each in sound.windows(0.05) if each.level_db() > HEARD_DB]
+            assert len(loud) * 0.05 >= 1.8, "it is heard from its beginning to its end"
             steps.append(sound.largest_step())
-            await forget(page.tab)
             await page.agent.send(state(*layouts))
-            await page.tab.until("!document.querySelector('video') || document.querySelector('video').paused")
+            await page.tab.until("document.querySelector('video').currentTime === 0")
+            await forget(page.tab)
         assert max(steps) < CLICK, steps

@@ -13,7 +13,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   const element = document.createElement('video'), ready = new Readiness(), retry = new Retry();
   // The mixer is given silence of what another origin did not allow
   Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
-  let url: string | null = null, begun = false, onAir = false, mixed: Voice | null = null;
+  let url: string | null = null, begun = false, onAir = false, departures = 0, mixed: Voice | null = null;
 
   const play = (): void => {
     if (onAir && element.src && !element.error) element.play().catch(() => undefined);
@@ -76,8 +76,9 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
       if (now === onAir) return;
       onAir = now;
       if (onAir) return begin();
+      const mine = ++departures;
       const rewind = (): void => {
-        if (onAir) return;
+        if (onAir || mine !== departures) return;
         element.pause();
         element.currentTime = 0;
       };

@@ -11,6 +11,8 @@ import {loudnessAt, type Loudness} from '../transition/plan';
 export const RAMP_S = 0.02;
 /** After that, what was to fade out has, unless sound stood still meanwhile. */
 const FADED_MS = 100, LOOK_MS = 20;
+/** Where there is nothing that plays, sound stands still for good. */
+const STILL_MS = 1500;
 
 export class Mixer {
   readonly voices = new Set<Voice>();
@@ -51,9 +53,9 @@ export class Mixer {
 
   /** Calls back once what begins to fade out now has: on the clock of sound, which stands still where the machine is too slow. */
   afterFade(then: () => void): void {
-    const {context} = this, endS = (context?.currentTime ?? 0) + RAMP_S * 2;
+    const {context} = this, endS = (context?.currentTime ?? 0) + RAMP_S * 2, stillMs = performance.now() + STILL_MS;
     const look = (): void => {
-      if (context?.state === 'running' && context.currentTime < endS) setTimeout(look, LOOK_MS);
+      if (context?.state === 'running' && context.currentTime < endS && performance.now() < stillMs) setTimeout(look, LOOK_MS);
       else then();
     };
     setTimeout(look, FADED_MS);

@@ -53,7 +53,7 @@ export class Stingers {
     const voice = loaded.voice ??= voiceOf(video, bus);
     const cover = Object.assign(document.createElement('div'), {className: 'cover'});
     cover.style.zIndex = '2';
-    let isCut = false, isOver = false, lastMs = performance.now();
+    let isCut = false, isBegun = false, isOver = false, lastMs = performance.now();
     const ended = Promise.withResolvers<void>(), listening = new AbortController();
     const switchNow = (): void => {
       if (!isCut) cut(outgoing, incoming);
@@ -65,11 +65,13 @@ export class Stingers {
       switchNow();
       listening.abort();
       clearInterval(watch);
+      if (!isBegun) return ended.resolve();
       voice.setMuted(true);
       // A video that is paused, or taken out of the page, falls silent with a click
       cover.className = 'closing';
       loaded.fading = new Promise(faded => voice.afterFade(() => {
         video.pause();
+        video.currentTime = 0;
         cover.remove();
         loaded.fading = null;
         faded();
@@ -90,12 +92,13 @@ export class Stingers {
     };
     const begin = (): void => {
       if (isOver) return;
+      isBegun = true;
       cover.append(video);
       this.stage.append(cover);
       bus.set(1);
       voice.setVolume(volume);
       voice.setMuted(false);
-      video.currentTime = 0;
+      if (video.currentTime > 0) video.currentTime = 0;
       video.play().catch(() => end());
       video.requestVideoFrameCallback(frame);
       video.addEventListener('timeupdate', () => look(video.currentTime * 1000), {signal: listening.signal});
