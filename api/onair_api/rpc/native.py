@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 from hypercorn.app_wrappers import ASGIWrapper
@@ -13,7 +14,7 @@ from hypercorn.config import Config
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onair_api.connection.http2_connection import Http2Connection
-from onair_api.connection.http_connection import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S
+from onair_api.connection.http_connection import MAX_HEAD_BYTES, MAX_UNREAD_BODY_BYTES, REQUEST_TIMEOUT_S
 from onair_api.connection.idle_connections import IdleConnections
 from onair_api.rpc.content_types import NATIVE, content_type_of, refusal
 from onair_api.rpc.routes import ROOT, root_of
@@ -25,6 +26,8 @@ MAX_STREAMS = 100
 """Requests of one connection at a time."""
 KEEP_ALIVE_S = 300.0
 """For a connection without requests."""
+SILENT_S = 0.5
+"""A client that sends nothing for so long is not in the middle of a message."""
 
 
 class NativeServer:
@@ -102,26 +105,48 @@ class NativeServer:
         if scope["type"] != "http" or content_type_of(scope) not in NATIVE:
             await refusal(NATIVE)(scope, receive, send)
         else:
-            await self._app({**scope, "path": _path_of(scope["path"])}, _begun(receive), send)
+            asked = Asked(receive, send)
+            await self._app({**scope, "path": _path_of(scope["path"])}, asked.receive, asked.send)
 
 
-def _begun(receive: Receive) -> Receive:
-    """Takes a client for gone that does not begin to send what it asks."""
-    begun = False
+class Asked:
+    """A request on its way in: a response ends once what is being sent is received.
 
-    async def read() -> Message:
-        nonlocal begun
-        if begun:
-            return await receive()
-        try:
-            async with asyncio.timeout(REQUEST_TIMEOUT_S):
-                message = await receive()
-        except TimeoutError:
-            return {"type": "http.disconnect"}
-        begun = True
+    One that ends before is followed by an error of its stream, by which clients forget the response.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._begun = self._ended = False
+
+    async def receive(self) -> Message:
+        """Takes a client for gone that does not begin to send what it asks."""
+        if self._begun:
+            message = await self._receive()
+        else:
+            try:
+                async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                    message = await self._receive()
+            except TimeoutError:
+                return {"type": "http.disconnect"}
+        self._begun = True
+        self._ended = self._ended or not message.get("more_body", False)
         return message
 
-    return read
+    async def send(self, message: Message) -> None:
+        ends = message["type"] != "http.response.start" and not message.get("more_body", False)
+        if ends and not self._ended:
+            await self._drain()
+        await self._send(message)
+
+    async def _drain(self) -> None:
+        """Receives the rest, and forgets it: of one that is far too large a part, of a stream nothing."""
+        left = MAX_UNREAD_BODY_BYTES
+        with suppress(TimeoutError):
+            while not self._ended and left > 0:
+                async with asyncio.timeout(SILENT_S):
+                    left -= len((await self.receive()).get("body", b""))
+        self._ended = True
 
 
 def _path_of(path: str) -> str:

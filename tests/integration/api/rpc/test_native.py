@@ -128,6 +128,15 @@ def test_errors_have_their_codes(
     assert failed.value.details()
 
 
+def test_one_that_is_too_large_has_its_code_however_much_of_it_is_on_its_way(
+    channel: grpc.Channel, host: User
+) -> None:
+    for _ in range(20):
+        with pytest.raises(grpc.RpcError) as failed:
+            call(channel, "CreateCollection", {"metadata": {"large": "x" * 4_000_000}}, host.token)
+        assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
 @pytest.mark.parametrize("path", ["/live.v21.CollectionService/None", "/nobody.Service/Get", "/x"])
 def test_a_method_that_is_not_there_is_not_implemented(channel: grpc.Channel, path: str) -> None:
     with pytest.raises(grpc.RpcError) as failed:
