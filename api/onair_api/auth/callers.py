@@ -10,7 +10,8 @@ from onair_api.auth.api_keys import ApiKeys, Backend
 from onair_api.auth.identity import Identity
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.roles import Roles, authorize
-from onair_api.auth.tokens import Tokens, Verified
+from onair_api.auth.tokens import Tokens
+from onair_api.auth.verified_token import Verified
 from onair_api.writes.request_note import RequestNote, request_metadata
 from onair_crds.shapes import JsonObject
 

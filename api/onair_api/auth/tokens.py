@@ -10,19 +10,18 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import jwt
 
 from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.identity import Identity, Origin
 from onair_api.auth.signing_keys import RendererKey, SigningKeys
+from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_crds.contract.json_web_keys import ALGORITHM
-from onair_crds.contract.renderer_token import FIRST_ISSUED, KIND, RUN, SESSION
-from onair_crds.resources.enums import Role
+from onair_crds.contract.renderer_token import FIRST_ISSUED, KIND, SESSION
 from onair_crds.shapes import Claims
 
 REQUIRED = ["iss", "sub", "iat", "exp", "jti"]
@@ -32,43 +31,6 @@ RENEW_SHARE = 0.1
 """Last share of a token's life, in which it is renewed by any response."""
 
 _REFUSED = "the access token is not valid: {}"
-
-
-class TokenKind(StrEnum):
-    SESSION = "session"
-    DIRECT = "direct"
-    """Usable as it is; its first refresh gives a session token and revokes it."""
-    EXCHANGE = "exchange"
-    """Can only be refreshed, any number of times; each gives a session token."""
-
-
-@dataclass(frozen=True)
-class Verified:
-    identity: Identity
-    issued: float
-    expires: float
-    first_issued: float
-    id: str
-    kind: TokenKind = TokenKind.SESSION
-    session_s: float | None = None
-    """Life of a session token that an EXCHANGE token is redeemed for."""
-    run: str | None = None
-    """Of a page's token: the run that it is for, and ends with."""
-
-    @property
-    def of_renderer(self) -> bool:
-        """Whether it is a page's token, as the operator signs them."""
-        identity = self.identity
-        guest = identity.guest
-        return (
-            self.kind is TokenKind.EXCHANGE
-            and identity.role is Role.RENDERER
-            and not identity.scopes
-            and guest is not None
-            and guest.project_uid != ""
-            and self.run is not None
-            and self.session_s is not None
-        )
 
 
 @dataclass(frozen=True)
@@ -283,7 +245,7 @@ class Tokens:
                 issuer=self._settings.issuer,
                 options={"require": REQUIRED, "verify_iat": False, "verify_exp": False, "verify_aud": False},
             )
-            verified = _verified(claims)
+            verified = Verified.of_claims(claims)
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise Unauthenticated(_REFUSED.format("it cannot be verified")) from error
         if isinstance(key, RendererKey) and not verified.of_renderer:
@@ -304,26 +266,6 @@ REDEEMED = _REFUSED.format("it was redeemed or revoked")
 def _begun(identity: Identity) -> Identity:
     """The identity of a token that is no other's successor."""
     return replace(identity, lineage=(*identity.lineage, secrets.token_hex(8)))
-
-
-def _verified(claims: Claims) -> Verified:
-    """
-    Raises:
-        ValueError, TypeError, OverflowError: they are not of the form that this service writes.
-    """
-    issued = float(claims["iat"])
-    session_s = claims.get(SESSION)
-    run = claims.get(RUN)
-    return Verified(
-        Identity.from_claims(claims),
-        issued,
-        float(claims["exp"]),
-        float(claims.get(FIRST_ISSUED, issued)),
-        str(claims["jti"]),
-        TokenKind(claims.get(KIND, TokenKind.SESSION)),
-        None if session_s is None else float(session_s),
-        None if run is None else str(run),
-    )
 
 
 def seconds(duration_ms: int) -> int:

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, QueryParams
 
 from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, Callers, CallHeaders
 from onair_api.auth.roles import VIEWERS
-from onair_api.auth.tokens import Verified
+from onair_api.auth.verified_token import Verified
 from onair_api.errors import PermissionDenied, RpcError, Unauthenticated
 from onair_crds.shapes import JsonObject
 

@@ -13,7 +13,7 @@ import structlog
 from onair_api.access.audiences import GuestPlace, visibility_of
 from onair_api.access.ownership import place_of_guest
 from onair_api.auth.identity import Identity
-from onair_api.auth.tokens import Verified
+from onair_api.auth.verified_token import Verified
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import PROJECT
 from onair_api.errors import ResourceExhausted, Unauthenticated

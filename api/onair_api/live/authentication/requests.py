@@ -8,7 +8,8 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from onair_api.auth.guest_links import GuestLinks
-from onair_api.auth.tokens import MAX_TOKEN_CHARACTERS, TokenKind
+from onair_api.auth.tokens import MAX_TOKEN_CHARACTERS
+from onair_api.auth.verified_token import TokenKind
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.settings import MAX_TOKEN_DURATION_MS, TokenSettings
 from onair_api.wire.decode import INTEGER_TEXT

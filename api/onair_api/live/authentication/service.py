@@ -12,7 +12,8 @@ from onair_api.auth.identity import SCOPE_CREATE, GuestControl, Identity
 from onair_api.auth.revocation import RevokedTokens
 from onair_api.auth.roles import authorize_issue
 from onair_api.auth.signing_keys import SigningKeys
-from onair_api.auth.tokens import REDEEMED, Issued, TokenKind, Tokens, Verified
+from onair_api.auth.tokens import REDEEMED, Issued, Tokens
+from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import InvalidArgument, NotFound, PermissionDenied, Unauthenticated, Violation
 from onair_api.live.authentication.requests import (

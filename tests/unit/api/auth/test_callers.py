@@ -11,7 +11,7 @@ from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.callers import MAX_SESSION_ID, ByAccessToken, ByAnybody, ByApiKey, Callers, CallHeaders
 from onair_api.auth.rate_limits import RateLimits
 from onair_api.auth.roles import OWNERS, VIEWERS
-from onair_api.auth.tokens import TokenKind
+from onair_api.auth.verified_token import TokenKind
 from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.settings import RateLimitSettings, RedisSettings
 from onair_crds.resources.enums import Role

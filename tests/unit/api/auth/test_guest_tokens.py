@@ -7,7 +7,7 @@ from tests.support.token_issuer import ANNA, DAY_MS, START, TokenIssuer
 from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import GuestControl, Identity
-from onair_api.auth.tokens import TokenKind, Verified
+from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.errors import Unauthenticated
 from onair_crds.resources.enums import Role
 

@@ -11,7 +11,7 @@ from tests.support.token_issuer import START, TokenIssuer, secret
 from tests.support.tokens import claims_of
 
 from onair_api.auth.identity import Identity
-from onair_api.auth.tokens import TokenKind
+from onair_api.auth.verified_token import TokenKind
 from onair_api.cache.watched_kinds import RENDERER_KEY
 from onair_api.errors import Unauthenticated
 from onair_api.live.authentication.service import is_over

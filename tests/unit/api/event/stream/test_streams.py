@@ -9,7 +9,7 @@ from typing import Any, cast
 from tests.support.documents import document
 
 from onair_api.auth.identity import GuestControl, Identity
-from onair_api.auth.tokens import Verified
+from onair_api.auth.verified_token import Verified
 from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import COLLECTION, PROJECT
 from onair_api.errors import ResourceExhausted

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.token_issuer import DAY_MS
 
 from onair_api.auth.guest_links import GuestLinks
-from onair_api.auth.tokens import TokenKind
+from onair_api.auth.verified_token import TokenKind
 from onair_api.errors import InvalidArgument
 from onair_api.live.authentication.requests import backend_request, guest_request
 from onair_api.settings import GuestLinkSettings, TokenSettings

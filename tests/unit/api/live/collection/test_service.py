@@ -11,7 +11,7 @@ import pytest
 
 from onair_api.auth.callers import Caller
 from onair_api.auth.identity import Identity
-from onair_api.auth.tokens import Verified
+from onair_api.auth.verified_token import Verified
 from onair_api.cache.view import View
 from onair_api.live.collection.service import Collections
 from onair_api.live.project.record import ProjectRecords
