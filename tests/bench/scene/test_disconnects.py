@@ -111,7 +111,7 @@ async def test_what_stands_for_a_guest_who_leaves_is_on_air_soon(
             async with member(air.signal_url, token, subscribe=False, insist_s=JOINED_S) as guest:
                 await guest.publish_colour((40, 40, 40))
                 await asyncio.to_thread(view.until, "the guest", is_there, COMES_S)
-                await asyncio.sleep(1)
+                await asyncio.to_thread(view.watch, 1)
                 with view.recording() as recording:
                     began = time.time()
                     await guest.room.disconnect()

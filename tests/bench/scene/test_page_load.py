@@ -70,7 +70,6 @@ def test_the_page_is_ready_soon_in_a_pod(tmp_path: Path, report: Callable[..., f
         for number in range(1, LOADS + 2):
             pair.put(programme(f"{address}/other", far_end, "scene")).raise_for_status()
             pair.wait_for(lambda n=number: len(moments(pair, "browser", "page.loaded")) == 2 * n - 1, "other")
-            time.sleep(0.5)
             pair.put(programme(COMPOSITOR_URL, far_end, "scene", scene=drawn)).raise_for_status()
             pair.wait_for(lambda n=number: pair.logged("scene.page-ready") == n, "ready")
             began = moments(pair, "browser", "page.loading")[-1]

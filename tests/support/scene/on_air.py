@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -107,10 +106,6 @@ class OnAir:
         finally:
             scene.delete()
             view.until("nothing", lambda pixels: pixels.max() <= BLACK)
-
-    def kubectl(self, *arguments: str) -> None:
-        command = ["kubectl", "--kubeconfig", str(self.control_plane.kubeconfig), "-n", self.cluster.shows]
-        subprocess.run([*command, *arguments], check=True, timeout=30)
 
     def compose(self, composition: JsonObject) -> None:
         """Puts another page on air, or a scene again."""

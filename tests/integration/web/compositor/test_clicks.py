@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 
 import pytest
 from tests.support.scene import media
@@ -36,11 +37,18 @@ async def heard_until(page: Compositor, is_loud: bool) -> Sound:
     return await until(comes, f"it is {'heard' if is_loud else 'silent'}", 15)
 
 
-async def test_a_source_that_goes_away_and_comes_back_does_not_click(chromium: str) -> None:
+@contextlib.asynccontextmanager
+async def page_with_source(chromium: str) -> AsyncIterator[tuple[Compositor, LiveSource]]:
+    """A page that plays a source, and that source."""
     cam = LiveSource((255, 0, 0))
     served = {**scripts(), "/sources/cam": cam.serve()}
-    layers = [layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})]
-    async with compositor(chromium, state(scene(*layers)), served) as page:
+    shown = layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})
+    async with compositor(chromium, state(scene(shown)), served) as page:
+        yield page, cam
+
+
+async def test_a_source_that_goes_away_and_comes_back_does_not_click(chromium: str) -> None:
+    async with page_with_source(chromium) as (page, cam):
         steps = []
         for published in (True, False) * TIMES:
             await forget(page.tab)
@@ -50,10 +58,7 @@ async def test_a_source_that_goes_away_and_comes_back_does_not_click(chromium: s
 
 
 async def test_gaps_in_what_a_source_sends_do_not_click(chromium: str) -> None:
-    cam = LiveSource((255, 0, 0))
-    served = {**scripts(), "/sources/cam": cam.serve()}
-    layers = [layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})]
-    async with compositor(chromium, state(scene(*layers)), served) as page:
+    async with page_with_source(chromium) as (page, cam):
         await heard_until(page, True)
         steps = []
         for has_audio in (False, True) * TIMES:
@@ -65,15 +70,12 @@ async def test_gaps_in_what_a_source_sends_do_not_click(chromium: str) -> None:
 
 async def test_audio_whose_times_step_back_a_little_goes_on(chromium: str) -> None:
     """As where a publisher's clock drifts from its samples: what waits to be played still is."""
-    cam = LiveSource((255, 0, 0))
-    served = {**scripts(), "/sources/cam": cam.serve()}
-    layers = [layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})]
-    async with compositor(chromium, state(scene(*layers)), served) as page:
+    async with page_with_source(chromium) as (page, cam):
         await heard_until(page, True)
         await forget(page.tab)
-        for _ in range(TIMES):
+        for number in range(1, TIMES + 1):
             cam.steps_us -= 40_000
-            await asyncio.sleep(0.4)
+            await listen(page.tab, 0.4 * number)
         sound = await listen(page.tab, 2)
         quiet = [each for each in sound.windows(0.02) if each.level_db() < HEARD_DB]
         assert len(quiet) <= TIMES, "it is never silent for longer than a step"

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.support.helm import kubectl
 from tests.support.media.live_view import LiveView, Pixels, Recording
 from tests.support.scene.on_air import WIDTH, LiveLayout, OnAir, square
 from tests.support.scene.picture import Colour
@@ -58,7 +59,11 @@ def test_kubectl_changes_the_picture_as_http_does(air: OnAir, view: LiveView) ->
         with view.recording() as recording:
             if by_kubectl:
                 change = [{"op": "replace", "path": f"/spec/layers/{at}/x", "value": x}]
-                air.kubectl("patch", "layout", scene.id, "--type", "json", "-p", json.dumps(change))
+                given = ("--type", "json", "-p", json.dumps(change))
+                said = kubectl(
+                    air.control_plane, "-n", air.cluster.shows, "patch", "layout", scene.id, *given
+                )
+                assert said.endswith("patched"), said
             else:
                 scene.patch("mark", x=x)
             view.until(f"the mark at {x}", lambda pixels, x=x: mark_at(pixels, x))

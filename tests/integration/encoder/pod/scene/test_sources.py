@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.support.media.live_view import LiveView, Pixels, Recording
+from tests.support.media.live_view import LiveView, Pixels
 from tests.support.pages import site
 from tests.support.scene import camera, media
-from tests.support.scene.camera import Camera, Clip, tone_level
+from tests.support.scene.camera import Camera, Clip, tone_at_end
 from tests.support.scene.on_air import OnAir, square
 from tests.support.scene.picture import Colour
 from tests.support.waiting import wait_for
@@ -85,12 +85,6 @@ def edges(pixels: Pixels, name: str) -> tuple[int, int, int, int]:
     return int(columns.min()) + left, int(rows.min()), int(columns.max()) + left + 1, int(rows.max()) + 1
 
 
-def heard(recording: Recording, seconds: float = HEARD_S) -> float:
-    """The tone's level, at the end of what was recorded."""
-    end_s = recording.frames[-1].at_s - 0.2
-    return tone_level(recording.sound(end_s - seconds, end_s))
-
-
 def others(pixels: Pixels, name: str, *colours: Colour) -> list[list[int]]:
     """Which colours a layer shows beside these."""
     seen = inner(pixels, name).astype(int).reshape(-1, 3)
@@ -121,7 +115,7 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
     view.until("what stands for it", lambda p: shows(p, PINK, BLUE, BLUE), AWAY_S)
     with Camera(url, clips.orange):
         frame = view.until("the source", lambda p: shows(p, *[clips.orange] * 3), AWAY_S)
-        gain = heard(view.watch(HEARD_S + 0.3)) / clips.orange.level
+        gain = tone_at_end(view.watch(HEARD_S + 0.3), HEARD_S) / clips.orange.level
     for name, (x, y) in PLACES.items():
         wanted = (x, y, x + SIZE[0], y + SIZE[1])
         found = edges(frame.pixels, name)
@@ -132,10 +126,10 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
             publish_for_a_moment(air, url, (clips.green, clips.orange)[number % 2])
         with Camera(url, clips.green) as camera:
             view.until("the source again", lambda p: camera.again() or shows(p, *[clips.green] * 3), AWAY_S)
-            gain = heard(view.watch(HEARD_S + 0.3)) / clips.green.level
+            gain = tone_at_end(view.watch(HEARD_S + 0.3), HEARD_S) / clips.green.level
         view.until("that it is away", lambda p: shows(p, PINK, BLUE, clips.green), AWAY_S)
     assert abs(20 * np.log10(gain / 0.5)) <= GAIN_DB, "it is heard once"
-    assert heard(view.watch(0.5), 0.2) < clips.green.level / 100
+    assert tone_at_end(view.watch(0.5), 0.2) < clips.green.level / 100
     source_itself = (clips.green.colour, clips.orange.colour)
     for frame in recording.frames:
         pixels = frame.decoded.to_ndarray(format="rgb24")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.support.delivery.livekit_server import client_script
 from tests.support.ingest.pod_page import URL, page_in_container
-from tests.support.media.live_view import LiveView, Pixels, Recording
+from tests.support.media.live_view import LiveView, Pixels
 from tests.support.scene import camera
-from tests.support.scene.camera import Camera, tone_level
+from tests.support.scene.camera import Camera, tone_at_end
 from tests.support.scene.on_air import OnAir, square
 from tests.support.sdk.public_sdk import script
 from tests.support.waiting import wait_for
@@ -31,12 +31,6 @@ def studio_page() -> str:
     return f'<!doctype html><meta charset="utf-8"><body>{tags}'
 
 
-def level(recording: Recording) -> float:
-    """Of the tone, at the end of what was recorded."""
-    end_s = recording.frames[-1].at_s - 0.2
-    return tone_level(recording.sound(end_s - HEARD_S, end_s))
-
-
 def test_a_patch_puts_a_page_of_the_studio_on_air_with_a_source_as_its_camera(
     air: OnAir, view: LiveView, tmp_path: Path
 ) -> None:
@@ -54,7 +48,11 @@ def test_a_patch_puts_a_page_of_the_studio_on_air_with_a_source_as_its_camera(
         air.compose({"studioSdk": {"rendererUrl": URL, "version": "3"}})
         view.until("the source by its camera", shown, AWAY_S)
         # The page begins in these moments: sound may break off where a machine is busy
-        wait_for(lambda: level(view.watch(HEARD_S + 0.5)) > clip.level / 2, "the source is heard", AWAY_S)
+        wait_for(
+            lambda: tone_at_end(view.watch(HEARD_S + 0.5), HEARD_S) > clip.level / 2,
+            "the source is heard",
+            AWAY_S,
+        )
         project = air.client.call("GET", air.show.path)["project"]
         assert project["composition"]["studioSdk"]["rendererUrl"] == URL
         air.compose({"scene": {"selectedLayoutId": scene.id}})
