@@ -85,7 +85,9 @@ def node_tasks(known: Facts) -> list[Task]:
     """Returns tasks for kind's node image: pulled, or built from programs and an operating system."""
     if known.node_pullable:
         return [Task("node image", base_images.node_image_task, (), 0 if known.node_image else 60)]
-    programs_s, system_s, image_s = (0, 0, 0) if known.node_image else (260, 12, 25)
+    system_s, image_s = (0, 0) if known.node_image else (12, 25)
+    # They are kept apart from the image: a daemon's images may be another user's
+    programs_s = 0 if known.node_programs else 260
     return [
         # After the clients, which need the same compilers: in parallel they would gain nothing.
         Task("node programs", cluster_tools.node_programs_task, ("clients",), programs_s),
