@@ -34,7 +34,7 @@ def is_along(tile: Tile, x: int, rows: range, colour: tuple[int, int, int]) -> b
 
 
 def part_of_crossfade(before: Tile, tile: Tile, after: Tile, x: int, rows: range) -> float:
-    """How far it is along a column, by the channel that changes the most: the median, for a line moves over it."""
+    """How far it is along a column, by the channel that changes the most: median, as a line moves over it."""
     old, seen, new = (
         each[rows.start : rows.stop, x - 2 : x + 3].mean(axis=1) for each in (before, tile, after)
     )
