@@ -52,7 +52,8 @@ def site(files: dict[str, tuple[str, bytes]]) -> Iterator[str]:
             self.send_header("Content-Type", content_type)
             self.send_header("Access-Control-Allow-Origin", "*")
             self.end_headers()
-            self.wfile.write(body)
+            with contextlib.suppress(ConnectionError):  # a browser that has enough of a video
+                self.wfile.write(body)
 
     with _serving(Handler) as address:
         yield address
@@ -77,7 +78,8 @@ def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Ite
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            with contextlib.suppress(ConnectionError):  # a browser that has enough of a video
+                self.wfile.write(body)
 
     with _serving(Handler) as address:
         yield f"{address}/"

@@ -22,11 +22,6 @@ WINDOW_S = 0.02
 TAGS = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv")
 
 
-LUMA = (0.2126, 0.7152, 0.0722)
-BLUE_OF_CHROMIUM = 128 / 135
-"""What Chromium makes of BT.709's weight of blue without a GPU: libyuv keeps it in seven bits."""
-
-
 class Clip(NamedTuple):
     """A minute of a colour and of a tone, encoded as OBS does, and what it is decoded once."""
 
@@ -36,13 +31,8 @@ class Clip(NamedTuple):
     """Of the tone: its peak."""
 
     def off(self, pixels: Pixels) -> int:
-        """How far what is worst is from the colour, whichever weight of blue it was decoded with."""
-        red, green, blue = self.colour
-        luma = float(np.dot(LUMA, self.colour))
-        other = (red, green, round(luma + (blue - luma) * BLUE_OF_CHROMIUM))
-        least, most = np.minimum(self.colour, other), np.maximum(self.colour, other)
-        seen = pixels.astype(int)
-        return int(np.maximum(least - seen, seen - most).max())
+        """How far what is worst is from the colour."""
+        return int(np.abs(pixels.astype(int) - np.array(self.colour)).max())
 
 
 def clip(path: Path, colour: Colour) -> Clip:

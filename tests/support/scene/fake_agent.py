@@ -10,6 +10,7 @@ from typing import Any
 from aiohttp import web
 from tests.support.control_plane import free_port
 from tests.support.loopback_server import on_loopback
+from tests.support.scene.live_source import scripts
 from tests.support.waiting import until
 
 from onair_dev.tools import web as pages
@@ -78,7 +79,7 @@ class FakeAgent:
         application.router.add_get("/scene", self._scene)
         application.router.add_get("/compositor/", index)
         application.router.add_static("/compositor", built / "compositor")
-        for path, handler in self._media.items():
+        for path, handler in {**scripts(), **self._media}.items():
             application.router.add_get(path, handler)
         async with on_loopback(application, self.port):
             try:

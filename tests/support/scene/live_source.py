@@ -12,7 +12,7 @@ from typing import NamedTuple
 import av
 import numpy as np
 from aiohttp import web
-from tests.support.scene.media import Handler, serves
+from tests.support.scene.media import BT709, Handler, bt709_frame, serves
 from tests.support.scene.picture import Colour
 
 from onair_crds.contract.access_units import (
@@ -46,10 +46,10 @@ def units(colour: Colour, tone_hz: int = 440) -> Units:
         video = container.add_stream("libx264", rate=RATE)
         video.width, video.height, video.pix_fmt = *SIZE, "yuv420p"
         video.options = {"preset": "ultrafast", "profile": "baseline", "g": "1", "bf": "0"}
+        video.options |= {"qp": "8", "x264-params": BT709}
         audio = container.add_stream("aac", rate=SAMPLE_RATE)
-        pixels = np.full((SIZE[1], SIZE[0], 3), colour, dtype=np.uint8)
         for _ in range(RATE):
-            container.mux(video.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+            container.mux(video.encode(bt709_frame(colour, SIZE)))
         container.mux(video.encode())
         tone = np.sin(2 * np.pi * tone_hz * np.arange(SAMPLE_RATE * 2) / SAMPLE_RATE).astype(np.float32) / 2
         frame = av.AudioFrame.from_ndarray(np.stack([tone, tone]), format="fltp", layout="stereo")

@@ -65,6 +65,32 @@ def webm(
     return memory.getvalue()
 
 
+BT709 = "colormatrix=bt709:colorprim=bt709:transfer=bt709"
+"""Of x264: what is encoded is BT.709, as of cameras and editors."""
+
+
+def bt709_frame(colour: Colour, size: tuple[int, int]) -> av.VideoFrame:
+    pixels = np.full((size[1], size[0], 3), colour, dtype=np.uint8)
+    return av.VideoFrame.from_ndarray(pixels, format="rgb24").reformat(
+        format="yuv420p", dst_colorspace="ITU709"
+    )
+
+
+@lru_cache
+def mp4(*seconds: Colour, size: tuple[int, int] = (160, 90), rate: int = 10) -> bytes:
+    """A video of H.264 and BT.709 that shows one of these colours in each second."""
+    memory = io.BytesIO()
+    with av.open(memory, "w", format="mp4") as container:
+        video = container.add_stream("libx264", rate=rate)
+        video.width, video.height, video.pix_fmt = *size, "yuv420p"
+        video.options = {"preset": "ultrafast", "qp": "4", "x264-params": BT709}
+        for colour in seconds:
+            for _ in range(rate):
+                container.mux(video.encode(bt709_frame(colour, size)))
+        container.mux(video.encode())
+    return memory.getvalue()
+
+
 def serves(body: bytes, content_type: str, *, anywhere: bool = True, cached: bool = False) -> Handler:
     async def serve(request: web.Request) -> web.StreamResponse:
         headers = {"Accept-Ranges": "bytes", **(ANYWHERE if anywhere else {})}

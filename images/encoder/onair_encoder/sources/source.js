@@ -9,6 +9,7 @@
 // the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
+import {BlueKeeper} from './blue.js';
 import {PaintPhase} from './paint-phase.js';
 import {delayMs as wantedDelayMs} from './settings.js';
 
@@ -76,6 +77,7 @@ export class Source extends EventTarget {
     // A video element shows decoded frames as they are: a canvas takes twice the CPU without a GPU
     this._track = new MediaStreamTrackGenerator({kind: 'video'});
     this._writer = this._track.writable.getWriter();
+    this._blue = new BlueKeeper();
     this.video.srcObject = new MediaStream([this._track]);
     this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
     this.audio = new GainNode(this.audioContext);
@@ -215,9 +217,13 @@ export class Source extends EventTarget {
     if (frame) {
       this.shown = frame.timestamp;
       this._phase.due(nowMs + frame.timestamp / 1000 - onTimeMs);
-      this._writer.write(frame).catch(() => frame.close());
+      this._write(frame);
     }
     if (this._frames.length) this._next = setTimeout(this._show, this._frames[0].timestamp / 1000 - mediaMs);
+  }
+
+  _write(frame) {
+    this._blue.kept(frame).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
   }
 
   // -- audio ------------------------------------------------------------------------------------

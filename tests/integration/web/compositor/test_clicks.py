@@ -9,7 +9,7 @@ import pytest
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, state
-from tests.support.scene.live_source import LiveSource, scripts
+from tests.support.scene.live_source import LiveSource
 from tests.support.scene.sound import RATE_HZ, Sound, forget, listen
 from tests.support.waiting import until
 
@@ -41,7 +41,7 @@ async def heard_until(page: Compositor, is_loud: bool) -> Sound:
 async def page_with_source(chromium: str) -> AsyncIterator[tuple[Compositor, LiveSource]]:
     """A page that plays a source, and that source."""
     cam = LiveSource((255, 0, 0))
-    served = {**scripts(), "/sources/cam": cam.serve()}
+    served = {"/sources/cam": cam.serve()}
     shown = layer("a", "source", width=160, height=90, data={"source": {"id": "cam"}})
     async with compositor(chromium, state(scene(shown)), served) as page:
         yield page, cam

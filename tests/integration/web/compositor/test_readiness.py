@@ -11,7 +11,7 @@ from tests.support.scene import media
 from tests.support.scene.browser import tab
 from tests.support.scene.compositor import compositor
 from tests.support.scene.fake_agent import FakeAgent, layer, scene, square, state
-from tests.support.scene.live_source import LiveSource, scripts
+from tests.support.scene.live_source import LiveSource
 from tests.support.scene.picture import BLUE, GREEN, RED
 
 pytestmark = pytest.mark.media
@@ -89,7 +89,7 @@ async def test_readiness_waits_for_the_first_picture_of_a_source(chromium: str) 
     cam = LiveSource(GREEN, published=False)
     data = {"source": {"id": "cam"}}
     first = state(scene(square("below", "blue"), layer("a", "source", width=160, height=90, data=data)))
-    agent = FakeAgent(first, {**scripts(), "/sources/cam": cam.serve()})
+    agent = FakeAgent(first, {"/sources/cam": cam.serve()})
     async with agent.serving(), tab(chromium, f"{agent.url}/compositor/?at=token", 320, 180) as page:
         await agent.heard("that it is away", lambda said: "the source is not connected" in str(said))
         assert not is_ready(agent)

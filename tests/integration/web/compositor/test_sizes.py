@@ -12,7 +12,7 @@ from tests.support.rooms.member import member
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, state
-from tests.support.scene.live_source import LiveSource, scripts
+from tests.support.scene.live_source import LiveSource
 from tests.support.scene.picture import RED, YELLOW, Picture, same_box
 from tests.support.waiting import until
 
@@ -59,7 +59,7 @@ async def test_a_video_has_its_natural_size(chromium: str, given: Size, size: tu
 async def test_a_source_has_the_size_that_is_sent(chromium: str, given: Size, size: tuple[int, int]) -> None:
     twice = {side: 2 * pixels for side, pixels in given.items()}
     shown = layer("a", "source", data={"source": {"id": "cam"}}, x=40, y=20, **twice)
-    served = {**scripts(), "/sources/cam": LiveSource(RED).serve()}
+    served = {"/sources/cam": LiveSource(RED).serve()}
     async with compositor(chromium, state(scene(shown, **LARGE)), served) as page:
         await is_drawn(page, (20, 10, *size))
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
-from tests.support.scene.live_source import LiveSource, scripts
+from tests.support.scene.live_source import LiveSource
 from tests.support.scene.picture import GREEN, Colour, Picture
 from tests.support.scene.sound import forget, listen
 
@@ -31,7 +31,7 @@ look();
 """
 """Keeps what is to be seen of a layer on each frame of the page."""
 ATTEMPTS = 30
-CODEC = 24
+CODEC = 4
 """What a codec makes of a colour is that near to it."""
 
 
@@ -41,7 +41,7 @@ def near(picture: Picture, colour: Colour, x: int = 80, y: int = 45) -> bool:
 
 def served(**sources: LiveSource) -> dict[str, media.Handler]:
     slate = {"/slate.png": media.serves(media.png(16, 9, GREEN), "image/png")}
-    return {**scripts(), **slate, **{f"/sources/{id_}": each.serve() for id_, each in sources.items()}}
+    return {**slate, **{f"/sources/{id_}": each.serve() for id_, each in sources.items()}}
 
 
 def source(id_: str = "a", source_id: str = "cam", **given: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 /** A video from a URL: it begins when its layout goes on air, and ends on its last frame. */
 
-import {Readiness, sized, type Content, type Surroundings} from './content';
+import {Readiness, type Content, type Surroundings} from './content';
 import {isWebUrl, reasonOf} from '../failure/reason';
-import {fitOf} from './fit';
+import {VideoPicture} from './video_picture';
 import {Retry} from './retry';
 import type {Layer} from '../state/layer';
 import {at, number, textAt} from '../state/json';
@@ -13,6 +13,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   const element = document.createElement('video'), ready = new Readiness(), retry = new Retry();
   // The mixer is given silence of what another origin did not allow
   Object.assign(element, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true});
+  const picture = new VideoPicture(element);
   let url: string | null = null, begun = false, onAir = false, departures = 0, mixed: Voice | null = null;
 
   const play = (): void => {
@@ -45,8 +46,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
     });
   };
   const update = (now: Layer): void => {
-    sized(element, now);
-    element.style.objectFit = fitOf(now, 'contain');
+    picture.update(now);
     element.loop = at(now.data, 'media', 'loop') === true;
     mixed?.setVolume(number(at(now.data, 'media', 'volume'), 0, 1, 1));
     const wanted = textAt(now.data, 'media', 'url');
@@ -69,7 +69,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
   };
   update(layer);
   return {
-    element,
+    element: picture.element,
     ready: ready.promise,
     update,
     setOnAir(now) {
@@ -92,6 +92,7 @@ export function video(layer: Layer, {voice, fail}: Surroundings): Content {
       element.pause();
       element.removeAttribute('src');
       element.load();
+      picture.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import {Bus, type Mixer, type Voice} from '../sound/mixer';
 import type {SceneView} from '../stage/scene_view';
 import type {Transition} from '../state/transition';
 import {cut, type Running} from './running';
+import {VideoPicture} from '../content/video_picture';
 import {Retry} from '../content/retry';
 
 type Stinger = Extract<Transition, {kind: 'stinger'}>;
@@ -17,6 +18,7 @@ const MOST_LOADED = 8;
 
 interface Loaded {
   readonly video: HTMLVideoElement;
+  readonly picture: VideoPicture;
   readonly bus: Bus;
   /** Loads it again where its server failed. */
   readonly retry: Retry;
@@ -39,6 +41,7 @@ export class Stingers {
       each.retry.end();
       each.voice?.close();
       each.bus.close();
+      each.picture.close();
       each.video.removeAttribute('src');
       each.video.load();
       this.loaded.delete(url);
@@ -48,7 +51,7 @@ export class Stingers {
 
   /** Plays one over the switch; null where its video cannot be played now. */
   run({url, volume, cutPointMs}: Stinger, outgoing: SceneView, incoming: SceneView): Running | null {
-    const loaded = this.load(url), {video, bus} = loaded;
+    const loaded = this.load(url), {video, picture, bus} = loaded;
     if (video.error || video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return null;
     const voice = loaded.voice ??= voiceOf(video, bus);
     const cover = Object.assign(document.createElement('div'), {className: 'cover'});
@@ -93,7 +96,7 @@ export class Stingers {
     const begin = (): void => {
       if (isOver) return;
       isBegun = true;
-      cover.append(video);
+      cover.append(picture.element);
       this.stage.append(cover);
       bus.set(1);
       voice.setVolume(volume);
@@ -117,7 +120,7 @@ export class Stingers {
       video.onerror = () => retry.later(() => { video.src = url; });
       video.oncanplay = () => retry.end();
       Object.assign(video, {crossOrigin: 'anonymous', preload: 'auto', playsInline: true, disableRemotePlayback: true, src: url});
-      loaded = {video, bus: new Bus(this.mixer), retry, voice: null, fading: null};
+      loaded = {video, picture: new VideoPicture(video), bus: new Bus(this.mixer), retry, voice: null, fading: null};
       this.loaded.set(url, loaded);
     }
     return loaded;

@@ -31,14 +31,14 @@ FLAPS = 2
 
 
 class Clips(NamedTuple):
-    green: Clip
+    blue: Clip
     orange: Clip
 
 
 @pytest.fixture(scope="module")
 def clips(tmp_path_factory: pytest.TempPathFactory) -> Clips:
     folder = tmp_path_factory.mktemp("clips")
-    shades = {"green": (16, 160, 48), "orange": (208, 112, 16)}
+    shades = {"blue": (16, 32, 224), "orange": (208, 112, 16)}
     return Clips(**{name: camera.clip(folder / f"{name}.flv", shade) for name, shade in shades.items()})
 
 
@@ -123,14 +123,14 @@ def test_a_source_is_seen_and_heard_and_while_it_is_away_or_flaps_what_is_told_s
     assert abs(20 * np.log10(gain / 0.5)) <= GAIN_DB, gain
     with view.recording() as recording:
         for number in range(FLAPS):
-            publish_for_a_moment(air, url, (clips.green, clips.orange)[number % 2])
-        with Camera(url, clips.green) as camera:
-            view.until("the source again", lambda p: camera.again() or shows(p, *[clips.green] * 3), AWAY_S)
-            gain = tone_at_end(view.watch(HEARD_S + 0.3), HEARD_S) / clips.green.level
-        view.until("that it is away", lambda p: shows(p, PINK, BLUE, clips.green), AWAY_S)
+            publish_for_a_moment(air, url, (clips.blue, clips.orange)[number % 2])
+        with Camera(url, clips.blue) as camera:
+            view.until("the source again", lambda p: camera.again() or shows(p, *[clips.blue] * 3), AWAY_S)
+            gain = tone_at_end(view.watch(HEARD_S + 0.3), HEARD_S) / clips.blue.level
+        view.until("that it is away", lambda p: shows(p, PINK, BLUE, clips.blue), AWAY_S)
     assert abs(20 * np.log10(gain / 0.5)) <= GAIN_DB, "it is heard once"
-    assert tone_at_end(view.watch(0.5), 0.2) < clips.green.level / 100
-    source_itself = (clips.green.colour, clips.orange.colour)
+    assert tone_at_end(view.watch(0.5), 0.2) < clips.blue.level / 100
+    source_itself = (clips.blue.colour, clips.orange.colour)
     for frame in recording.frames:
         pixels = frame.decoded.to_ndarray(format="rgb24")
         assert not others(pixels, "slate", PINK, *source_itself)

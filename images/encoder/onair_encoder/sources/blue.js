@@ -1,0 +1,68 @@
+// Gives frames of BT.709 the blue that browsers take from them.
+//
+// Without a GPU Chromium converts frames by libyuv, which keeps the weights of chroma in seven bits. BT.709's weight of blue
+// does not fit, and is cut by 5 %. What is missing is put into the frame: its Cb is as much farther from gray. Green has a
+// little of Cb, too: it is off by less than 1.5 of 255 then.
+
+/** Of blue, of the most Cb a frame has, in steps of 255. */
+const MOST_BLUE = 2.1124 * (240 - 128);
+const LEAST = 0.01;          // what is less off is rounding
+const CANVAS = 256;          // pixels: a smaller one is not drawn as videos are, where there is a GPU
+const GRAY = 128;
+const PLANAR = ['I420', 'I422', 'I444'];  // formats with a plane of Cb, in bytes
+
+let ratio = null;
+
+/** How much more blue than this browser's its frames have: 1 where it makes them as they are. */
+function blueRatio() {
+  if (ratio === null) {
+    const seen = blueOfBrowser();
+    ratio = seen > 0 && Math.abs(MOST_BLUE / seen - 1) > LEAST ? MOST_BLUE / seen : 1;
+  }
+  return ratio;
+}
+
+function blueOfBrowser() {
+  const colorSpace = {matrix: 'bt709', primaries: 'bt709', transfer: 'bt709', fullRange: false};
+  const data = Uint8Array.of(16, 16, 16, 16, 240, 128);
+  const frame = new VideoFrame(data, {format: 'I420', codedWidth: 2, codedHeight: 2, timestamp: 0, colorSpace});
+  const context = new OffscreenCanvas(CANVAS, CANVAS).getContext('2d', {alpha: false});
+  context.drawImage(frame, 0, 0);
+  frame.close();
+  return context.getImageData(0, 0, 1, 1).data[2];
+}
+
+/** One for each source: it keeps the memory of a frame. */
+export class BlueKeeper {
+  constructor() {
+    this._wider = Uint8Array.from({length: 256}, (_, cb) => Math.max(0, Math.min(255, Math.round(GRAY + (cb - GRAY) * blueRatio()))));
+    this._data = new Uint8Array(0);
+    this._before = Promise.resolve();
+  }
+
+  /** Whether a frame looks otherwise in this browser than it should. */
+  changes({format, colorSpace: {matrix, fullRange}, rotation, flip}) {
+    const isPlain = PLANAR.includes(format) && !rotation && !flip;
+    return isPlain && matrix === 'bt709' && fullRange !== true && blueRatio() !== 1;
+  }
+
+  /** What a frame has to be for this browser to show it as it is; the given one is closed, or it is that. In their order. */
+  kept(frame) {
+    const kept = this._before.then(() => this._keep(frame));
+    this._before = kept.catch(() => undefined);
+    return kept;
+  }
+
+  async _keep(frame) {
+    if (!this.changes(frame)) return frame;
+    const {format, timestamp, duration, colorSpace, displayWidth, displayHeight} = frame;
+    const size = frame.allocationSize();
+    if (this._data.length !== size) this._data = new Uint8Array(size);
+    const data = this._data, wider = this._wider, {width: codedWidth, height: codedHeight} = frame.visibleRect;
+    const layout = await frame.copyTo(data);
+    frame.close();
+    for (let at = layout[1].offset; at < layout[2].offset; at++) data[at] = wider[data[at]];
+    return new VideoFrame(data, {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout, colorSpace,
+      ...duration !== null && {duration}});
+  }
+}

@@ -1,0 +1,137 @@
+/** The picture of a video from a URL, in the colours that its frames have. */
+
+import {sized} from './content';
+import {fitOf} from './fit';
+import type {Layer} from '../state/layer';
+
+/** Of `/sources/blue.js`: what a frame has to be for this browser to show it as it is. */
+interface BlueKeeper {
+  changes(frame: VideoFrame): boolean;
+  kept(frame: VideoFrame): Promise<VideoFrame>;
+}
+/** Of `/sources/paint-phase.js`: how often the browser paints. */
+interface PaintPhase {
+  readonly intervalMs: number | null;
+  look(nowMs: number): void;
+}
+interface Scripts {
+  readonly BlueKeeper: new () => BlueKeeper;
+  readonly PaintPhase: new () => PaintPhase;
+}
+
+/** Until it is known. */
+const PAINT_MS = 1000 / 30;
+
+let scripts: Promise<Scripts> | null = null;
+
+function agentScripts(): Promise<Scripts> {
+  const script = (name: string): Promise<object> => import(new URL(`/sources/${name}`, location.href).href) as Promise<object>;
+  scripts ??= Promise.all(['blue.js', 'paint-phase.js'].map(script)).then(all => Object.assign({}, ...all) as Scripts);
+  scripts.catch(() => { scripts = null; });
+  return scripts;
+}
+
+/**
+ * Draws the video itself, and over it, where the browser takes blue from it, frames that have it: an element of a stream,
+ * which shows each frame a paint later.
+ */
+export class VideoPicture {
+  readonly element = document.createElement('div');
+  private readonly stream = Object.assign(document.createElement('video'), {autoplay: true, muted: true, playsInline: true});
+  private writer: WritableStreamDefaultWriter<VideoFrame> | null = null;
+  /** What is pending of the video's frames, and of the page's while it plays. */
+  private seen: number | null = null;
+  private painted: number | null = null;
+  /** Of the video's, in its own time. */
+  private writtenUs = NaN;
+  private looks = 0;
+
+  constructor(private readonly video: HTMLVideoElement) {
+    this.element.className = 'pictured';
+    this.element.append(video);
+    video.addEventListener('loadeddata', () => void this.look().catch(() => this.end()));
+  }
+
+  update(layer: Layer): void {
+    sized(this.element, layer);
+    for (const each of [this.video, this.stream]) {
+      sized(each, layer);
+      each.style.objectFit = fitOf(layer, 'contain');
+    }
+  }
+
+  close(): void {
+    this.looks++;
+    this.end();
+  }
+
+  /** Decides by the first frame of what was loaded. */
+  private async look(): Promise<void> {
+    const {video} = this, mine = ++this.looks;
+    this.unfollow();
+    if (!video.videoWidth) return this.end();
+    const {BlueKeeper, PaintPhase} = await agentScripts();
+    if (mine !== this.looks) return;
+    const frame = new VideoFrame(video), blue = new BlueKeeper(), changes = blue.changes(frame);
+    frame.close();
+    if (!changes) return this.end();
+    this.begin();
+    this.writtenUs = NaN;
+    this.follow(blue, new PaintPhase());
+    await this.write(blue);
+  }
+
+  private begin(): void {
+    if (this.writer) return;
+    const track = new MediaStreamTrackGenerator({kind: 'video'});
+    this.writer = track.writable.getWriter();
+    this.stream.srcObject = new MediaStream([track]);
+    this.element.append(this.stream);
+  }
+
+  private follow(blue: BlueKeeper, phase: PaintPhase): void {
+    // As the browser paints: what is written then is seen with this paint or with the next, by chance
+    const write = (): void => {
+      setTimeout(() => void this.write(blue).catch(() => undefined), (phase.intervalMs ?? PAINT_MS) / 2);
+    };
+    const seen = (): void => {
+      this.seen = this.video.requestVideoFrameCallback(seen);
+      write();
+      if (this.painted === null) painted(performance.now());
+    };
+    // Where the page is painted once for each of its frames, a video calls back for two of three
+    const painted = (nowMs: number): void => {
+      this.painted = this.video.paused ? null : requestAnimationFrame(painted);
+      phase.look(nowMs);
+      write();
+    };
+    seen();
+  }
+
+  private unfollow(): void {
+    if (this.seen !== null) this.video.cancelVideoFrameCallback(this.seen);
+    if (this.painted !== null) cancelAnimationFrame(this.painted);
+    this.seen = this.painted = null;
+  }
+
+  private async write(blue: BlueKeeper): Promise<void> {
+    if (!this.writer) return;
+    const frame = new VideoFrame(this.video), {timestamp} = frame;
+    if (timestamp === this.writtenUs) return frame.close();
+    this.writtenUs = timestamp;
+    // A video's own times go back where it begins anew
+    const shown = new VideoFrame(frame, {timestamp: Math.round(performance.now() * 1000)});
+    frame.close();
+    const kept = await blue.kept(shown);
+    if (this.writer) this.writer.write(kept).catch(() => kept.close());
+    else kept.close();
+  }
+
+  private end(): void {
+    this.unfollow();
+    void this.writer?.close().catch(() => undefined);
+    this.writer = null;
+    this.stream.remove();
+    this.stream.srcObject = null;
+  }
+}

@@ -1,0 +1,99 @@
+"""Videos of BT.709 are drawn in the colours that they have, though the browser takes blue from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.scene import media
+from tests.support.scene.compositor import Compositor, compositor
+from tests.support.scene.fake_agent import layer, scene, square, state
+from tests.support.scene.picture import Colour
+
+pytestmark = pytest.mark.media
+
+COLOUR = 4
+BLUE, VIOLET, GREEN, ORANGE = (16, 32, 224), (96, 0, 255), (16, 160, 48), (208, 112, 16)
+SECONDS = (BLUE, VIOLET, GREEN, ORANGE)
+CLIP = media.mp4(*SECONDS)
+MEDIA = {
+    "/clip.mp4": media.serves(CLIP, "video/mp4"),
+    "/other.mp4": media.serves(media.mp4(VIOLET, VIOLET), "video/mp4"),
+    "/blue.mp4": media.serves(media.mp4(*[BLUE] * 8), "video/mp4"),
+    "/clip.webm": media.serves(media.webm(BLUE, BLUE), "video/webm"),
+    "/stinger.mp4": media.serves(media.mp4(BLUE, BLUE, size=(320, 180)), "video/mp4"),
+}
+VIDEO = "document.querySelector('[data-layer=a] video')"
+VIDEOS = "document.querySelectorAll('[data-layer=a] video').length"
+STEADY = """new Promise(done => {
+  let left = 6;
+  const next = () => left-- ? requestAnimationFrame(next) : done(1);
+  next();
+})"""
+
+
+def video(page: Compositor, name: str = "clip.mp4", **given: Any) -> dict[str, Any]:
+    data = {"media": {"url": f"{page.agent.url}/{name}"}}
+    return layer("a", "video", data=data, **{"width": 160, "height": 90, **given})
+
+
+async def off(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> int:
+    """How far the picture is from a colour, once what was asked for is painted."""
+    await page.tab.evaluate(STEADY)
+    seen = (await page.picture()).at(x, y)
+    return max(abs(is_ - wanted) for is_, wanted in zip(seen, colour, strict=True))
+
+
+async def test_each_frame_has_its_blue(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(video(page))))
+        await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
+        assert await off(page, BLUE) <= COLOUR
+        await page.tab.evaluate(f"{VIDEO}.pause()")
+        for second, colour in enumerate(SECONDS):
+            await page.tab.evaluate(f"{VIDEO}.currentTime = {second + 0.55}")
+            await page.tab.until(f"!{VIDEO}.seeking")
+            assert await off(page, colour) <= COLOUR, second
+
+
+async def test_another_video_takes_its_place_and_other_encodings_are_drawn_by_themselves(
+    chromium: str,
+) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(video(page))))
+        await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
+        assert await page.tab.evaluate(VIDEOS) == 2
+        await page.agent.send(state(scene(video(page, "other.mp4"), version=2)))
+        await page.tab.until(f"{VIDEO}.currentSrc.endsWith('other.mp4') && {VIDEO}.currentTime > 0.2")
+        assert await off(page, VIOLET) <= COLOUR
+        await page.agent.send(state(scene(video(page, "clip.webm"), version=3)))
+        await page.tab.until(f"{VIDEO}.currentSrc.endsWith('clip.webm') && {VIDEO}.currentTime > 0.2")
+        assert await off(page, BLUE) <= COLOUR
+        assert await page.tab.evaluate(VIDEOS) == 1
+
+
+async def test_it_has_its_natural_size_and_that_of_its_box(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        ground = square("ground", "#000", width=320, height=180)
+        await page.agent.send(state(scene(ground, video(page, "blue.mp4", width=None, height=None))))
+        await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
+        for x, y, colour in ((2, 2, BLUE), (157, 87, BLUE), (163, 45, (0, 0, 0)), (80, 93, (0, 0, 0))):
+            assert await off(page, colour, x, y) <= COLOUR, (x, y)
+        await page.agent.send(state(scene(ground, video(page, "blue.mp4", width=320, height=180), version=2)))
+        assert await off(page, BLUE, 316, 176) <= COLOUR
+
+
+async def test_a_stinger_has_its_blue(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        url = f"{page.agent.url}/stinger.mp4"
+        stinger = {"cut": {"cutPointMs": 1900, "media": {"url": url, "volume": 0.5}}}
+        transitions = [{"fromLayoutIds": [], "stinger": stinger}]
+        white = square("b", "#fff", width=320, height=180)
+        layouts = [scene(square("a", "red")), scene(white, id="two", transitions=transitions)]
+        await page.agent.send(state(*layouts))
+        await page.tab.until("performance.getEntriesByName(location.origin + '/stinger.mp4').length")
+        for _ in range(20):
+            await page.picture()
+        await page.agent.send(state(*layouts, selectedLayoutId="two"))
+        await page.tab.until("document.querySelector('.cover video')?.currentTime > 0.3")
+        assert await off(page, BLUE, 160, 90) <= COLOUR
