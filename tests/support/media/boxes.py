@@ -11,6 +11,9 @@ import numpy as np
 from tests.support.media import painted
 from tests.support.media.heard import RATE_HZ, heard
 
+NEAR_MS = 500
+"""From one clock that was read to the next."""
+
 
 @dataclass(frozen=True)
 class Box:
@@ -31,6 +34,33 @@ def clock_of(recording: Path, box: Box) -> list[painted.Painted | None]:
     )
     frames = np.frombuffer(raw, np.uint8).reshape(-1, height, box.width)
     return [painted.read_frame(frame) for frame in frames]
+
+
+def moving_clock_of(
+    recording: Path, box: Box, frames: slice, seen: list[painted.Painted | None]
+) -> list[painted.Painted | None]:
+    """What is painted on each of these frames, by a clock that may have moved down or up from its box.
+
+    Args:
+        seen: what the box showed on each frame of the recording. What is found is near in time to what it
+            showed last, so that nothing else is taken for a clock.
+    """
+    chosen = f"select='between(n,{frames.start},{frames.stop - 1})',crop={box.width}:ih:{box.x}:0"
+    raw = _output(
+        *("ffmpeg", "-loglevel", "fatal", "-nostdin", "-i", str(recording), "-map", "0:v:0", "-vf", chosen),
+        *("-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-"),
+    )
+    columns = np.frombuffer(raw, np.uint8).reshape(frames.stop - frames.start, -1, box.width)
+    block = box.width // painted.COLUMNS
+    last = next(each for each in reversed(seen[: frames.start]) if each)
+    found = []
+    for column in columns:
+        tops = range(0, len(column) - painted.ROWS * block + 1, max(1, block // 5))
+        read = (painted.read_frame(column[top:]) for top in tops)
+        now = next((each for each in read if each and 0 <= each.wall_ms - last.wall_ms < NEAR_MS), None)
+        found.append(now)
+        last = now or last
+    return found
 
 
 def frame_times_s(recording: Path) -> list[float]:

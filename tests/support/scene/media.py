@@ -65,6 +65,25 @@ def webm(
     return memory.getvalue()
 
 
+@lru_cache
+def band_webm(colour: Colour, seconds: int, size: tuple[int, int], rate: int, height: int) -> bytes:
+    """A video that is transparent, but for a band over its middle, as stingers are."""
+    memory = io.BytesIO()
+    with av.open(memory, "w", format="webm") as container:
+        video = container.add_stream("libvpx-vp9", rate=rate)
+        video.width, video.height, video.pix_fmt = *size, "yuva420p"
+        video.options = {"deadline": "realtime", "cpu-used": "8", "auto-alt-ref": "0"}
+        video.bit_rate = 4_000_000
+        top = (size[1] - height) // 2
+        for number in range(seconds * rate):
+            pixels = np.zeros((size[1], size[0], 4), dtype=np.uint8)
+            shown = size[0] * (number + 1) // (seconds * rate)
+            pixels[top : top + height, :shown] = (*colour, 255)
+            container.mux(video.encode(av.VideoFrame.from_ndarray(pixels, format="rgba")))
+        container.mux(video.encode())
+    return memory.getvalue()
+
+
 BT709 = "colormatrix=bt709:colorprim=bt709:transfer=bt709"
 """Of x264: what is encoded is BT.709, as of cameras and editors."""
 
