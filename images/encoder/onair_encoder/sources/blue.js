@@ -7,6 +7,7 @@
 /** Of blue, of the most Cb a frame has, in steps of 255. */
 const MOST_BLUE = 2.1124 * (240 - 128);
 const LEAST = 0.01;          // what is less off is rounding
+const MOST = 0.1;            // what is more off is something else
 const CANVAS = 256;          // pixels: a smaller one is not drawn as videos are, where there is a GPU
 const GRAY = 128;
 const PLANAR = ['I420', 'I422', 'I444'];  // formats with a plane of Cb, in bytes
@@ -17,7 +18,8 @@ let ratio = null;
 function blueRatio() {
   if (ratio === null) {
     const seen = blueOfBrowser();
-    ratio = seen > 0 && Math.abs(MOST_BLUE / seen - 1) > LEAST ? MOST_BLUE / seen : 1;
+    const wanted = MOST_BLUE / seen;
+    ratio = wanted > 1 + LEAST && wanted < 1 + MOST ? wanted : 1;
   }
   return ratio;
 }
@@ -56,13 +58,18 @@ export class BlueKeeper {
   async _keep(frame) {
     if (!this.changes(frame)) return frame;
     const {format, timestamp, duration, colorSpace, displayWidth, displayHeight} = frame;
-    const size = frame.allocationSize();
-    if (this._data.length !== size) this._data = new Uint8Array(size);
-    const data = this._data, wider = this._wider, {width: codedWidth, height: codedHeight} = frame.visibleRect;
-    const layout = await frame.copyTo(data);
-    frame.close();
-    for (let at = layout[1].offset; at < layout[2].offset; at++) data[at] = wider[data[at]];
-    return new VideoFrame(data, {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout, colorSpace,
-      ...duration !== null && {duration}});
+    try {
+      const size = frame.allocationSize();
+      if (this._data.length !== size) this._data = new Uint8Array(size);
+      const data = this._data, wider = this._wider, {width: codedWidth, height: codedHeight} = frame.visibleRect;
+      const layout = await frame.copyTo(data);
+      for (let at = layout[1].offset; at < layout[2].offset; at++) data[at] = wider[data[at]];
+      const kept = new VideoFrame(data, {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout, colorSpace,
+        ...duration !== null && {duration}});
+      frame.close();
+      return kept;
+    } catch {
+      return frame;  // a little less blue is better than no picture
+    }
   }
 }

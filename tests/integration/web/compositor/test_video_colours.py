@@ -20,8 +20,9 @@ MEDIA = {
     "/clip.mp4": media.serves(CLIP, "video/mp4"),
     "/other.mp4": media.serves(media.mp4(VIOLET, VIOLET), "video/mp4"),
     "/blue.mp4": media.serves(media.mp4(*[BLUE] * 8), "video/mp4"),
+    "/missing.mp4": media.missing,
     "/clip.webm": media.serves(media.webm(BLUE, BLUE), "video/webm"),
-    "/stinger.mp4": media.serves(media.mp4(BLUE, BLUE, size=(320, 180)), "video/mp4"),
+    "/stinger.mp4": media.serves(media.mp4(BLUE, ORANGE, size=(320, 180)), "video/mp4"),
 }
 VIDEO = "document.querySelector('[data-layer=a] video')"
 VIDEOS = "document.querySelectorAll('[data-layer=a] video').length"
@@ -83,17 +84,34 @@ async def test_it_has_its_natural_size_and_that_of_its_box(chromium: str) -> Non
         assert await off(page, BLUE, 316, 176) <= COLOUR
 
 
-async def test_a_stinger_has_its_blue(chromium: str) -> None:
+async def test_a_stinger_has_its_blue_each_time(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         url = f"{page.agent.url}/stinger.mp4"
         stinger = {"cut": {"cutPointMs": 1900, "media": {"url": url, "volume": 0.5}}}
         transitions = [{"fromLayoutIds": [], "stinger": stinger}]
-        white = square("b", "#fff", width=320, height=180)
-        layouts = [scene(square("a", "red")), scene(white, id="two", transitions=transitions)]
+        layouts = [
+            scene(square("b", "#fff", width=320, height=180), id=id_, transitions=transitions)
+            for id_ in ("one", "two")
+        ]
         await page.agent.send(state(*layouts))
         await page.tab.until("performance.getEntriesByName(location.origin + '/stinger.mp4').length")
         for _ in range(20):
             await page.picture()
-        await page.agent.send(state(*layouts, selectedLayoutId="two"))
-        await page.tab.until("document.querySelector('.cover video')?.currentTime > 0.3")
-        assert await off(page, BLUE, 160, 90) <= COLOUR
+        for selected in ("two", "one", "two"):
+            await page.agent.send(state(*layouts, selectedLayoutId=selected))
+            await page.tab.until("document.querySelector('.cover video')?.currentTime > 0.2")
+            assert await off(page, BLUE, 160, 90) <= COLOUR, selected
+            await page.tab.until("document.querySelector('.cover video')?.currentTime > 1.2")
+            assert await off(page, ORANGE, 160, 90) <= COLOUR, selected
+            await page.tab.until("!document.querySelector('.cover')", 10)
+
+
+async def test_a_video_that_is_not_there_is_not_covered_by_the_former_one(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        ground = square("ground", "#fff", width=320, height=180)
+        await page.agent.send(state(scene(ground, video(page, "blue.mp4"))))
+        await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
+        assert await off(page, BLUE) <= COLOUR
+        await page.agent.send(state(scene(ground, video(page, "missing.mp4"), version=2)))
+        await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
+        assert await off(page, (255, 255, 255)) <= COLOUR

@@ -42,6 +42,8 @@ export class VideoPicture {
   /** What is pending of the video's frames, and of the page's while it plays. */
   private seen: number | null = null;
   private painted: number | null = null;
+  /** Begins to follow the page's frames. */
+  private paint: (() => void) | null = null;
   /** Of the video's, in its own time. */
   private writtenUs = NaN;
   private looks = 0;
@@ -49,7 +51,13 @@ export class VideoPicture {
   constructor(private readonly video: HTMLVideoElement) {
     this.element.className = 'pictured';
     this.element.append(video);
-    video.addEventListener('loadeddata', () => void this.look().catch(() => this.end()));
+    video.addEventListener('loadeddata', () => void this.look());
+    // Its first frame may have been looked for in the middle of a seek
+    video.addEventListener('seeked', () => void (this.writer ?? this.look()));
+    video.addEventListener('playing', () => this.paint?.());
+    video.addEventListener('emptied', () => this.close());
+    // An element that is taken out of the page is paused
+    this.stream.addEventListener('pause', () => void this.stream.play().catch(() => undefined));
   }
 
   update(layer: Layer): void {
@@ -67,18 +75,21 @@ export class VideoPicture {
 
   /** Decides by the first frame of what was loaded. */
   private async look(): Promise<void> {
-    const {video} = this, mine = ++this.looks;
+    const mine = ++this.looks;
     this.unfollow();
-    if (!video.videoWidth) return this.end();
-    const {BlueKeeper, PaintPhase} = await agentScripts();
-    if (mine !== this.looks) return;
-    const frame = new VideoFrame(video), blue = new BlueKeeper(), changes = blue.changes(frame);
-    frame.close();
-    if (!changes) return this.end();
-    this.begin();
-    this.writtenUs = NaN;
-    this.follow(blue, new PaintPhase());
-    await this.write(blue);
+    try {
+      const {BlueKeeper, PaintPhase} = await agentScripts();
+      if (mine !== this.looks) return;
+      const frame = new VideoFrame(this.video), blue = new BlueKeeper(), changes = blue.changes(frame);
+      frame.close();
+      if (!changes) return this.end();
+      this.begin();
+      this.writtenUs = NaN;
+      this.follow(blue, new PaintPhase());
+      await this.write(blue);
+    } catch {
+      if (mine === this.looks) this.end();
+    }
   }
 
   private begin(): void {
@@ -97,7 +108,7 @@ export class VideoPicture {
     const seen = (): void => {
       this.seen = this.video.requestVideoFrameCallback(seen);
       write();
-      if (this.painted === null) painted(performance.now());
+      this.paint?.();
     };
     // Where the page is painted once for each of its frames, a video calls back for two of three
     const painted = (nowMs: number): void => {
@@ -105,13 +116,16 @@ export class VideoPicture {
       phase.look(nowMs);
       write();
     };
+    this.paint = () => {
+      if (this.painted === null) painted(performance.now());
+    };
     seen();
   }
 
   private unfollow(): void {
     if (this.seen !== null) this.video.cancelVideoFrameCallback(this.seen);
     if (this.painted !== null) cancelAnimationFrame(this.painted);
-    this.seen = this.painted = null;
+    this.seen = this.painted = this.paint = null;
   }
 
   private async write(blue: BlueKeeper): Promise<void> {
@@ -123,8 +137,12 @@ export class VideoPicture {
     const shown = new VideoFrame(frame, {timestamp: Math.round(performance.now() * 1000)});
     frame.close();
     const kept = await blue.kept(shown);
-    if (this.writer) this.writer.write(kept).catch(() => kept.close());
-    else kept.close();
+    const {writer} = this;
+    if (!writer) return kept.close();
+    writer.write(kept).catch(() => {
+      kept.close();
+      if (writer === this.writer) this.end();
+    });
   }
 
   private end(): void {
