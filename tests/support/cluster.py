@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Collection
 from typing import Any
 
 from pytest_kind import KindCluster
+from tests.support.docker import KILL
 from tests.support.receiver import IN_CLUSTER_RTMP
 from tests.support.waiting import wait_for
 
@@ -81,6 +83,15 @@ class LocalCluster(KindCluster):
             if states and all("running" in each for each in states):
                 return str(pod["metadata"]["name"])
         return None
+
+    def kill_program(self, pod: str, container: str, program: str) -> None:
+        """Kills a program of a show's pod, by a part of its command line; it may have to start first."""
+
+        def killed() -> bool:
+            within = ("exec", pod, "-c", container, "--", "python3", "-c")
+            return bool(self.shows(*within, KILL, program, str(int(signal.SIGKILL))).strip())
+
+        self.until(f"{program} runs", killed, 20)
 
     def until(self, what: str, check: Callable[[], Any], timeout_s: float = 60.0) -> Any:
         return wait_for(check, what, timeout_s, poll_s=0.1)

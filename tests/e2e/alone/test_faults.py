@@ -24,16 +24,6 @@ def in_encoder(cluster: LocalCluster, pod: str, container: str, *command: str) -
     return cluster.kubectl("-n", SHOWS, "exec", pod, "-c", container, "--", *command)
 
 
-KILL = (
-    "import os,signal,sys\n"
-    "for pid in filter(str.isdigit, os.listdir('/proc')):\n"
-    "    try: line = open(f'/proc/{pid}/cmdline').read().replace('\\0', ' ')\n"
-    "    except OSError: continue\n"
-    "    if int(pid) not in (1, os.getpid()) and sys.argv[1] in line and 'sys.argv' not in line:\n"
-    "        os.kill(int(pid), signal.SIGKILL); print(pid); break\n"
-)
-
-
 @pytest.mark.parametrize(
     ("container", "program"),
     [("encoder", "x11grab"), ("browser", "--remote-debugging-pipe"), ("encoder", "onair_encoder")],
@@ -53,7 +43,7 @@ def test_a_program_killed_three_times_is_restarted_each_time(
     for _ in range(3):
         before = receiver.received_bytes(path)
         with GapMonitor(receiver, path) as gap:
-            assert in_encoder(cluster, pod, container, "python3", "-c", KILL, program).strip()
+            cluster.kill_program(pod, container, program)
             cluster.until("media again", partial(moved, receiver, path, before), 15)
             receiver.wait_steady(path)
         longest = max(longest, gap.longest_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.support.shows import LiveShow
 from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
+STARTS = 4
 MORE_MISSED_PERCENT = 12.0
 """Of the frames, beyond those missed beside a calm page: twice what is measured on two cores, where the page
 may take one. Without a limit of its CPU it is up to 29."""
@@ -28,6 +30,20 @@ if (location.search) {
 }
 </script>"""
 """With a query: every core, and memory until it is ended, again and again."""
+
+
+def reach_reduced_rate(cluster: LocalCluster, pod: str) -> None:
+    """Waits until a pod's page is painted once for each frame.
+
+    An ffmpeg that is late at its start has captures out of step with paints, and keeps the usual rate: then
+    another one is started.
+    """
+    for _ in range(STARTS - 1):
+        with suppress(AssertionError):
+            cluster.until("its reduced rate of paints", lambda: paints_per_s(cluster, pod) < 31, 20)
+            return
+        cluster.kill_program(pod, "encoder", "x11grab")
+    cluster.until("its reduced rate of paints", lambda: paints_per_s(cluster, pod) < 31)
 
 
 def paints_per_s(cluster: LocalCluster, pod: str) -> float:
@@ -81,7 +97,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     assert len({cluster.get("pod", each)["spec"]["nodeName"] for each in pods}) == 1
     receiver.wait_ready(path, 60)
     calm.wait_phase("RUNNING")
-    cluster.until("its reduced rate of paints", lambda: paints_per_s(cluster, pods[0]) < 31)
+    reach_reduced_rate(cluster, pods[0])
     with page_in_pod(cluster, pods[1], GREEDY):
         receiver.wait_ready(f"{path}-hostile", 60)
         hostile.wait_phase("RUNNING")
