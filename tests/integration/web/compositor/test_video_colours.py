@@ -9,10 +9,11 @@ from tests.support.scene import media
 from tests.support.scene.compositor import Compositor, compositor
 from tests.support.scene.fake_agent import layer, scene, square, state
 from tests.support.scene.picture import Colour
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.media
 
-COLOUR = 4
+COLOUR, SHOWN_S = 4, 5.0
 BLUE, VIOLET, GREEN, ORANGE = (16, 32, 224), (96, 0, 255), (16, 160, 48), (208, 112, 16)
 SECONDS = (BLUE, VIOLET, GREEN, ORANGE)
 CLIP = media.mp4(*SECONDS)
@@ -22,15 +23,10 @@ MEDIA = {
     "/blue.mp4": media.serves(media.mp4(*[BLUE] * 8), "video/mp4"),
     "/missing.mp4": media.missing,
     "/clip.webm": media.serves(media.webm(BLUE, BLUE), "video/webm"),
-    "/stinger.mp4": media.serves(media.mp4(BLUE, ORANGE, size=(320, 180)), "video/mp4"),
+    "/stinger.mp4": media.serves(media.mp4(BLUE, BLUE, ORANGE, ORANGE, size=(320, 180)), "video/mp4"),
 }
 VIDEO = "document.querySelector('[data-layer=a] video')"
 VIDEOS = "document.querySelectorAll('[data-layer=a] video').length"
-STEADY = """new Promise(done => {
-  let left = 6;
-  const next = () => left-- ? requestAnimationFrame(next) : done(1);
-  next();
-})"""
 
 
 def video(page: Compositor, name: str = "clip.mp4", **given: Any) -> dict[str, Any]:
@@ -38,23 +34,25 @@ def video(page: Compositor, name: str = "clip.mp4", **given: Any) -> dict[str, A
     return layer("a", "video", data=data, **{"width": 160, "height": 90, **given})
 
 
-async def off(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> int:
-    """How far the picture is from a colour, once what was asked for is painted."""
-    await page.tab.evaluate(STEADY)
-    seen = (await page.picture()).at(x, y)
-    return max(abs(is_ - wanted) for is_, wanted in zip(seen, colour, strict=True))
+async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> None:
+    """Waits until a point has a colour; what a busy browser has not painted yet comes within some frames."""
+
+    async def seen() -> bool:
+        now = (await page.picture()).at(x, y)
+        return max(abs(is_ - wanted) for is_, wanted in zip(now, colour, strict=True)) <= COLOUR
+
+    await until(seen, f"{colour} at {x}, {y}", SHOWN_S)
 
 
 async def test_each_frame_has_its_blue(chromium: str) -> None:
     async with compositor(chromium, state(scene()), MEDIA) as page:
         await page.agent.send(state(scene(video(page))))
         await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
-        assert await off(page, BLUE) <= COLOUR
         await page.tab.evaluate(f"{VIDEO}.pause()")
         for second, colour in enumerate(SECONDS):
             await page.tab.evaluate(f"{VIDEO}.currentTime = {second + 0.55}")
             await page.tab.until(f"!{VIDEO}.seeking")
-            assert await off(page, colour) <= COLOUR, second
+            await shows(page, colour)
 
 
 async def test_another_video_takes_its_place_and_other_encodings_are_drawn_by_themselves(
@@ -63,14 +61,14 @@ async def test_another_video_takes_its_place_and_other_encodings_are_drawn_by_th
     async with compositor(chromium, state(scene()), MEDIA) as page:
         await page.agent.send(state(scene(video(page))))
         await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
-        assert await page.tab.evaluate(VIDEOS) == 2
+        await page.tab.until(f"{VIDEOS} === 2")
         await page.agent.send(state(scene(video(page, "other.mp4"), version=2)))
         await page.tab.until(f"{VIDEO}.currentSrc.endsWith('other.mp4') && {VIDEO}.currentTime > 0.2")
-        assert await off(page, VIOLET) <= COLOUR
+        await shows(page, VIOLET)
         await page.agent.send(state(scene(video(page, "clip.webm"), version=3)))
         await page.tab.until(f"{VIDEO}.currentSrc.endsWith('clip.webm') && {VIDEO}.currentTime > 0.2")
-        assert await off(page, BLUE) <= COLOUR
-        assert await page.tab.evaluate(VIDEOS) == 1
+        await shows(page, BLUE)
+        await page.tab.until(f"{VIDEOS} === 1")
 
 
 async def test_it_has_its_natural_size_and_that_of_its_box(chromium: str) -> None:
@@ -79,9 +77,9 @@ async def test_it_has_its_natural_size_and_that_of_its_box(chromium: str) -> Non
         await page.agent.send(state(scene(ground, video(page, "blue.mp4", width=None, height=None))))
         await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
         for x, y, colour in ((2, 2, BLUE), (157, 87, BLUE), (163, 45, (0, 0, 0)), (80, 93, (0, 0, 0))):
-            assert await off(page, colour, x, y) <= COLOUR, (x, y)
+            await shows(page, colour, x, y)
         await page.agent.send(state(scene(ground, video(page, "blue.mp4", width=320, height=180), version=2)))
-        assert await off(page, BLUE, 316, 176) <= COLOUR
+        await shows(page, BLUE, 316, 176)
 
 
 async def test_a_stinger_has_its_blue_each_time(chromium: str) -> None:
@@ -97,12 +95,12 @@ async def test_a_stinger_has_its_blue_each_time(chromium: str) -> None:
         await page.tab.until("performance.getEntriesByName(location.origin + '/stinger.mp4').length")
         for _ in range(20):
             await page.picture()
-        for selected in ("two", "one", "two"):
+        for selected in ("two", "one"):
             await page.agent.send(state(*layouts, selectedLayoutId=selected))
             await page.tab.until("document.querySelector('.cover video')?.currentTime > 0.2")
-            assert await off(page, BLUE, 160, 90) <= COLOUR, selected
-            await page.tab.until("document.querySelector('.cover video')?.currentTime > 1.2")
-            assert await off(page, ORANGE, 160, 90) <= COLOUR, selected
+            await shows(page, BLUE, 160, 90)
+            await page.tab.until("document.querySelector('.cover video')?.currentTime > 2.2")
+            await shows(page, ORANGE, 160, 90)
             await page.tab.until("!document.querySelector('.cover')", 10)
 
 
@@ -111,7 +109,7 @@ async def test_a_video_that_is_not_there_is_not_covered_by_the_former_one(chromi
         ground = square("ground", "#fff", width=320, height=180)
         await page.agent.send(state(scene(ground, video(page, "blue.mp4"))))
         await page.tab.until(f"{VIDEO}?.currentTime > 0.2")
-        assert await off(page, BLUE) <= COLOUR
+        await shows(page, BLUE)
         await page.agent.send(state(scene(ground, video(page, "missing.mp4"), version=2)))
         await page.agent.heard("a failure", lambda said: said["type"] == "failed" and said["layers"])
-        assert await off(page, (255, 255, 255)) <= COLOUR
+        await shows(page, (255, 255, 255))
