@@ -78,8 +78,7 @@ def responding(respond: Callable[[str], tuple[int, str]], **headers: str) -> Ite
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            with contextlib.suppress(ConnectionError):  # a browser that has enough of a video
-                self.wfile.write(body)
+            self.wfile.write(body)
 
     with _serving(Handler) as address:
         yield f"{address}/"

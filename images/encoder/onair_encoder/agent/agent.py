@@ -124,7 +124,12 @@ class Agent:
 
     def _encode_began(self) -> None:
         if self._program:
-            self.page.set_reducible(self.encode_progress.captures_in_step(self._program.video.framerate))
+            self.page.set_reducible(self.captures_in_step)
+
+    @property
+    def captures_in_step(self) -> bool:
+        """Whether captures are due where paints are on the screen: only then are fewer paints allowed."""
+        return self._program is None or self.encode_progress.captures_in_step(self._program.video.framerate)
 
     @property
     def capture_phase_s(self) -> float | None:

@@ -16,6 +16,7 @@ DELAY_BUCKETS_S = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 DROPPED = "Captures that came so late that the frame before had been encoded again in their place."
 DUPLICATED = "Frames that were encoded again, as the next capture came late."
 CAPTURE_PHASE = "From when Chromium begins a frame until a capture is due, at most until the next one begins."
+CAPTURES_IN_STEP = "1 where captures are due when paints are on the screen, 0 where ffmpeg began late."
 OF_DESTINATION = ["destination", "kind"]
 
 
@@ -76,6 +77,8 @@ class AgentMetrics(Collector):
         phase_s = agent.capture_phase_s
         if phase_s is not None:
             yield GaugeMetricFamily("onair_encoder_capture_phase_seconds", CAPTURE_PHASE, value=phase_s)
+            in_step = float(agent.captures_in_step)
+            yield GaugeMetricFamily("onair_encoder_captures_in_step", CAPTURES_IN_STEP, value=in_step)
 
     def _levels(self) -> Iterator[Metric]:
         level = GaugeMetricFamily(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median
 
@@ -33,10 +32,8 @@ setInterval(async () => {
 </script>"""
 LOOKED_S = 5.0
 """By then paints were measured three times."""
-SETTLE_S = 25.0
+SETTLE_S = 60.0
 """A busy machine may find the paints of a page late at first, and looks again after 20 s."""
-STARTS = 4
-"""An ffmpeg that is late at its start has captures out of step with paints, and keeps the usual rate."""
 
 
 @dataclass
@@ -75,11 +72,9 @@ def test_a_page_is_painted_once_for_each_frame_while_it_says_that_its_motion_goe
     pair.wait_for(lambda: moving.per_second > 55, "the usual rate")
     assert paints() == pytest.approx(60, abs=0.1)
     moving.word = "onair:time-based"
-    for _ in range(STARTS - 1):
-        with suppress(AssertionError):
-            pair.wait_for(lambda: paints() < 31, "a paint for each frame", SETTLE_S)
-            break
+    if not pair.metrics()["onair_encoder_captures_in_step"]:  # as ffmpeg was late: it has the usual rate
         assert pair.kill("encoder", "x11grab")
+        pair.wait_for(lambda: pair.metrics().get("onair_encoder_captures_in_step"), "captures in step")
     pair.wait_for(lambda: paints() < 31, "a paint for each frame", SETTLE_S)
     pair.wait_for(lambda: 25 < moving.per_second < 35, "as many animation frames")
     moving.word = "onair:frame-based"
