@@ -9,7 +9,7 @@
 // the publisher's: a medium with time t is due at t + base + delay, where base is the least that any
 // record of the last seconds took to arrive. So neither waits for the other, and either may be missing.
 
-import {BlueKeeper} from './blue.js';
+import {ChromaCorrection} from './chroma-correction.js';
 import {PaintPhase} from './paint-phase.js';
 import {delayMs as wantedDelayMs} from './settings.js';
 
@@ -77,7 +77,7 @@ export class Source extends EventTarget {
     // A video element shows decoded frames as they are: a canvas takes twice the CPU without a GPU
     this._track = new MediaStreamTrackGenerator({kind: 'video'});
     this._writer = this._track.writable.getWriter();
-    this._blue = new BlueKeeper();
+    this._chroma = new ChromaCorrection();
     this.video.srcObject = new MediaStream([this._track]);
     this.audioContext = audioContext ?? new AudioContext({latencyHint: 'interactive', sampleRate: 48000});
     this.audio = new GainNode(this.audioContext);
@@ -223,7 +223,7 @@ export class Source extends EventTarget {
   }
 
   _write(frame) {
-    this._blue.kept(frame).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
+    this._chroma.corrected(frame).then(shown => { this._writer.write(shown).catch(() => shown.close()); }, () => frame.close());
   }
 
   // -- audio ------------------------------------------------------------------------------------

@@ -34,12 +34,15 @@ def video(page: Compositor, name: str = "clip.mp4", **given: Any) -> dict[str, A
     return layer("a", "video", data=data, **{"width": 160, "height": 90, **given})
 
 
+def off(seen: Colour, colour: Colour) -> int:
+    return max(abs(is_ - wanted) for is_, wanted in zip(seen, colour, strict=True))
+
+
 async def shows(page: Compositor, colour: Colour, x: int = 80, y: int = 45) -> None:
     """Waits until a point has a colour; what a busy browser has not painted yet comes within some frames."""
 
     async def seen() -> bool:
-        now = (await page.picture()).at(x, y)
-        return max(abs(is_ - wanted) for is_, wanted in zip(now, colour, strict=True)) <= COLOUR
+        return off((await page.picture()).at(x, y), colour) <= COLOUR
 
     await until(seen, f"{colour} at {x}, {y}", SHOWN_S)
 
@@ -53,6 +56,14 @@ async def test_each_frame_has_its_blue(chromium: str) -> None:
             await page.tab.evaluate(f"{VIDEO}.currentTime = {second + 0.55}")
             await page.tab.until(f"!{VIDEO}.seeking")
             await shows(page, colour)
+
+
+async def test_no_frame_is_without_it_while_it_plays(chromium: str) -> None:
+    async with compositor(chromium, state(scene()), MEDIA) as page:
+        await page.agent.send(state(scene(video(page, "blue.mp4"))))
+        await shows(page, BLUE)
+        for _ in range(40):
+            assert off((await page.picture()).at(80, 45), BLUE) <= COLOUR
 
 
 async def test_another_video_takes_its_place_and_other_encodings_are_drawn_by_themselves(

@@ -1,5 +1,7 @@
 /** Live sources by id, each decoded once for all layers that show it; by the agent's own script. */
 
+import {agentScript} from '../agent/script';
+
 /** Of `/sources/source.js`, see docs/reference/page-sources.md. */
 interface Source extends EventTarget {
   readonly connected: boolean;
@@ -44,7 +46,6 @@ interface Shared {
 export class Sources {
   private readonly shared = new Map<string, Promise<Shared>>();
   private delayMs = jitterBufferMs(500);
-  private script: Promise<Script> | null = null;
 
   constructor(private readonly audioContext: () => BaseAudioContext) {}
 
@@ -83,10 +84,7 @@ export class Sources {
   }
 
   private async open(id: string): Promise<Shared> {
-    const address = new URL('/sources/source.js', location.href).href;
-    this.script ??= import(address) as Promise<Script>;
-    this.script.catch(() => { this.script = null; });
-    const {Source} = await this.script, audioContext = this.audioContext();
+    const {Source} = await agentScript<Script>('source.js'), audioContext = this.audioContext();
     if (!(audioContext instanceof AudioContext)) throw new Error('sources play in real time alone');
     const source = new Source(id, {audioContext, delayMs: this.delayMs});
     const stream = source.video.srcObject;

@@ -1,35 +1,23 @@
 /** The picture of a video from a URL, in the colours that its frames have. */
 
+import {agentScript} from '../agent/script';
 import {sized} from './content';
 import {fitOf} from './fit';
 import type {Layer} from '../state/layer';
 
-/** Of `/sources/blue.js`: what a frame has to be for this browser to show it as it is. */
-interface BlueKeeper {
-  changes(frame: VideoFrame): boolean;
-  kept(frame: VideoFrame): Promise<VideoFrame>;
+/** Of `/sources/chroma-correction.js`: what a frame has to be for this browser to show it as it is. */
+interface ChromaCorrection {
+  applies(frame: VideoFrame): boolean;
+  corrected(frame: VideoFrame): Promise<VideoFrame>;
 }
 /** Of `/sources/paint-phase.js`: how often the browser paints. */
 interface PaintPhase {
   readonly intervalMs: number | null;
   look(nowMs: number): void;
 }
-interface Scripts {
-  readonly BlueKeeper: new () => BlueKeeper;
-  readonly PaintPhase: new () => PaintPhase;
-}
 
 /** Until it is known. */
 const PAINT_MS = 1000 / 30;
-
-let scripts: Promise<Scripts> | null = null;
-
-function agentScripts(): Promise<Scripts> {
-  const script = (name: string): Promise<object> => import(new URL(`/sources/${name}`, location.href).href) as Promise<object>;
-  scripts ??= Promise.all(['blue.js', 'paint-phase.js'].map(script)).then(all => Object.assign({}, ...all) as Scripts);
-  scripts.catch(() => { scripts = null; });
-  return scripts;
-}
 
 /**
  * Draws the video itself, and over it, where the browser takes blue from it, frames that have it: an element of a stream,
@@ -78,15 +66,18 @@ export class VideoPicture {
     const mine = ++this.looks;
     this.unfollow();
     try {
-      const {BlueKeeper, PaintPhase} = await agentScripts();
+      const [{ChromaCorrection}, {PaintPhase}] = await Promise.all([
+        agentScript<{ChromaCorrection: new () => ChromaCorrection}>('chroma-correction.js'),
+        agentScript<{PaintPhase: new () => PaintPhase}>('paint-phase.js'),
+      ]);
       if (mine !== this.looks) return;
-      const frame = new VideoFrame(this.video), blue = new BlueKeeper(), changes = blue.changes(frame);
+      const frame = new VideoFrame(this.video), chroma = new ChromaCorrection(), applies = chroma.applies(frame);
       frame.close();
-      if (!changes) return this.end();
+      if (!applies) return this.end();
       this.begin();
       this.writtenUs = NaN;
-      this.follow(blue, new PaintPhase());
-      await this.write(blue);
+      this.follow(chroma, new PaintPhase());
+      await this.write(chroma);
     } catch {
       if (mine === this.looks) this.end();
     }
@@ -100,10 +91,10 @@ export class VideoPicture {
     this.element.append(this.stream);
   }
 
-  private follow(blue: BlueKeeper, phase: PaintPhase): void {
+  private follow(chroma: ChromaCorrection, phase: PaintPhase): void {
     // As the browser paints: what is written then is seen with this paint or with the next, by chance
     const write = (): void => {
-      setTimeout(() => void this.write(blue).catch(() => undefined), (phase.intervalMs ?? PAINT_MS) / 2);
+      setTimeout(() => void this.write(chroma).catch(() => undefined), (phase.intervalMs ?? PAINT_MS) / 2);
     };
     const seen = (): void => {
       this.seen = this.video.requestVideoFrameCallback(seen);
@@ -128,7 +119,7 @@ export class VideoPicture {
     this.seen = this.painted = this.paint = null;
   }
 
-  private async write(blue: BlueKeeper): Promise<void> {
+  private async write(chroma: ChromaCorrection): Promise<void> {
     if (!this.writer) return;
     const frame = new VideoFrame(this.video), {timestamp} = frame;
     if (timestamp === this.writtenUs) return frame.close();
@@ -136,11 +127,11 @@ export class VideoPicture {
     // A video's own times go back where it begins anew
     const shown = new VideoFrame(frame, {timestamp: Math.round(performance.now() * 1000)});
     frame.close();
-    const kept = await blue.kept(shown);
+    const corrected = await chroma.corrected(shown);
     const {writer} = this;
-    if (!writer) return kept.close();
-    writer.write(kept).catch(() => {
-      kept.close();
+    if (!writer) return corrected.close();
+    writer.write(corrected).catch(() => {
+      corrected.close();
       if (writer === this.writer) this.end();
     });
   }

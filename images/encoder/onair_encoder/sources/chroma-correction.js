@@ -15,7 +15,7 @@ const PLANAR = ['I420', 'I422', 'I444'];  // formats with a plane of Cb, in byte
 let ratio = null;
 
 /** How much more blue than this browser's its frames have: 1 where it makes them as they are. */
-function blueRatio() {
+function chromaRatio() {
   if (ratio === null) {
     const seen = blueOfBrowser();
     const wanted = MOST_BLUE / seen;
@@ -35,28 +35,28 @@ function blueOfBrowser() {
 }
 
 /** One for each source: it keeps the memory of a frame. */
-export class BlueKeeper {
+export class ChromaCorrection {
   constructor() {
-    this._wider = Uint8Array.from({length: 256}, (_, cb) => Math.max(0, Math.min(255, Math.round(GRAY + (cb - GRAY) * blueRatio()))));
+    this._wider = Uint8Array.from({length: 256}, (_, cb) => Math.max(0, Math.min(255, Math.round(GRAY + (cb - GRAY) * chromaRatio()))));
     this._data = new Uint8Array(0);
     this._before = Promise.resolve();
   }
 
   /** Whether a frame looks otherwise in this browser than it should. */
-  changes({format, colorSpace: {matrix, fullRange}, rotation, flip}) {
+  applies({format, colorSpace: {matrix, fullRange}, rotation, flip}) {
     const isPlain = PLANAR.includes(format) && !rotation && !flip;
-    return isPlain && matrix === 'bt709' && fullRange !== true && blueRatio() !== 1;
+    return isPlain && matrix === 'bt709' && fullRange !== true && chromaRatio() !== 1;
   }
 
   /** What a frame has to be for this browser to show it as it is; the given one is closed, or it is that. In their order. */
-  kept(frame) {
-    const kept = this._before.then(() => this._keep(frame));
-    this._before = kept.catch(() => undefined);
-    return kept;
+  corrected(frame) {
+    const corrected = this._before.then(() => this._correct(frame));
+    this._before = corrected.catch(() => undefined);
+    return corrected;
   }
 
-  async _keep(frame) {
-    if (!this.changes(frame)) return frame;
+  async _correct(frame) {
+    if (!this.applies(frame)) return frame;
     const {format, timestamp, duration, colorSpace, displayWidth, displayHeight} = frame;
     try {
       const size = frame.allocationSize();
@@ -64,10 +64,10 @@ export class BlueKeeper {
       const data = this._data, wider = this._wider, {width: codedWidth, height: codedHeight} = frame.visibleRect;
       const layout = await frame.copyTo(data);
       for (let at = layout[1].offset; at < layout[2].offset; at++) data[at] = wider[data[at]];
-      const kept = new VideoFrame(data, {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout, colorSpace,
+      const corrected = new VideoFrame(data, {format, codedWidth, codedHeight, displayWidth, displayHeight, timestamp, layout, colorSpace,
         ...duration !== null && {duration}});
       frame.close();
-      return kept;
+      return corrected;
     } catch {
       return frame;  // a little less blue is better than no picture
     }
