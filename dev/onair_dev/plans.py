@@ -35,6 +35,7 @@ class Facts:
     node_programs: bool = True
     control_plane: bool = True
     servers: bool = True
+    network_plugin: bool = True
     images: frozenset[str] = frozenset(images.NAMES)
     """Images that are built, from current or earlier inputs; the layers of the latter are mostly reusable."""
     cluster: bool = True
@@ -52,6 +53,7 @@ def facts() -> Facts:
         node_programs=not cluster_tools.unbuilt(cluster_tools.NODE),
         control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),
         servers=not servers.absent(),
+        network_plugin=images.was_built(servers.NETWORK_PLUGIN),
         images=built,
         cluster=has_cluster(),
     )
@@ -120,6 +122,14 @@ def test_programs(known: Facts) -> list[Task]:
     ]
 
 
+def network_plugin(known: Facts) -> list[Task]:
+    """Returns a task for the image of the plugin that enforces policies for tests of the cluster."""
+    estimate = 0 if known.network_plugin else 110
+    # After the clients, whose packages of Kubernetes it shares
+    needs = ("base image", "clients")
+    return [Task("network plugin", images.image_task(servers.NETWORK_PLUGIN), needs, estimate)]
+
+
 def of(what: str, known: Facts) -> list[Task]:
     """Returns the tasks of a command."""
     match what:
@@ -128,11 +138,14 @@ def of(what: str, known: Facts) -> list[Task]:
         case "refresh":
             return refresh_tasks()
         case "tools":
-            return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
+            programs = [*test_programs(known), *network_plugin(known)]
+            return [*clients(known), *image_tasks(known), *node_tasks(known), *programs]
         case "integration" | "soak":
             # MediaMTX is built together with its image.
             return [*clients(known), *image_tasks(known), *node_tasks(known), *test_programs(known)]
-        case "test" | "bench":
+        case "test":
+            return [*environment(known), *test_programs(known), *network_plugin(known)]
+        case "bench":
             return [*environment(known), *test_programs(known)]
         case "up" | "demo":
             return environment(known)

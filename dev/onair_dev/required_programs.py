@@ -99,6 +99,7 @@ PROGRAMS = (
     Program("kubectl", Origin.MODULE, version=("version", "--client", "-o", "yaml"), folders=(BUILT,)),
     Program("etcd", Origin.MODULE, commands=TEST, folders=(BUILT,)),
     Program("kube-apiserver", Origin.MODULE, commands=TEST, folders=(BUILT,)),
+    Program("kube-router", Origin.MODULE, commands=TEST),
     Program("mediamtx", Origin.MODULE),
     Program("livekit-server", Origin.MODULE),
     Program("toxiproxy-server", Origin.MODULE, commands=TEST),

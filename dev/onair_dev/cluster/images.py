@@ -31,6 +31,7 @@ INPUTS = {
     "livekit": ["images/livekit", "images/servers/livekit-server"],
     "redis": ["images/redis"],
     "registry": ["images/registry"],
+    "kube-router": ["images/kube-router", "images/servers/kube-router"],
     "encoder": ["images/encoder", "images/web", "requirements/encoder.txt", "crds/onair_crds"],
     "api": ["images/api", "requirements/api.txt", "crds/onair_crds", "crds/manifests", "api/onair_api"],
     "ingest": ["images/ingest", "requirements/ingest.txt", "crds/onair_crds"],
@@ -130,6 +131,8 @@ def _made(current: Step, wanted: Image) -> Path | None:
             return web.ensure(current)
         case "livekit":
             return servers.ensure(current, "livekit-server")
+        case "kube-router":
+            return servers.ensure(current, servers.NETWORK_PLUGIN)
         case _:
             return None
 

@@ -1,4 +1,4 @@
-"""The servers that tests deliver to: built from their modules into the cache."""
+"""The servers that tests deliver to, and their network plugin: built from their modules into the cache."""
 
 from pathlib import Path
 
@@ -8,10 +8,13 @@ from onair_dev.settings import CACHE, ROOT
 
 MODULES = ROOT / "images/servers"
 PACKAGES = {
+    "kube-router": "github.com/cloudnativelabs/kube-router/v2/cmd/kube-router",
     "livekit-server": "github.com/livekit/livekit-server/cmd/server",
     "toxiproxy-server": "github.com/Shopify/toxiproxy/v2/cmd/server",
     "versitygw": "github.com/versity/versitygw/cmd/versitygw",
 }
+NETWORK_PLUGIN = "kube-router"
+"""Runs in an image of its own (images/kube-router), with which it is built."""
 BUILT = CACHE / "servers"
 
 
@@ -32,7 +35,7 @@ def path_of(name: str) -> Path:
 
 def absent() -> list[str]:
     """Returns the servers that are not in the cache."""
-    return [name for name in PACKAGES if not path_of(name).exists()]
+    return [name for name in _delivered_to() if not path_of(name).exists()]
 
 
 def ensure(current: Step, name: str) -> Path:
@@ -67,6 +70,10 @@ def servers_task(current: Step) -> None:
     """Builds all missing servers."""
     if not absent():
         current.outcome = "built before"
-    for name in PACKAGES:
+    for name in _delivered_to():
         ensure(current, name)
-    current.detail = " · ".join(f"{name} {version_of(name).lstrip('v')}" for name in PACKAGES)
+    current.detail = " · ".join(f"{name} {version_of(name).lstrip('v')}" for name in _delivered_to())
+
+
+def _delivered_to() -> list[str]:
+    return [name for name in PACKAGES if name != NETWORK_PLUGIN]

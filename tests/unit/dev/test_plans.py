@@ -16,6 +16,7 @@ NOTHING = Facts(
     node_programs=False,
     control_plane=False,
     servers=False,
+    network_plugin=False,
     images=frozenset(),
     cluster=False,
 )
@@ -38,3 +39,11 @@ def test_where_all_is_there_it_is_less_than_a_minute() -> None:
 def test_programs_that_are_missing_are_counted_where_their_image_is_there() -> None:
     known = Facts(clients=False, node_programs=False, control_plane=False, servers=False, cluster=False)
     assert minutes(remaining_s(of("demo", known), (), {})) == "about 8 minutes", "8.1 were measured"
+
+
+def test_the_network_plugin_is_built_for_tests_of_the_cluster_alone() -> None:
+    building = {
+        what: any(task.name == "network plugin" for task in of(what, NOTHING))
+        for what in ("demo", "up", "integration", "test", "tools")
+    }
+    assert building == {"demo": False, "up": False, "integration": False, "test": True, "tools": True}
