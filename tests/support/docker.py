@@ -49,7 +49,8 @@ def own_image(name: str) -> str:
     """The image of ours that is built of this checkout's files, and no other's."""
     wanted = images.image(name).reference
     if not has_image(wanted):
-        pytest.fail(f"{wanted} is not built: run `make images`", pytrace=False)
+        how = "make images" if name in images.NAMES else "make tools"
+        pytest.fail(f"{wanted} is not built: run `{how}`", pytrace=False)
     return wanted
 
 
