@@ -70,6 +70,14 @@ def test_ranges_are_those_of_the_values() -> None:
     assert reaches(everywhere, ip_address("10.0.0.1"))
 
 
+def test_ranges_that_are_allowed_are_in_a_rule_without_exceptions() -> None:
+    """Of all ranges of a rule kube-router makes one set, where an exception within an allowed range wins."""
+    values = 'inside={"allowedRanges": ["10.0.0.0/8", "172.0.0.0/8"], "refusedRanges": ["10.5.0.0/16"]}'
+    rules = policies("--set-json", values)["onair-encoder-egress"]["egress"]
+    blocks = [[to["ipBlock"] for to in rule.get("to", []) if "ipBlock" in to] for rule in rules]
+    assert [{"cidr": "10.0.0.0/8"}, {"cidr": "172.0.0.0/8"}] in blocks
+
+
 @pytest.mark.parametrize(
     ("options", "components"),
     [
