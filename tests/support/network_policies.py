@@ -42,10 +42,10 @@ class Firewall:
 
     def wait_until_it_enforces(self) -> None:
         def enforces() -> bool:
-            assert self._process.poll() is None, f"{self._node}: it has ended: {self._said()[-2000:]}"
+            assert self._process.poll() is None, f"{self._node}: it has ended: {self._end()}"
             return ENFORCED in self._said()
 
-        wait_for(enforces, f"policies are enforced at {self._node}", START_S, poll_s=0.1, state=self._said)
+        wait_for(enforces, f"policies are enforced at {self._node}", START_S, poll_s=0.1, state=self._end)
 
     def stop(self) -> None:
         """Ends it, and fails where rules were left, or had not been as policies are."""
@@ -53,8 +53,11 @@ class Firewall:
         self._process.stdin.close()
         code = self._process.wait(STOP_S)
         said = self._said()
-        assert code == 0, f"{self._node}: exit code {code}: {said[-2000:]}"
+        assert code == 0, f"{self._node}: exit code {code}: {self._end()}"
         assert FAILED not in said, f"{self._node}: {said[said.index(FAILED) :][:2000]}"
+
+    def _end(self) -> str:
+        return self._said()[-2000:]
 
     def _said(self) -> str:
         return self._log.read_text(errors="replace")
@@ -70,7 +73,7 @@ class Enforcement:
         """
         nodes = cluster.list("node")
         self._ranges = {each["metadata"]["name"]: str(each["spec"]["podCIDR"]) for each in nodes}
-        inside = [program("kind"), "get", "kubeconfig", "--internal", "--name", cluster.name]
+        inside = [str(program("kind")), "get", "kubeconfig", "--internal", "--name", cluster.name]
         self._kubeconfig = subprocess.run(inside, check=True, capture_output=True, text=True).stdout
         self._logs = logs
         self._firewalls: list[Firewall] = []
