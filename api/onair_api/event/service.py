@@ -48,7 +48,7 @@ class Events:
     ) -> None:
         """
         Args:
-            revoked: whether the token with this id and identity was revoked, or its API key deleted.
+            revoked: whether the token with this id and identity was revoked, or a key of its deleted.
         """
         self._settings = settings
         events = settings.events

@@ -46,7 +46,7 @@ class Streams:
     ) -> None:
         """
         Args:
-            revoked: whether the token with this id and identity was revoked, or its API key deleted.
+            revoked: whether the token with this id and identity was revoked, or a key of its deleted.
         """
         self._cluster = cluster
         self._settings = settings

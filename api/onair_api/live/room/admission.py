@@ -67,7 +67,7 @@ class RoomAdmission:
 
         Raises:
             Unauthenticated: it is no token of this room server's, or has expired, or the access token that it
-                was made with was revoked, or the API key of that deleted.
+                was made with was revoked, or a key of that deleted.
             NotFound: its project is gone, or the room is closed.
             PermissionDenied: who holds it was removed from the room.
             ResourceExhausted: they came too often.

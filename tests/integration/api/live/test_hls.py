@@ -18,6 +18,7 @@ from tests.support.ingest.encoder import Encoder, picture
 from tests.support.ingest.gateway_client import ingest_secret
 from tests.support.ingest.ingest_pod import IngestPod
 from tests.support.ingest.scripted_facade import ScriptedFacade
+from tests.support.signing_keys import AddedSigningKey
 from tests.support.tokens import assert_error
 from tests.support.waiting import wait_for
 
@@ -172,7 +173,7 @@ def test_strangers_get_neither_the_address_nor_what_is_behind_another(
     assert_error(previewed.get("/".join([*head, token, "media.m3u8"])), 401, 16)
 
 
-def test_players_end_with_the_token_or_the_api_key_of_whoever_asked(
+def test_players_end_with_the_token_or_a_key_of_whoever_asked(
     previewed: Previewed, sign_in: Callable[..., User], cluster: Cluster
 ) -> None:
     facade = previewed.facade
@@ -193,6 +194,16 @@ def test_players_end_with_the_token_or_the_api_key_of_whoever_asked(
         assert_error(previewed.get(each), 401, 16)
     assert previewed.get(goes_on[0]).is_success
     assert_error(previewed.get(goes_on[1]), 404, 5)
+
+    with AddedSigningKey(cluster, "signing-key-player", facade) as signing_key:
+        signed_by_it = media(sign_in("ann", facade=facade, key=key), path)
+        assert_error(previewed.get(signed_by_it[1]), 404, 5)
+        signing_key.delete()
+        wait_for(
+            lambda: {previewed.get(each).status_code for each in signed_by_it} == {401},
+            "they end with the signing key",
+        )
+    assert previewed.get(goes_on[0]).is_success
 
     cluster.delete_api_key("a-player")
     wait_for(lambda: {previewed.get(each).status_code for each in goes_on} == {401}, "they end with the key")

@@ -120,7 +120,7 @@ async def test_a_key_that_is_gone_ends_its_tokens(issuer: TokenIssuer) -> None:
 def test_the_same_run_has_the_same_token_and_its_user_is_ours(issuer: TokenIssuer) -> None:
     assert page_token() == page_token()
     claims = claims_of(page_token())
-    assert claims["sub"] == claims["user"]["userId"] == Identity.from_claims(claims).user_id
+    assert claims["sub"] == claims["user"]["userId"] == Identity.from_claims(claims, "").user_id
 
 
 @pytest.mark.parametrize(
