@@ -52,7 +52,7 @@ class SigningKey(VerifyingKey):
 
 
 @dataclass(frozen=True)
-class RendererKey(VerifyingKey):
+class RendererPublicKey(VerifyingKey):
     """The public half of the operator's, which signs tokens of pages and no others."""
 
 
@@ -185,7 +185,7 @@ def _renderer_key(entry: Entry) -> VerifyingKey | None:
     except (KeyError, TypeError, ValueError, binascii.Error):
         public = None
     if isinstance(public, rsa.RSAPublicKey) and public.key_size >= KEY_BITS:
-        return RendererKey(public, json_web_key(public))
+        return RendererPublicKey(public, json_web_key(public))
     log.warning("signing_key.unusable", secret=entry.name)
     return None
 

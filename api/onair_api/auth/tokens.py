@@ -15,7 +15,7 @@ import jwt
 
 from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.identity import Identity, Origin
-from onair_api.auth.signing_keys import RendererKey, SigningKeys
+from onair_api.auth.signing_keys import RendererPublicKey, SigningKeys
 from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
@@ -256,7 +256,7 @@ class Tokens:
             verified = Verified.of_claims(claims, key.kid)
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise Unauthenticated(_REFUSED.format("it cannot be verified")) from error
-        if isinstance(key, RendererKey) and not verified.of_renderer:
+        if isinstance(key, RendererPublicKey) and not verified.of_renderer:
             raise Unauthenticated(_REFUSED.format("its key is not for such a token"))
         return verified
 

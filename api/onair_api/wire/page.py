@@ -26,7 +26,7 @@ MAX_LIST = 10_000
 
 
 @dataclass(frozen=True)
-class Page(Generic[T]):
+class ListPage(Generic[T]):
     items: Sequence[T]
     next_token: str | None
 
@@ -38,7 +38,7 @@ class Page(Generic[T]):
 
 def page_of(
     items: Sequence[T], message: JsonObject, key: Callable[[T], Key], *, by_key: bool = True
-) -> Page[T]:
+) -> ListPage[T]:
     """The page of a list that a request asks for.
 
     Args:
@@ -54,7 +54,7 @@ def page_of(
         start = bisect_right(items, after, key=key) if by_key else _place_after(items, after, key)
     chosen = items[start : start + size]
     more = start + size < len(items)
-    return Page(chosen, _encoded(key(chosen[-1])) if more else None)
+    return ListPage(chosen, _encoded(key(chosen[-1])) if more else None)
 
 
 def _place_after(items: Sequence[T], after: Key, key: Callable[[T], Key]) -> int:

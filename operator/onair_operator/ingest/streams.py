@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from onair_crds.contract.ingest_gateway import StreamState
-from onair_operator.ingest.observed import Contact, GatewayView, Sighting
+from onair_operator.ingest.observed import GatewayContact, GatewayView, Sighting
 from onair_operator.settings import GatewaySettings
 
 ENDED_KEPT = 1000
@@ -25,7 +25,7 @@ class News:
     """Whether it has told all, or can be reached no longer."""
 
 
-class Streams:
+class GatewayStreams:
     """What each gateway told, under the gateway's name."""
 
     def __init__(
@@ -34,7 +34,9 @@ class Streams:
         changed: Callable[[News], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._views = {each.name: GatewayView(each.name, each.region, Contact.AWAITED) for each in gateways}
+        self._views = {
+            each.name: GatewayView(each.name, each.region, GatewayContact.AWAITED) for each in gateways
+        }
         self._online: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
         self._ended: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
         self._came_s: dict[str, dict[str, float]] = {name: {} for name in self._views}
@@ -77,13 +79,13 @@ class Streams:
         for state in states:
             self._put(gateway, state)
             streams.add(state.stream)
-        self._views[gateway] = replace(self._views[gateway], contact=Contact.REACHABLE)
+        self._views[gateway] = replace(self._views[gateway], contact=GatewayContact.REACHABLE)
         self.heard(gateway)
         self._changed(News(gateway, frozenset(streams), contact=True))
 
     def unreachable(self, gateway: str) -> None:
         """Takes the streams of a gateway for unknown, until it tells all of them again."""
-        self._views[gateway] = replace(self._views[gateway], contact=Contact.UNREACHABLE)
+        self._views[gateway] = replace(self._views[gateway], contact=GatewayContact.UNREACHABLE)
         self._changed(News(gateway, frozenset(self._online[gateway]), contact=True))
 
     def _put(self, gateway: str, state: StreamState) -> None:

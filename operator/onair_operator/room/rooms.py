@@ -37,7 +37,7 @@ PARALLEL = 8
 FAILURES = Counter("onair_operator_room_server_failures_total", "Requests to the room server that failed.")
 
 
-class Rooms:
+class KeptRooms:
     """Without a server nothing is kept, and nothing seen."""
 
     def __init__(

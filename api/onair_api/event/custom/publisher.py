@@ -21,7 +21,7 @@ PUBLISH_ACCESS = ByAccessToken(GUESTS)
 """Who may publish, over HTTP and on a stream."""
 
 
-class Publisher:
+class EventPublisher:
     def __init__(self, cluster: Cluster, bus: Bus | None) -> None:
         self._cluster = cluster
         self._bus = bus

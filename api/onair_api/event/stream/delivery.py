@@ -38,7 +38,7 @@ def _send_live(session: Session, event: Event) -> None:
         EVENTS_OUT.inc()
 
 
-class Delivery:
+class EventDelivery:
     def __init__(self, buffer: ReplayBuffer, limits: SubscriptionLimits) -> None:
         self._buffer = buffer
         self._limits = limits

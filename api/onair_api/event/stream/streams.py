@@ -20,7 +20,7 @@ from onair_api.errors import ResourceExhausted, Unauthenticated
 from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import Bus
 from onair_api.event.replay.replayer import Replayer
-from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.delivery import EventDelivery
 from onair_api.event.stream.sender import Sender
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.token_expiry import end_at_expiry, end_revoked
@@ -34,13 +34,13 @@ SERVICE_RESTART = 1012
 """WebSocket close code (RFC 6455, registered with IANA)."""
 
 
-class Streams:
+class EventStreams:
     def __init__(
         self,
         cluster: Cluster,
         settings: Settings,
         bus: Bus | None,
-        delivery: Delivery,
+        delivery: EventDelivery,
         replayer: Replayer,
         revoked: Callable[[str, Identity], bool],
     ) -> None:

@@ -14,7 +14,7 @@ FIT_S = 0.5
 """A page takes the size of its window within some 30 ms, or not at all."""
 
 
-class Canvas:
+class PageCanvas:
     def __init__(self, call: Callable[..., Awaitable[Message]]) -> None:
         """
         Args:

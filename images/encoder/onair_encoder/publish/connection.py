@@ -9,7 +9,7 @@ from onair_crds.session_error import SessionError
 from onair_encoder.publish.feed import PacketSink
 
 
-class Connection(PacketSink, Protocol):
+class PacketConnection(PacketSink, Protocol):
     """An open connection to a server that takes packets as they come."""
 
     key_name: str

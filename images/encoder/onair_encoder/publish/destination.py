@@ -13,7 +13,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import ConnectState
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.run import Run
+from onair_encoder.publish.run import EncoderRun
 
 
 def now() -> str:
@@ -36,7 +36,7 @@ class Counters:
     """Old segments that a bucket does not let be deleted."""
 
 
-class Destination:
+class SuppliedDestination:
     """Shared by a destination's publisher, its output and its sessions."""
 
     def __init__(
@@ -44,14 +44,14 @@ class Destination:
         wanted: ProgramDestination,
         fan_out: FanOut,
         changed: Callable[[], None],
-        run: Run | None = None,
+        run: EncoderRun | None = None,
     ) -> None:
         """
         Args:
             changed: called whenever the reported state has changed.
         """
         self.wanted = wanted
-        self.run = run or Run()
+        self.run = run or EncoderRun()
         self.fan_out = fan_out
         self.stop = asyncio.Event()
         """Set when the stream is to be ended properly."""

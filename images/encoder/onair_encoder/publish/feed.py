@@ -34,7 +34,7 @@ class PacketSink(Protocol):
         """Takes a packet; must not block."""
 
 
-class Feed:
+class PacketFeed:
     def __init__(self, sink: PacketSink) -> None:
         self._sink = sink
         self._dropping = False

@@ -11,15 +11,15 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.backoff import LONGEST_S, Backoff, YieldingBackoff
-from onair_encoder.publish.destination import Destination
-from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.run import Run
+from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish.output import DeliverySession, Output
+from onair_encoder.publish.run import EncoderRun
 
 STEADY_S = 10.0
 """A session that was connected for longer resets the back-off."""
 
 
-class Publisher:
+class DestinationPublisher:
     """Runs a destination's output, whatever its kind, in a task of its own."""
 
     def __init__(
@@ -28,15 +28,15 @@ class Publisher:
         wanted: ProgramDestination,
         fan_out: FanOut,
         changed: Callable[[], None],
-        run: Run | None = None,
-        after: Sequence[Publisher] = (),
+        run: EncoderRun | None = None,
+        after: Sequence[DestinationPublisher] = (),
     ) -> None:
         """
         Args:
             after: those of which this one takes over what they have to do, once they have ended.
         """
         self._after = after
-        self.destination = Destination(wanted, fan_out, changed, run)
+        self.destination = SuppliedDestination(wanted, fan_out, changed, run)
         self._contact = self.destination.run.contact
         self._output = kind(self.destination)
         self._retry = asyncio.Event()
@@ -103,7 +103,7 @@ class Publisher:
             return self._internal(error)
         return None
 
-    async def _open(self) -> Session | None:
+    async def _open(self) -> DeliverySession | None:
         """None where it was stopped before there was a session.
 
         Raises:
@@ -111,7 +111,7 @@ class Publisher:
         """
         opening = asyncio.create_task(self._output.open())
         stopped = asyncio.create_task(self.destination.stop.wait())
-        session: Session | None = None
+        session: DeliverySession | None = None
         try:
             await asyncio.wait({opening, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if opening.done():
@@ -183,7 +183,7 @@ class Publisher:
         await asyncio.wait({self._task})
 
 
-async def _discard(opening: asyncio.Task[Session]) -> None:
+async def _discard(opening: asyncio.Task[DeliverySession]) -> None:
     """Cancels an opening that is no longer wanted, and closes what it may have opened meanwhile."""
     opening.cancel()
     (result,) = await asyncio.gather(opening, return_exceptions=True)

@@ -9,7 +9,7 @@ from onair_encoder.publish.operator_contact import OperatorContact
 
 
 @dataclass(frozen=True)
-class Run:
+class EncoderRun:
     broadcast: str = ""
     """Id of the run."""
     epoch: int = 0

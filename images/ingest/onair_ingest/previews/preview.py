@@ -16,7 +16,7 @@ from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
 from onair_ingest.previews.turns import Turns
-from onair_ingest.readers.feed import FeedEnded, Subscription
+from onair_ingest.readers.feed import FeedEnded, ReaderQueue
 from onair_ingest.readers.packets import announcement, packet_of
 from onair_ingest.readers.readers import NoStream, Readers
 
@@ -35,7 +35,7 @@ NO_STREAM_S = 0.25
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
 
 
-class Preview:
+class PreviewPublisher:
     """Publishes from `run` until that is cancelled."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Preview:
             finally:
                 self.joined = False
 
-    async def _publish(self, subscription: Subscription) -> None:
+    async def _publish(self, subscription: ReaderQueue) -> None:
         """One session, until the stream ends.
 
         Raises:
@@ -139,7 +139,7 @@ async def _joined(client: RoomClient) -> None:
         raise message.error
 
 
-async def _feed(feed: RoomFeed, subscription: Subscription) -> None:
+async def _feed(feed: RoomFeed, subscription: ReaderQueue) -> None:
     try:
         while True:
             feed.packet(packet_of(await subscription.next_record()))

@@ -44,7 +44,7 @@ class Pauses:
         return backoff_s(failures - 1, self.first_s, self.longest_s)
 
 
-class Pull:
+class PullTask:
     """Runs as a task of its own.
 
     Args:

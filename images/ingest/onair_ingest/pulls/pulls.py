@@ -12,7 +12,7 @@ from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_crds.contract.ingest_gateway import stream_of_pull
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address_guard import AddressGuard
-from onair_ingest.pulls.pull import Pauses, Pull
+from onair_ingest.pulls.pull import Pauses, PullTask
 from onair_ingest.streams.key import PULLS
 from onair_ingest.streams.streams import Streams
 
@@ -23,7 +23,7 @@ NOT_HERE = "an existing ingest server pulls nothing for this installation"
 STREAM = re.compile(r"pull-[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 
 
-class Pulls:
+class PullTasks:
     def __init__(
         self,
         mediamtx: MediaMtx,
@@ -40,7 +40,7 @@ class Pulls:
         self._enabled = enabled
         self._tls = ssl.create_default_context()
         self._setting = asyncio.Lock()
-        self._running: dict[str, tuple[Pull, asyncio.Task[None]]] = {}
+        self._running: dict[str, tuple[PullTask, asyncio.Task[None]]] = {}
 
     async def forget_former(self) -> None:
         """Removes what an earlier process of this gateway was pulling, as soon as the ingest server responds.
@@ -92,7 +92,7 @@ class Pulls:
         def failed(reason: str, next_attempt_s: int) -> None:
             self._streams.pull_failed(stream, reason, next_attempt_s)
 
-        pull = Pull(
+        pull = PullTask(
             stream, url, self._mediamtx, self._guard, self._tls, self._pauses, flows=flows, failed=failed
         )
         self._streams.watch(stream, pull.changed)

@@ -30,7 +30,7 @@ class FeedEnded(Exception):
         self.code = code
 
 
-class Subscription:
+class ReaderQueue:
     """What one reader is yet to be sent."""
 
     def __init__(self, first: list[Record]) -> None:
@@ -99,9 +99,9 @@ class Subscription:
         return record
 
 
-class Feed:
+class StreamFeed:
     def __init__(self) -> None:
-        self._subscriptions: set[Subscription] = set()
+        self._subscriptions: set[ReaderQueue] = set()
         self._configs: dict[Kind, Record] = {}
         self._gop: list[Record] = []
         self._gop_bytes = 0
@@ -148,13 +148,13 @@ class Feed:
         config = self._configs.get(Kind.VIDEO_CONFIG)
         return (config, self._gop[0]) if config and self._gop else None
 
-    def subscribe(self) -> Subscription:
+    def subscribe(self) -> ReaderQueue:
         first = [self._configs[kind] for kind in sorted(self._configs)]
-        subscription = Subscription(first + self._gop)
+        subscription = ReaderQueue(first + self._gop)
         self._subscriptions.add(subscription)
         return subscription
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: ReaderQueue) -> None:
         self._subscriptions.discard(subscription)
 
     def end(self, ended: FeedEnded) -> None:

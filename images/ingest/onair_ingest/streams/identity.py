@@ -19,7 +19,7 @@ PULL_SOURCE = "rtmpSource"
 
 
 @dataclass(frozen=True)
-class Identity:
+class ConnectionIdentity:
     """Whose connection it is."""
 
     stream: str
@@ -32,12 +32,12 @@ class Identities:
 
     def __init__(self, mediamtx: MediaMtx) -> None:
         self._mediamtx = mediamtx
-        self._known: dict[str, Identity] = {}
+        self._known: dict[str, ConnectionIdentity] = {}
         self._established: set[str] = set()
 
     def admitted(self, connection: str, stream: str, address: str) -> None:
         """The hook admitted this connection."""
-        self._known[connection] = Identity(stream, address)
+        self._known[connection] = ConnectionIdentity(stream, address)
 
     def forget(self, connection: str) -> None:
         """The connection was not admitted after all, or is closed."""
@@ -65,7 +65,7 @@ class Identities:
         self._established = alive
         return looks
 
-    async def _identity(self, path: Path, source: PathSource) -> Identity | None:
+    async def _identity(self, path: Path, source: PathSource) -> ConnectionIdentity | None:
         if known := self._known.get(source.id):
             return known
         # Admitted by an earlier process of this gateway.
@@ -77,5 +77,5 @@ class Identities:
             log.warning("publisher.unknown", protocol=source.type)
             await self._mediamtx.kick(source)
             return None
-        identity = self._known[source.id] = Identity(stream_of_key(key), connection.address)
+        identity = self._known[source.id] = ConnectionIdentity(stream_of_key(key), connection.address)
         return identity

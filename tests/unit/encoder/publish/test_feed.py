@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.media.packets import VIDEO_HEADER, picture, sound
 
 from onair_crds.media.flv import Packet
-from onair_encoder.publish.feed import Feed
+from onair_encoder.publish.feed import PacketFeed
 
 
 class Narrow:
@@ -34,7 +34,7 @@ class Narrow:
 
 def test_where_the_sink_is_congested_frames_are_dropped_up_to_a_key_frame() -> None:
     outlet = Narrow(2)
-    feed = Feed(outlet)
+    feed = PacketFeed(outlet)
     key, delta, tone = picture(0, b"k", key=True), picture(1, b"d"), sound(1, b"s")
     for packet in (key, delta, delta, tone, key):
         feed.packet(packet)
@@ -51,7 +51,7 @@ def test_where_the_sink_is_congested_frames_are_dropped_up_to_a_key_frame() -> N
 
 def test_a_session_that_is_worn_out_ends_before_a_key_frame() -> None:
     outlet = Narrow(9)
-    feed = Feed(outlet)
+    feed = PacketFeed(outlet)
     key, delta = picture(0, b"k", key=True), picture(1, b"d")
     feed.packet(key)
     outlet.worn_out = True

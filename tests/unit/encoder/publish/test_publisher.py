@@ -13,31 +13,31 @@ from onair_crds.contract.program import ProgramDestination
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish import publisher as publisher_module
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.operator_contact import LOST_AFTER_S, OperatorContact
-from onair_encoder.publish.output import Output, Session
-from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.run import Run
+from onair_encoder.publish.output import DeliverySession, Output
+from onair_encoder.publish.publisher import DestinationPublisher
+from onair_encoder.publish.run import EncoderRun
 
 WANTED = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=1000)
 
 
-def publisher_of(kind: type[Output], contact: OperatorContact | None = None) -> Publisher:
-    run = Run("run", 1, contact or OperatorContact())
-    return Publisher(kind, WANTED, FanOut(), lambda: None, run)
+def publisher_of(kind: type[Output], contact: OperatorContact | None = None) -> DestinationPublisher:
+    run = EncoderRun("run", 1, contact or OperatorContact())
+    return DestinationPublisher(kind, WANTED, FanOut(), lambda: None, run)
 
 
 class Steps(Output):
     """Keeps a list of what is done with it and with its sessions."""
 
-    def __init__(self, destination: Destination) -> None:
+    def __init__(self, destination: SuppliedDestination) -> None:
         super().__init__(destination)
         self.steps: list[str] = []
 
     async def begin(self) -> None:
         self.steps.append("begin")
 
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         self.steps.append("open")
         return self
 
@@ -53,7 +53,7 @@ class Steps(Output):
         self.steps.append("close")
 
 
-def steps_of(publisher: Publisher) -> list[str]:
+def steps_of(publisher: DestinationPublisher) -> list[str]:
     output = publisher._output
     assert isinstance(output, Steps)
     return output.steps
@@ -78,7 +78,7 @@ async def test_an_output_is_closed_when_it_is_aborted() -> None:
 class ClosesSlowly(Steps):
     """At its very end, until it is let."""
 
-    def __init__(self, destination: Destination) -> None:
+    def __init__(self, destination: SuppliedDestination) -> None:
         super().__init__(destination)
         self.may_close = asyncio.Event()
 
@@ -104,7 +104,7 @@ async def test_an_output_that_is_aborted_again_is_closed_to_its_end() -> None:
 
 
 class OpensWhateverHappens(Steps):
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         self.steps.append("opening")
         try:
             await asyncio.Event().wait()
@@ -135,11 +135,11 @@ async def test_an_internal_error_is_reported_without_its_text() -> None:
 class Refused(Output):
     """Attempts that take longer than a session must hold to count as steady, and never open one."""
 
-    def __init__(self, destination: Destination) -> None:
+    def __init__(self, destination: SuppliedDestination) -> None:
         super().__init__(destination)
         self.attempts: list[float] = []
 
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         self.attempts.append(asyncio.get_running_loop().time())
         await asyncio.sleep(0.03)
         raise SessionError("no response")
@@ -175,7 +175,7 @@ class Ending(Output):
 
     error = SessionError("closed", closed_by_peer=True)
 
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         return self
 
     async def run(self) -> None:
@@ -197,11 +197,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random, "uniform", lambda low, _: low)
 
 
-def attempts(publisher: Publisher) -> int:
+def attempts(publisher: DestinationPublisher) -> int:
     return publisher.destination.state.attempts
 
 
-async def waits(publisher: Publisher, why: str) -> None:
+async def waits(publisher: DestinationPublisher, why: str) -> None:
     await until(lambda: publisher.destination.state.last_error == why)
 
 

@@ -9,9 +9,9 @@ import pytest
 from onair_crds.contract.program import ProgramRtc
 from onair_crds.room_publisher.pipe import Joined, Message
 from onair_ingest.previews import preview
-from onair_ingest.previews.preview import Preview
+from onair_ingest.previews.preview import PreviewPublisher
 from onair_ingest.previews.turns import Turns
-from onair_ingest.readers.feed import FeedEnded, Subscription
+from onair_ingest.readers.feed import FeedEnded, ReaderQueue
 from onair_ingest.readers.readers import Readers
 
 ROOM = ProgramRtc(provider="livekit", url="ws://rooms", token="t", room="r", identity="i")
@@ -64,10 +64,10 @@ async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
         return client
 
     monkeypatch.setattr(preview.RoomClient, "start", start)
-    subscription = Subscription([])
+    subscription = ReaderQueue([])
     turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
     publishing = asyncio.create_task(
-        Preview("s", ROOM, object.__new__(Readers), turns, lambda _: None)._publish(subscription)
+        PreviewPublisher("s", ROOM, object.__new__(Readers), turns, lambda _: None)._publish(subscription)
     )
     await client.publishing.wait()
     if cancelled != "while it publishes":

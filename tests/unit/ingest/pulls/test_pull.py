@@ -12,7 +12,7 @@ import pytest
 from onair_crds.contract.inside_addresses import InsideRules
 from onair_ingest.pulls import pull as pull_module
 from onair_ingest.pulls.address_guard import AddressGuard
-from onair_ingest.pulls.pull import Pauses, Pull
+from onair_ingest.pulls.pull import Pauses, PullTask
 
 INSIDE = "127.0.0.1 is at an address inside this installation, which is not allowed"
 
@@ -38,7 +38,7 @@ class Pulled:
         self.flowing = False
         self.server = Server()
         self._failed: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
-        self.pull = Pull(
+        self.pull = PullTask(
             "pull-relay",
             "rtmp://127.0.0.1:1/live/a",
             cast(Any, self.server),

@@ -10,7 +10,7 @@ import pytest
 
 from onair_crds.contract.access_units import Kind, Record, decode
 from onair_ingest.readers import feed as feed_module
-from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
+from onair_ingest.readers.feed import FeedEnded, ReaderQueue, StreamFeed
 
 VIDEO_CONFIG = Record(Kind.VIDEO_CONFIG, 0, 0, b"avc")
 AUDIO_CONFIG = Record(Kind.AUDIO_CONFIG, 0, 0, b"aac")
@@ -24,7 +24,7 @@ def sound(at: int) -> Record:
     return Record(Kind.AUDIO, at, at, b"aac", key=True)
 
 
-async def taken(subscription: Subscription) -> list[Record]:
+async def taken(subscription: ReaderQueue) -> list[Record]:
     """What waits now."""
     records = []
     try:
@@ -36,14 +36,14 @@ async def taken(subscription: Subscription) -> list[Record]:
 
 
 @pytest.fixture
-def feed() -> Feed:
-    feed = Feed()
+def feed() -> StreamFeed:
+    feed = StreamFeed()
     for record in (VIDEO_CONFIG, AUDIO_CONFIG, picture(0, key=True), sound(1), picture(2)):
         feed.put(record)
     return feed
 
 
-async def test_a_late_reader_begins_with_the_key_frame(feed: Feed) -> None:
+async def test_a_late_reader_begins_with_the_key_frame(feed: StreamFeed) -> None:
     feed.put(picture(3, key=True))
     feed.put(sound(4))
     subscription = feed.subscribe()
@@ -58,7 +58,7 @@ async def test_a_late_reader_begins_with_the_key_frame(feed: Feed) -> None:
 
 
 async def test_a_reader_who_meets_no_key_frame_hears_until_one_comes() -> None:
-    feed = Feed()
+    feed = StreamFeed()
     feed.put(VIDEO_CONFIG)
     subscription = feed.subscribe()
     for record in (picture(0), sound(1), picture(2, key=True), picture(3)):
@@ -70,7 +70,7 @@ async def test_a_reader_who_meets_no_key_frame_hears_until_one_comes() -> None:
     ]
 
 
-async def test_a_new_configuration_ends_the_group_of_pictures(feed: Feed) -> None:
+async def test_a_new_configuration_ends_the_group_of_pictures(feed: StreamFeed) -> None:
     feed.put(Record(Kind.VIDEO_CONFIG, 0, 0, b"another"))
     feed.put(picture(3))
     late = await taken(feed.subscribe())
@@ -78,7 +78,7 @@ async def test_a_new_configuration_ends_the_group_of_pictures(feed: Feed) -> Non
     assert not [r for r in late if r.kind is Kind.VIDEO]
 
 
-async def test_a_repeated_configuration_is_told_once(feed: Feed) -> None:
+async def test_a_repeated_configuration_is_told_once(feed: StreamFeed) -> None:
     subscription = feed.subscribe()
     await taken(subscription)
     feed.put(VIDEO_CONFIG)
@@ -86,7 +86,7 @@ async def test_a_repeated_configuration_is_told_once(feed: Feed) -> None:
 
 
 async def test_a_group_of_pictures_that_is_too_large_is_not_kept(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
+    feed: StreamFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed_module, "MAX_GOP_BYTES", 1000)
     for at in range(3, 300):
@@ -107,7 +107,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
 
 async def test_a_slow_reader_goes_on_with_the_next_key_frame(
-    feed: Feed, clock: Callable[[float], None]
+    feed: StreamFeed, clock: Callable[[float], None]
 ) -> None:
     slow, quick = feed.subscribe(), feed.subscribe()
     await taken(slow)
@@ -124,7 +124,7 @@ async def test_a_slow_reader_goes_on_with_the_next_key_frame(
 
 
 async def test_a_slow_reader_still_gets_a_new_configuration(
-    feed: Feed, clock: Callable[[float], None]
+    feed: StreamFeed, clock: Callable[[float], None]
 ) -> None:
     slow = feed.subscribe()
     await taken(slow)
@@ -134,7 +134,7 @@ async def test_a_slow_reader_still_gets_a_new_configuration(
     assert [r.payload for r in await taken(slow) if r.kind is Kind.VIDEO_CONFIG] == [b"another"]
 
 
-async def test_what_waits_for_a_reader_is_bounded(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_waits_for_a_reader_is_bounded(feed: StreamFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed_module, "MAX_BEHIND_BYTES", 10_000)
     subscription = feed.subscribe()
     for at in range(3, 1000):
@@ -143,7 +143,7 @@ async def test_what_waits_for_a_reader_is_bounded(feed: Feed, monkeypatch: pytes
 
 
 async def test_configurations_that_wait_for_a_reader_are_bounded_too(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
+    feed: StreamFeed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed_module, "MAX_BEHIND_BYTES", 10_000)
     subscription = feed.subscribe()
@@ -155,7 +155,7 @@ async def test_configurations_that_wait_for_a_reader_are_bounded_too(
     assert [r.payload for r in waiting if r.kind is Kind.AUDIO_CONFIG] == [b"aac"]
 
 
-async def test_what_waits_is_sent_before_the_end(feed: Feed) -> None:
+async def test_what_waits_is_sent_before_the_end(feed: StreamFeed) -> None:
     subscription = feed.subscribe()
     feed.end(FeedEnded(4404, "over"))
     assert len(await taken(subscription)) == 5

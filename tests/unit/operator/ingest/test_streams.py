@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.gateway_server import stream_state
 
-from onair_operator.ingest.observed import Contact
-from onair_operator.ingest.streams import ENDED_KEPT, News, Streams
+from onair_operator.ingest.observed import GatewayContact
+from onair_operator.ingest.streams import ENDED_KEPT, GatewayStreams, News
 from onair_operator.settings import GatewaySettings
 
 GATEWAYS = [
@@ -20,37 +20,37 @@ def news() -> list[News]:
 
 
 @pytest.fixture
-def streams(news: list[News]) -> Streams:
-    return Streams(GATEWAYS, news.append)
+def streams(news: list[News]) -> GatewayStreams:
+    return GatewayStreams(GATEWAYS, news.append)
 
 
-def online(streams: Streams, stream: str) -> list[tuple[str, bool]]:
+def online(streams: GatewayStreams, stream: str) -> list[tuple[str, bool]]:
     return [(each.gateway.name, each.online) for each in streams.sightings(stream)]
 
 
-def test_nothing_is_known_before_a_gateway_has_told_all(streams: Streams, news: list[News]) -> None:
-    assert {each.contact for each in streams.gateways} == {Contact.AWAITED}
+def test_nothing_is_known_before_a_gateway_has_told_all(streams: GatewayStreams, news: list[News]) -> None:
+    assert {each.contact for each in streams.gateways} == {GatewayContact.AWAITED}
     streams.told_all("one", [stream_state("a")])
     assert online(streams, "a") == [("one", True)]
-    assert [each.contact for each in streams.gateways] == [Contact.REACHABLE, Contact.AWAITED]
+    assert [each.contact for each in streams.gateways] == [GatewayContact.REACHABLE, GatewayContact.AWAITED]
     assert news == [News("one", frozenset({"a"}), contact=True)]
 
 
-def test_what_is_not_among_all_is_gone(streams: Streams, news: list[News]) -> None:
+def test_what_is_not_among_all_is_gone(streams: GatewayStreams, news: list[News]) -> None:
     streams.told_all("one", [stream_state("a"), stream_state("b")])
     streams.told_all("one", [stream_state("b")])
     assert online(streams, "a") == []
     assert news[-1] == News("one", frozenset({"a", "b"}), contact=True)
 
 
-def test_a_stream_that_ended_is_remembered_for_its_cause(streams: Streams, news: list[News]) -> None:
+def test_a_stream_that_ended_is_remembered_for_its_cause(streams: GatewayStreams, news: list[News]) -> None:
     streams.told_all("one", [stream_state("a")])
     streams.told("one", stream_state("a", online=False, error="cut"))
     assert online(streams, "a") == [("one", False)]
     assert news[-1] == News("one", frozenset({"a"}))
 
 
-def test_an_unreachable_gateway_has_nothing_for_certain(streams: Streams, news: list[News]) -> None:
+def test_an_unreachable_gateway_has_nothing_for_certain(streams: GatewayStreams, news: list[News]) -> None:
     streams.told_all("one", [stream_state("a")])
     streams.unreachable("one")
     assert online(streams, "a") == [("one", False)]
@@ -59,7 +59,7 @@ def test_an_unreachable_gateway_has_nothing_for_certain(streams: Streams, news: 
     assert online(streams, "a") == [("one", True)]
 
 
-def test_ended_streams_are_bounded(streams: Streams) -> None:
+def test_ended_streams_are_bounded(streams: GatewayStreams) -> None:
     streams.told_all("one", [])
     for number in range(ENDED_KEPT + 5):
         streams.told("one", stream_state(f"s{number}", online=False))
@@ -69,7 +69,7 @@ def test_ended_streams_are_bounded(streams: Streams) -> None:
 
 def test_it_is_known_when_a_stream_came_and_when_its_gateway_was_heard() -> None:
     now_s = 5.0
-    streams = Streams(GATEWAYS, clock=lambda: now_s)
+    streams = GatewayStreams(GATEWAYS, clock=lambda: now_s)
 
     def times(stream: str) -> tuple[float, float]:
         (found,) = streams.sightings(stream)

@@ -12,10 +12,10 @@ from tests.support.waiting import until
 from onair_crds.contract.participant_roles import signed_role
 from onair_crds.resources.enums import Role
 from onair_crds.room_server.client import ServerParticipant, ServerRoom
-from onair_crds.room_server.credentials import Credentials
+from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_operator.room import rooms as rooms_module
 from onair_operator.room.plan import KeptRoom
-from onair_operator.room.rooms import QUIET_PASSES, Rooms
+from onair_operator.room.rooms import QUIET_PASSES, KeptRooms
 
 SECRET = "s" * 32
 CAMERA = frozenset({("source-cam", "Camera")})
@@ -30,8 +30,8 @@ class Server:
         self.there: list[ServerParticipant] = []
         self.renamed: list[tuple[str, str, str]] = []
 
-    async def get(self) -> Credentials:
-        return Credentials("key", SECRET)
+    async def get(self) -> RoomServerCredentials:
+        return RoomServerCredentials("key", SECRET)
 
     async def rooms(self) -> list[ServerRoom]:
         self.asked["rooms"] += 1
@@ -50,10 +50,10 @@ def server() -> Server:
     return Server()
 
 
-async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pytest.MonkeyPatch) -> Rooms:
+async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pytest.MonkeyPatch) -> KeptRooms:
     """The rooms after so many passes."""
     monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.0)
-    rooms = Rooms(cast(Any, server))
+    rooms = KeptRooms(cast(Any, server))
     rooms.keep("room", wanted)
     running = asyncio.create_task(rooms.run())
     await until(lambda: server.asked["rooms"] > passes, f"{passes} passes", 5, poll_s=0)

@@ -7,7 +7,7 @@ import contextlib
 
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
 
@@ -16,7 +16,9 @@ LAST_S = 1.0
 
 
 class Deletions:
-    def __init__(self, destination: Destination, store: ObjectStore, presentation: Presentation) -> None:
+    def __init__(
+        self, destination: SuppliedDestination, store: ObjectStore, presentation: Presentation
+    ) -> None:
         self._destination = destination
         self._store = store
         self._presentation = presentation

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.hls.bucket import Bucket
 
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ class StoredText:
 
 
 class ObjectStore:
-    def __init__(self, destination: Destination, storage: ProgramStorage) -> None:
+    def __init__(self, destination: SuppliedDestination, storage: ProgramStorage) -> None:
         self._destination = destination
         self._prefix = storage.prefix.strip("/")
         self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)

@@ -12,7 +12,7 @@ from onair_api.access.target import Target
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.delivery import EventDelivery
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.settings import EventSettings
@@ -29,12 +29,12 @@ def subscription(name: str, **ids: str) -> Subscription:
 
 
 @pytest.fixture
-def delivery() -> Delivery:
-    return Delivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(EventSettings()))
+def delivery() -> EventDelivery:
+    return EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(EventSettings()))
 
 
 def test_a_session_gets_an_event_once_however_many_subscriptions_and_audiences_match(
-    delivery: Delivery,
+    delivery: EventDelivery,
 ) -> None:
     stream = Stream(OWNER, GUESTS)
     for name in ("a", "a|b", "*"):
@@ -43,7 +43,9 @@ def test_a_session_gets_an_event_once_however_many_subscriptions_and_audiences_m
     assert stream.names == ["a"]
 
 
-def test_only_sessions_of_its_audiences_whose_subscriptions_match_get_an_event(delivery: Delivery) -> None:
+def test_only_sessions_of_its_audiences_whose_subscriptions_match_get_an_event(
+    delivery: EventDelivery,
+) -> None:
     owner, guest, other = Stream(OWNER), Stream(GUESTS), Stream(owner_key("s", "v"))
     for stream in (owner, guest, other):
         delivery.add(stream.session, subscription("a*"))
@@ -53,14 +55,14 @@ def test_only_sessions_of_its_audiences_whose_subscriptions_match_get_an_event(d
     assert (owner.names, guest.names, other.names) == (["ab", "ac"], ["ac"], [])
 
 
-def test_a_subscription_to_another_project_gets_nothing(delivery: Delivery) -> None:
+def test_a_subscription_to_another_project_gets_nothing(delivery: EventDelivery) -> None:
     stream = Stream(OWNER)
     delivery.add(stream.session, subscription("a", collection_id="c", project_id="q"))
     delivery.deliver(event("a", OWNER))
     assert stream.names == []
 
 
-def test_layout_events_go_to_those_who_may_read_layouts(delivery: Delivery) -> None:
+def test_layout_events_go_to_those_who_may_read_layouts(delivery: EventDelivery) -> None:
     reader, guest = Stream(GUESTS), Stream(GUESTS, sees_layouts=False)
     for stream in (reader, guest):
         delivery.add(stream.session, subscription("*"))
@@ -68,7 +70,7 @@ def test_layout_events_go_to_those_who_may_read_layouts(delivery: Delivery) -> N
     assert (reader.names, guest.names) == (["layout"], [])
 
 
-def test_a_session_is_not_sent_what_it_had_on_a_replica_that_was_ahead(delivery: Delivery) -> None:
+def test_a_session_is_not_sent_what_it_had_on_a_replica_that_was_ahead(delivery: EventDelivery) -> None:
     stream = Stream(OWNER)
     delivery.add(stream.session, subscription("*"))
     closed = ClosedSession({"Project": Position(5)}, [subscription("*")], time.time())
@@ -78,7 +80,7 @@ def test_a_session_is_not_sent_what_it_had_on_a_replica_that_was_ahead(delivery:
     assert stream.names == ["e6"]
 
 
-def test_nothing_is_kept_of_subscriptions_that_ended(delivery: Delivery) -> None:
+def test_nothing_is_kept_of_subscriptions_that_ended(delivery: EventDelivery) -> None:
     stream = Stream(OWNER, GUESTS)
     subscriptions = [subscription(name) for name in ("a", "a|b", "*")]
     for each in subscriptions:

@@ -15,9 +15,9 @@ from onair_api.cache.watched_kinds import COLLECTION, PROJECT
 from onair_api.errors import ResourceExhausted
 from onair_api.event.event import Format
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.delivery import EventDelivery
 from onair_api.event.stream.session import Session
-from onair_api.event.stream.streams import Streams
+from onair_api.event.stream.streams import EventStreams
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.settings import EventSettings, Settings
 from onair_crds.kube.store import Entry
@@ -51,8 +51,8 @@ def guest() -> Verified:
 async def test_streams_that_are_opened_at_once_are_no_more_than_a_token_may_have() -> None:
     cluster, settings = SlowCluster(), Settings(events=EventSettings(sessions_per_token=3))
     replayer = SimpleNamespace(closed_session=lambda *_: None)
-    delivery = Delivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(settings.events))
-    streams = Streams(cast(Any, cluster), settings, None, delivery, cast(Any, replayer), lambda _: False)
+    delivery = EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(settings.events))
+    streams = EventStreams(cast(Any, cluster), settings, None, delivery, cast(Any, replayer), lambda _: False)
     most = settings.events.sessions_per_token
     sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=list)
     opening = [asyncio.create_task(streams.open(guest(), None, sender)) for _ in range(2 * most)]
