@@ -10,7 +10,7 @@ from onair_dev.cluster import base_images, chart, images, kind
 from onair_dev.graph import Task
 from onair_dev.preflight import has_cluster
 from onair_dev.settings import NODE_BUILT
-from onair_dev.tools import cluster_tools, servers
+from onair_dev.tools import cluster_tools, delivery_servers
 
 IMAGES = {
     "encoder": (125.0, ()),
@@ -51,7 +51,7 @@ def facts() -> Facts:
         clients=not cluster_tools.absent(cluster_tools.CLIENTS),
         node_programs=not cluster_tools.unbuilt(cluster_tools.NODE),
         control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),
-        servers=not servers.absent(),
+        servers=not delivery_servers.absent(),
         images=built,
         cluster=has_cluster(),
     )
@@ -116,7 +116,7 @@ def test_programs(known: Facts) -> list[Task]:
     after = ("node programs",) if not known.node_pullable else ("clients",)
     return [
         Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 210),
-        Task("servers", servers.servers_task, ("clients",), 0 if known.servers else 280),
+        Task("servers", delivery_servers.servers_task, ("clients",), 0 if known.servers else 280),
     ]
 
 

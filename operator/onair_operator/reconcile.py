@@ -16,7 +16,7 @@ from onair_crds.resources.base import Resource
 from onair_crds.resources.kinds import KINDS
 from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.apply import Applier
-from onair_operator.cluster.failures import Failures
+from onair_operator.cluster.key_failures import Failures
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     gateways_of_pull,
@@ -40,7 +40,7 @@ from onair_operator.cluster.watched_kinds import (
     WATCHED,
 )
 from onair_operator.cluster.world import World
-from onair_operator.ingest.streams import News
+from onair_operator.ingest.gateway_streams import News
 from onair_operator.node.observe import suspects
 from onair_operator.reconcilers import BY_KIND, keys_of
 from onair_operator.settings import OperatorSettings

@@ -45,8 +45,8 @@ from onair_operator.encoder.renderer_key import RendererKey
 from onair_operator.ingest.gateways import Gateways
 from onair_operator.ingest.previews import GatewayRoomAccess
 from onair_operator.reconcile import ReconcileLoop
+from onair_operator.room.kept_rooms import KeptRooms
 from onair_operator.room.providers import RtcProviders
-from onair_operator.room.rooms import KeptRooms
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.events import heartbeat_events
 

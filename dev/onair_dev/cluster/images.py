@@ -20,7 +20,7 @@ from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
-from onair_dev.tools import servers, web
+from onair_dev.tools import delivery_servers, web
 from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
@@ -129,7 +129,7 @@ def _made(current: Step, wanted: Image) -> Path | None:
         case "encoder":
             return web.ensure(current)
         case "livekit":
-            return servers.ensure(current, "livekit-server")
+            return delivery_servers.ensure(current, "livekit-server")
         case _:
             return None
 

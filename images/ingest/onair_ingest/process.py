@@ -27,14 +27,14 @@ from onair_ingest.metrics import StreamMetrics
 from onair_ingest.previews.metrics import PreviewMetrics
 from onair_ingest.previews.previews import Previews
 from onair_ingest.pulls.address_guard import AddressGuard
-from onair_ingest.pulls.pull import Pauses
-from onair_ingest.pulls.pulls import PullTasks
+from onair_ingest.pulls.pull_task import Pauses
+from onair_ingest.pulls.pull_tasks import PullTasks
 from onair_ingest.readers.metrics import ReaderMetrics
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.secret_file import follow_secret, read_secret
 from onair_ingest.settings import Settings
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.streams import Streams
 from onair_ingest.streams_api import StreamsApi
 

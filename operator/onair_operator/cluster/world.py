@@ -15,8 +15,8 @@ from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.page_tokens import PageTokens
 from onair_operator.ingest.gateways import Gateways
+from onair_operator.room.kept_rooms import KeptRooms
 from onair_operator.room.providers import RtcProviders
-from onair_operator.room.rooms import KeptRooms
 
 TOLD_AFTER = 3
 """Refusals in a row after which one that may pass by itself is told."""

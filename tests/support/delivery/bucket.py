@@ -14,9 +14,9 @@ from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.destination_publisher import DestinationPublisher
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.publisher import DestinationPublisher
-from onair_encoder.publish.run import EncoderRun
 
 
 def hls_publisher(

@@ -19,10 +19,10 @@ from tests.support.waiting import until
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.hls import leftovers, object_store, prefix_lock
 from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.storage_error import Changed
-from onair_encoder.publish.publisher import DestinationPublisher
 
 SEGMENT_S = 2
 Refusal = Callable[[str, str], SessionError | None]

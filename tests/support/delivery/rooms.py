@@ -16,7 +16,7 @@ from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
 from onair_crds.room_publisher.room_client import COMMAND
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.publisher import DestinationPublisher
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.rtc.output import RtcOutput
 
 IDENTITY = "programme"

@@ -13,7 +13,7 @@ from onair_api.layout.layer.request import LayerRequest, create_request, delete_
 from onair_api.layout.layer.write_queue import LayerWrites, WaitingRequest
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
-from onair_api.wire.page import page_of
+from onair_api.wire.list_page import page_of
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer

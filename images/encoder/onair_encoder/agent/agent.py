@@ -23,9 +23,9 @@ from onair_encoder.media.input import MediaInput
 from onair_encoder.media.slate_switch import Switch
 from onair_encoder.media.snapshot import Snapshots
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.destination import SuppliedDestination, now
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.operator_contact import OperatorContact
-from onair_encoder.publish.run import EncoderRun
+from onair_encoder.publish.supplied_destination import SuppliedDestination, now
 from onair_encoder.sources.relay import SourceRelay
 
 TICK_S = 0.1

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Protocol
 
 from onair_crds.contract.program import ProgramDestination
-from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 
 class DeliverySession(Protocol):

@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.connection import PacketConnection
-from onair_encoder.publish.destination import SuppliedDestination
-from onair_encoder.publish.feed import PacketFeed
+from onair_encoder.publish.packet_connection import PacketConnection
+from onair_encoder.publish.packet_feed import PacketFeed
 from onair_encoder.publish.stillness import Stillness
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 OPEN_TIMEOUT_S = 10.0
 WATCH_S = 0.1

@@ -14,7 +14,7 @@ from typing import Literal
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_ingest.admission.facade import Facade, FacadeUnavailable, PublishProtocol
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.judgement import Judged
 from onair_ingest.streams.streams import Streams
 

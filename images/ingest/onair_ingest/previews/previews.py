@@ -14,7 +14,7 @@ from onair_crds.contract.ingest_gateway import Video
 from onair_crds.contract.previews import Preview as Wanted
 from onair_crds.contract.previews import RoomPreviews
 from onair_crds.contract.program import ProgramRtc
-from onair_ingest.previews.preview import PreviewPublisher
+from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.readers import Readers
 

@@ -13,7 +13,7 @@ from onair_crds.contract.access_units import CLOSE_ENDED, CLOSE_UNSUPPORTED
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
 from onair_ingest.readers.demux import Demuxer
-from onair_ingest.readers.feed import FeedEnded, ReaderQueue, StreamFeed
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 log = structlog.get_logger()
 

@@ -11,10 +11,10 @@ from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.readers.access import authorized_stream
-from onair_ingest.readers.feed import FeedEnded, ReaderQueue
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers
 from onair_ingest.readers.still import NoStill, Stills
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
 
 HEARTBEAT_S = 5.0
 """A reader that does not respond to pings for so long is gone."""

@@ -16,8 +16,8 @@ from tests.support.processes import command_lines, descendants
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls import leftovers
-from onair_encoder.publish.run import EncoderRun
 
 pytestmark = pytest.mark.media
 

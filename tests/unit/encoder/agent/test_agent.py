@@ -14,7 +14,7 @@ from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.publish import operator_contact
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.publisher import DestinationPublisher
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 
 Started = Callable[[], Agent]
 

@@ -18,7 +18,7 @@ from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.engine_socket import EngineSocket
 from onair_encoder.loopback import serve
-from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 STUDIO = "https://studio.example"
 

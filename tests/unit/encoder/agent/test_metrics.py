@@ -14,7 +14,7 @@ from onair_crds.contract.program import ProgramDestination
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.metrics import AgentMetrics, registry_of
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 DASHBOARD = Path(__file__).parents[4] / "charts/onair/files/dashboards/onair-shows.json"
 

@@ -11,8 +11,8 @@ from onair_crds.contract.program import ProgramDestination
 from onair_crds.media.flv import Packet
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.stream_session import StreamSession
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 WANTED = ProgramDestination(id="d", type="SRT", url="srt://a.example:9000", timeout_ms=1000)
 

@@ -21,7 +21,7 @@ from onair_ingest.admission.facade import Facade, PublishProtocol
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.mediamtx.records import Path, PathSource, PublisherConnection
 from onair_ingest.settings import HookSettings
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.streams import Streams
 
 

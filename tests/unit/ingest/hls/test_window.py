@@ -23,8 +23,8 @@ from onair_crds.contract.ingest_gateway import StreamState
 from onair_ingest.hls import window as window_module
 from onair_ingest.hls.window import Window
 from onair_ingest.hls.windows import TooManyWindows, Windows
-from onair_ingest.readers.feed import FeedEnded, ReaderQueue, StreamFeed
 from onair_ingest.readers.readers import NoStream
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 VIDEO = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD))
 AUDIO = Record(

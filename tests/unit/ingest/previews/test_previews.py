@@ -11,7 +11,7 @@ from onair_crds.contract.previews import Preview as Wanted
 from onair_crds.contract.previews import RoomPreviews
 from onair_crds.session_error import SessionError
 from onair_ingest.previews import previews as module
-from onair_ingest.previews.preview import PreviewPublisher
+from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.previews import Previews
 from onair_ingest.readers.readers import Readers
 

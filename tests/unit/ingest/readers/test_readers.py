@@ -11,8 +11,8 @@ from onair_crds.contract.access_units import Kind
 from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
 from onair_ingest.readers import readers as readers_module
-from onair_ingest.readers.feed import FeedEnded
 from onair_ingest.readers.readers import Readers
+from onair_ingest.readers.stream_feed import FeedEnded
 
 AAC_CONFIG, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
 Play = list[int]

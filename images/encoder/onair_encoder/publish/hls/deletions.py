@@ -7,9 +7,9 @@ import contextlib
 
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 LAST_S = 1.0
 """For the last deletions, at the end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 CLOSING_S = 2.0
 """Of the time to end, what is left for closing the playlist."""

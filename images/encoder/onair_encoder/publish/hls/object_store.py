@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.hls.bucket import Bucket
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 Result = TypeVar("Result")
 RETRY_S = 0.5

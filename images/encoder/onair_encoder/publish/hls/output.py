@@ -10,7 +10,6 @@ import secrets
 from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
 from onair_crds.media.segmenter import Segmenter
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.hls.drain import DrainTerms, drain
 from onair_encoder.publish.hls.kept_segments import place_key
 from onair_encoder.publish.hls.leftovers import spool_of
@@ -22,6 +21,7 @@ from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.upload import Upload
 from onair_encoder.publish.output import DeliverySession, Output
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 FINISHED_S = 1.0
 """After the time to drain, for what has to be cancelled."""

@@ -9,7 +9,6 @@ import time
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.hls.cancellation import unless
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
@@ -19,6 +18,7 @@ from onair_encoder.publish.hls.presentation import Presentation
 from onair_encoder.publish.hls.spool import WaitingSegment
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.storage_error import NotReadable, TooLarge
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 
 class Upload:

@@ -10,8 +10,8 @@ from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.room_publisher.video_flow import Rejoining
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.stillness import Stillness
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 LOOK_S = 0.5
 """Twice as long as the process takes from one report to the next."""

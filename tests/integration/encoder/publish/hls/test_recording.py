@@ -25,8 +25,8 @@ from tests.support.waiting import until
 
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.run import EncoderRun
 
 pytestmark = pytest.mark.media
 

@@ -24,10 +24,10 @@ from tests.support.delivery.watched import Sent
 from tests.support.waiting import until
 
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls import leftovers
 from onair_encoder.publish.hls import spool as spool_module
 from onair_encoder.publish.hls.kept_segments import Budget
-from onair_encoder.publish.run import EncoderRun
 
 pytestmark = pytest.mark.media
 

@@ -14,7 +14,7 @@ from onair_api.event.event import Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream import fair_turns
-from onair_api.event.stream.delivery import EventDelivery
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.metrics import EVENTS_DROPPED

@@ -12,7 +12,7 @@ from onair_api.auth.identity import Identity
 from onair_api.errors import ResourceExhausted
 from onair_api.event.event import Event, Format
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.stream.delivery import EventDelivery
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription

@@ -6,7 +6,7 @@ import pytest
 from tests.support.delivery.bucket import names
 from tests.support.delivery.hls_in_memory import SEGMENT_S, HlsInMemory
 
-from onair_encoder.publish.publisher import DestinationPublisher
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 
 RUN = "run.m3u8"
 END = "#EXT-X-ENDLIST\n"

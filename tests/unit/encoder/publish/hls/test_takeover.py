@@ -11,7 +11,7 @@ from tests.support.delivery.hls_in_memory import HlsInMemory
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.run import EncoderRun
+from onair_encoder.publish.encoder_run import EncoderRun
 
 RUN, INDEX = "run.m3u8", "index.m3u8"
 

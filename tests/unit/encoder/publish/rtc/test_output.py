@@ -12,8 +12,8 @@ from onair_crds.room_publisher.pipe import Gone, Message
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.rtc.output import RtcOutput
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 

@@ -6,8 +6,8 @@ import pytest
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import SuppliedDestination
 from onair_encoder.publish.rtmp.output import RtmpOutput
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 
 @pytest.mark.parametrize(

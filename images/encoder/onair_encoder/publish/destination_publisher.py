@@ -11,9 +11,9 @@ from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
 from onair_encoder.publish.backoff import LONGEST_S, Backoff, YieldingBackoff
-from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.output import DeliverySession, Output
-from onair_encoder.publish.run import EncoderRun
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 STEADY_S = 10.0
 """A session that was connected for longer resets the back-off."""

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from onair_crds.contract.access_units import Kind, Record, decode
-from onair_ingest.readers import feed as feed_module
-from onair_ingest.readers.feed import FeedEnded, ReaderQueue, StreamFeed
+from onair_ingest.readers import stream_feed as feed_module
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 VIDEO_CONFIG = Record(Kind.VIDEO_CONFIG, 0, 0, b"avc")
 AUDIO_CONFIG = Record(Kind.AUDIO_CONFIG, 0, 0, b"aac")

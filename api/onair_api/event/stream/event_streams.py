@@ -20,7 +20,7 @@ from onair_api.errors import ResourceExhausted, Unauthenticated
 from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import Bus
 from onair_api.event.replay.replayer import Replayer
-from onair_api.event.stream.delivery import EventDelivery
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.sender import Sender
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.token_expiry import end_at_expiry, end_revoked

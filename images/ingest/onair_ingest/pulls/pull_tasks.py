@@ -12,7 +12,7 @@ from onair_crds.contract.ingest_gateway import Pulls as Wanted
 from onair_crds.contract.ingest_gateway import stream_of_pull
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
 from onair_ingest.pulls.address_guard import AddressGuard
-from onair_ingest.pulls.pull import Pauses, PullTask
+from onair_ingest.pulls.pull_task import Pauses, PullTask
 from onair_ingest.streams.key import PULLS
 from onair_ingest.streams.streams import Streams
 

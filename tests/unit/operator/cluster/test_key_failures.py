@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from onair_crds.kube.errors import ApiError, ApiUnavailable
-from onair_operator.cluster.failures import FORBIDDEN_RETRY_S, LAST_RETRY_S, Failures
+from onair_operator.cluster.key_failures import FORBIDDEN_RETRY_S, LAST_RETRY_S, Failures
 from onair_operator.cluster.queue import Key
 
 SHOW = Key("Project", "show")

@@ -6,7 +6,7 @@ import asyncio
 from typing import Protocol
 
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.feed import PacketSink
+from onair_encoder.publish.packet_feed import PacketSink
 
 
 class PacketConnection(PacketSink, Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.gateway_server import stream_state
 
+from onair_operator.ingest.gateway_streams import ENDED_KEPT, GatewayStreams, News
 from onair_operator.ingest.observed import GatewayContact
-from onair_operator.ingest.streams import ENDED_KEPT, GatewayStreams, News
 from onair_operator.settings import GatewaySettings
 
 GATEWAYS = [

@@ -12,12 +12,12 @@ from tests.support.waiting import until
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish import publisher as publisher_module
-from onair_encoder.publish.destination import SuppliedDestination
+from onair_encoder.publish import destination_publisher as publisher_module
+from onair_encoder.publish.destination_publisher import DestinationPublisher
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.operator_contact import LOST_AFTER_S, OperatorContact
 from onair_encoder.publish.output import DeliverySession, Output
-from onair_encoder.publish.publisher import DestinationPublisher
-from onair_encoder.publish.run import EncoderRun
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 WANTED = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=1000)
 

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from onair_crds.contract.inside_addresses import InsideRules
-from onair_ingest.pulls import pull as pull_module
+from onair_ingest.pulls import pull_task as pull_module
 from onair_ingest.pulls.address_guard import AddressGuard
-from onair_ingest.pulls.pull import Pauses, PullTask
+from onair_ingest.pulls.pull_task import Pauses, PullTask
 
 INSIDE = "127.0.0.1 is at an address inside this installation, which is not allowed"
 

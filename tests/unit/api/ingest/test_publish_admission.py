@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 from tests.support.documents import document
 
-from onair_api.ingest.admission import refusal_of
+from onair_api.ingest.publish_admission import refusal_of
 from onair_crds.contract.ingest_gateway import PublishRequest, stream_of_key
 from onair_crds.kube.store import Entry
 

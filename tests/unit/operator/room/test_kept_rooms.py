@@ -13,9 +13,9 @@ from onair_crds.contract.participant_roles import signed_role
 from onair_crds.resources.enums import Role
 from onair_crds.room_server.client import ServerParticipant, ServerRoom
 from onair_crds.room_server.credentials import RoomServerCredentials
-from onair_operator.room import rooms as rooms_module
+from onair_operator.room import kept_rooms as rooms_module
+from onair_operator.room.kept_rooms import QUIET_PASSES, KeptRooms
 from onair_operator.room.plan import KeptRoom
-from onair_operator.room.rooms import QUIET_PASSES, KeptRooms
 
 SECRET = "s" * 32
 CAMERA = frozenset({("source-cam", "Camera")})

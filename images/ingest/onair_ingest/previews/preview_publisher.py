@@ -16,9 +16,9 @@ from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
 from onair_ingest.previews.turns import Turns
-from onair_ingest.readers.feed import FeedEnded, ReaderQueue
 from onair_ingest.readers.packets import announcement, packet_of
 from onair_ingest.readers.readers import NoStream, Readers
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
 
 log = structlog.get_logger()
 

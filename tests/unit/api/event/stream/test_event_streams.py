@@ -15,9 +15,9 @@ from onair_api.cache.watched_kinds import COLLECTION, PROJECT
 from onair_api.errors import ResourceExhausted
 from onair_api.event.event import Format
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.stream.delivery import EventDelivery
+from onair_api.event.stream.event_delivery import EventDelivery
+from onair_api.event.stream.event_streams import EventStreams
 from onair_api.event.stream.session import Session
-from onair_api.event.stream.streams import EventStreams
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.settings import EventSettings, Settings
 from onair_crds.kube.store import Entry

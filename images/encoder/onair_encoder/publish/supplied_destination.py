@@ -13,7 +13,7 @@ from onair_crds.contract.times import format_time
 from onair_crds.resources.enums import ConnectState
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.run import EncoderRun
+from onair_encoder.publish.encoder_run import EncoderRun
 
 
 def now() -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from onair_crds.contract.program import MAX_FAILED_LAYERS
 from onair_crds.contract.scene import PageFailure
-from onair_encoder.scene.failures import MAX_REASON, failed_layers, reason
+from onair_encoder.scene.layer_failures import MAX_REASON, failed_layers, reason
 
 
 def failure(layout: str, layer: str, why: str = "HTTP 404") -> PageFailure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.media.packets import VIDEO_HEADER, picture, sound
 
 from onair_crds.media.flv import Packet
-from onair_encoder.publish.feed import PacketFeed
+from onair_encoder.publish.packet_feed import PacketFeed
 
 
 class Narrow:

@@ -12,7 +12,7 @@ from onair_api.access.target import Target
 from onair_api.event.event import LAYOUT_FAMILY, LIVE_FAMILY, Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.stream.delivery import EventDelivery
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.settings import EventSettings

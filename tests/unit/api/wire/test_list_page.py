@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onair_api.errors import InvalidArgument
-from onair_api.wire.page import MAX_LIST, Key, page_of
+from onair_api.wire.list_page import MAX_LIST, Key, page_of
 
 
 def key(item: str) -> Key:
