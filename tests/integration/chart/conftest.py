@@ -46,13 +46,13 @@ def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
 
 
 @pytest.fixture
-def facade(installed: ControlPlane) -> Iterator[Facade]:
+def installed_facade(installed: ControlPlane) -> Iterator[Facade]:
     """A facade with the rights of its service account."""
     gateways = [GatewaySettings(name="onair-ingest-0", url="http://127.0.0.1:9")]
     ingest = IngestSettings(found=True, gateways=gateways)
     rights = installed.kubeconfig_for(API)
-    with Facade(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as facade:
-        yield facade
+    with Facade(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as installed_facade:
+        yield installed_facade
 
 
 @pytest.fixture

@@ -158,13 +158,13 @@ def test_no_right_is_to_all_kinds_or_all_verbs(installation: AuditedInstallation
 
 def test_every_right_is_used_and_none_is_missing(
     installation: AuditedInstallation,
-    facade: Facade,
+    installed_facade: Facade,
     start_operator: Callable[[], ChildProcess],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    use_every_operation(facade, installation.cluster)
-    use_a_new_replica(installation, facade)
+    use_every_operation(installed_facade, installation.cluster)
+    use_a_new_replica(installation, installed_facade)
     publish_another_key(installation)
     let_everything_happen(installation)
     with monkeypatch.context() as variables:
