@@ -40,9 +40,9 @@ from onair_api.live.destination.service import Destinations
 from onair_api.live.project.record import ProjectRecords
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
-from onair_api.live.room.admission import RoomAdmission
 from onair_api.live.room.join_identities import JoinIdentities
 from onair_api.live.room.kept_values import KeptValues
+from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.live.room.service import Rooms
 from onair_api.live.source.assigned_ingest import AssignedIngest
 from onair_api.live.source.hls import HlsPreviews

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from onair_api.auth.callers import Access, ByAccessToken, Caller
 from onair_api.errors import Code
-from onair_api.wire.page import MAX_PAGE_SIZE
+from onair_api.wire.list_page import MAX_PAGE_SIZE
 from onair_crds.shapes import JsonObject, JsonSchema
 
 S = TypeVar("S")

@@ -22,8 +22,8 @@ from onair_api.live.collection.service import Collections
 from onair_api.live.destination.service import Destinations
 from onair_api.live.project.service import Projects
 from onair_api.live.project.sources import ProjectSources
-from onair_api.live.room.admission import RoomAdmission
 from onair_api.live.room.kept_values import KeptValues
+from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.live.room.service import Rooms
 from onair_api.live.source.hls import HlsPreviews
 from onair_api.live.source.service import Sources

@@ -84,9 +84,9 @@ def perform(options: argparse.Namespace) -> None:
 
             draw()
         case "chart":
-            from onair_dev.docs import chart
+            from onair_dev.docs import chart_reference
 
-            sys.exit(chart.check() if options.check else chart.write())
+            sys.exit(chart_reference.check() if options.check else chart_reference.write())
         case "protos":
             from onair_dev.docs import protos
 

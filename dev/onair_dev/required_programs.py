@@ -27,7 +27,7 @@ TRUST = {
 }
 
 
-class Origin(Enum):
+class ProgramOrigin(Enum):
     """How a missing program is installed."""
 
     GIVEN = "a prerequisite that the README names"
@@ -41,9 +41,9 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True)
-class Program:
+class RequiredProgram:
     name: str
-    origin: Origin
+    origin: ProgramOrigin
     package: str = ""
     """For PACKAGE: the Debian package, or several with spaces between."""
     commands: frozenset[str] = frozenset({"demo", "test"})
@@ -74,44 +74,51 @@ GSTREAMER_ENCODES = (
 
 
 PROGRAMS = (
-    Program("python3", Origin.GIVEN, oldest=(3, 11)),
-    Program("make", Origin.GIVEN),
-    Program("bash", Origin.SYSTEM),
+    RequiredProgram("python3", ProgramOrigin.GIVEN, oldest=(3, 11)),
+    RequiredProgram("make", ProgramOrigin.GIVEN),
+    RequiredProgram("bash", ProgramOrigin.SYSTEM),
     *(
-        Program(name, Origin.SYSTEM)
+        RequiredProgram(name, ProgramOrigin.SYSTEM)
         for name in ("awk", "cat", "cp", "env", "mount", "nice", "sed", "setpriv", "setsid", "sh", "sleep")
     ),
-    *(Program(name, Origin.SYSTEM) for name in ("tar", "true", "umount", "xargs")),
-    Program("docker", Origin.PACKAGE, "docker.io"),
-    Program("mmdebstrap", Origin.PACKAGE, "mmdebstrap", version=("--version",)),
-    Program("ffmpeg", Origin.PACKAGE, "ffmpeg", version=("-version",)),
-    Program("ffprobe", Origin.PACKAGE, "ffmpeg", version=("-version",)),
-    Program("redis-server", Origin.PACKAGE, "redis-server", TEST),
-    Program("curl", Origin.PACKAGE, "curl", TEST),
-    Program("faketime", Origin.PACKAGE, "faketime", TEST),
-    Program("gst-launch-1.0", Origin.PACKAGE, GSTREAMER, TEST, version=GSTREAMER_ENCODES),
-    Program("srt-live-transmit", Origin.PACKAGE, "srt-tools", TEST, version=("-version",)),
-    Program("go", Origin.WHEEL, version=("version",), oldest=(1, 26), folders=(_wheel("go", "go/bin"),)),
-    *(Program(name, Origin.WHEEL, folders=(_wheel("node", "bin"),)) for name in ("node", "npm")),
-    Program("buf", Origin.NPM, commands=NONE, folders=(BUF,)),
-    Program("kind", Origin.MODULE, version=("version", "-q"), folders=(BUILT,)),
-    Program("helm", Origin.MODULE, version=("version", "--short"), folders=(BUILT,)),
-    Program("kubectl", Origin.MODULE, version=("version", "--client", "-o", "yaml"), folders=(BUILT,)),
-    Program("etcd", Origin.MODULE, commands=TEST, folders=(BUILT,)),
-    Program("kube-apiserver", Origin.MODULE, commands=TEST, folders=(BUILT,)),
-    Program("kube-router", Origin.MODULE, commands=TEST),
-    Program("mediamtx", Origin.MODULE),
-    Program("livekit-server", Origin.MODULE),
-    Program("toxiproxy-server", Origin.MODULE, commands=TEST),
-    Program("versitygw", Origin.MODULE, commands=TEST),
+    *(RequiredProgram(name, ProgramOrigin.SYSTEM) for name in ("tar", "true", "umount", "xargs")),
+    RequiredProgram("docker", ProgramOrigin.PACKAGE, "docker.io"),
+    RequiredProgram("mmdebstrap", ProgramOrigin.PACKAGE, "mmdebstrap", version=("--version",)),
+    RequiredProgram("ffmpeg", ProgramOrigin.PACKAGE, "ffmpeg", version=("-version",)),
+    RequiredProgram("ffprobe", ProgramOrigin.PACKAGE, "ffmpeg", version=("-version",)),
+    RequiredProgram("redis-server", ProgramOrigin.PACKAGE, "redis-server", TEST),
+    RequiredProgram("curl", ProgramOrigin.PACKAGE, "curl", TEST),
+    RequiredProgram("faketime", ProgramOrigin.PACKAGE, "faketime", TEST),
+    RequiredProgram("gst-launch-1.0", ProgramOrigin.PACKAGE, GSTREAMER, TEST, version=GSTREAMER_ENCODES),
+    RequiredProgram("srt-live-transmit", ProgramOrigin.PACKAGE, "srt-tools", TEST, version=("-version",)),
+    RequiredProgram(
+        "go", ProgramOrigin.WHEEL, version=("version",), oldest=(1, 26), folders=(_wheel("go", "go/bin"),)
+    ),
     *(
-        Program(name, Origin.PYTHON, commands=TEST)
+        RequiredProgram(name, ProgramOrigin.WHEEL, folders=(_wheel("node", "bin"),))
+        for name in ("node", "npm")
+    ),
+    RequiredProgram("buf", ProgramOrigin.NPM, commands=NONE, folders=(BUF,)),
+    RequiredProgram("kind", ProgramOrigin.MODULE, version=("version", "-q"), folders=(BUILT,)),
+    RequiredProgram("helm", ProgramOrigin.MODULE, version=("version", "--short"), folders=(BUILT,)),
+    RequiredProgram(
+        "kubectl", ProgramOrigin.MODULE, version=("version", "--client", "-o", "yaml"), folders=(BUILT,)
+    ),
+    RequiredProgram("etcd", ProgramOrigin.MODULE, commands=TEST, folders=(BUILT,)),
+    RequiredProgram("kube-apiserver", ProgramOrigin.MODULE, commands=TEST, folders=(BUILT,)),
+    RequiredProgram("kube-router", ProgramOrigin.MODULE, commands=TEST),
+    RequiredProgram("mediamtx", ProgramOrigin.MODULE),
+    RequiredProgram("livekit-server", ProgramOrigin.MODULE),
+    RequiredProgram("toxiproxy-server", ProgramOrigin.MODULE, commands=TEST),
+    RequiredProgram("versitygw", ProgramOrigin.MODULE, commands=TEST),
+    *(
+        RequiredProgram(name, ProgramOrigin.PYTHON, commands=TEST)
         for name in ("lint-imports", "mypy", "pytest", "ruff", "schemathesis", "uv")
     ),
-    Program("apt-get", Origin.OPTIONAL, commands=NONE),
-    Program("chromium", Origin.OPTIONAL, commands=NONE),
-    Program("prometheus", Origin.OPTIONAL, commands=NONE),
-    Program("promtool", Origin.OPTIONAL, commands=NONE),
+    RequiredProgram("apt-get", ProgramOrigin.OPTIONAL, commands=NONE),
+    RequiredProgram("chromium", ProgramOrigin.OPTIONAL, commands=NONE),
+    RequiredProgram("prometheus", ProgramOrigin.OPTIONAL, commands=NONE),
+    RequiredProgram("promtool", ProgramOrigin.OPTIONAL, commands=NONE),
 )
 BY_NAME = {program.name: program for program in PROGRAMS}
 
@@ -128,9 +135,9 @@ def find(name: str) -> Path | None:
     return next((path for path in candidates if runs(program, path)), None)
 
 
-def runs(program: Program, path: Path) -> bool:
+def runs(program: RequiredProgram, path: Path) -> bool:
     """Whether this file prints a version that is not too old; programs of SYSTEM are not checked."""
-    if program.origin is Origin.SYSTEM:
+    if program.origin is ProgramOrigin.SYSTEM:
         return True
     printed = output_of([path, *program.version], timeout_s=20, env=environment())
     if not printed:
@@ -165,7 +172,7 @@ def own_folders() -> list[Path]:
     return list(dict.fromkeys(folders))
 
 
-def missing(command: str, origins: Iterable[Origin]) -> list[Program]:
+def missing(command: str, origins: Iterable[ProgramOrigin]) -> list[RequiredProgram]:
     """Returns the programs of these origins that a command needs and that are not found."""
     wanted = set(origins)
     return [
@@ -175,17 +182,17 @@ def missing(command: str, origins: Iterable[Origin]) -> list[Program]:
     ]
 
 
-def packages_of(programs: Iterable[Program]) -> list[str]:
+def packages_of(programs: Iterable[RequiredProgram]) -> list[str]:
     """Returns the Debian packages of these programs, without duplicates."""
     return list(dict.fromkeys(name for program in programs for name in program.package.split()))
 
 
-def names_of(programs: Iterable[Program]) -> str:
+def names_of(programs: Iterable[RequiredProgram]) -> str:
     """Formats programs for a message: `go 1.26, ffmpeg`."""
     return ", ".join(_names_with_versions(programs))
 
 
-def _names_with_versions(programs: Iterable[Program]) -> Iterator[str]:
+def _names_with_versions(programs: Iterable[RequiredProgram]) -> Iterator[str]:
     for program in programs:
         oldest = f" {'.'.join(map(str, program.oldest))}" if program.oldest else ""
         yield f"{program.name}{oldest}"

@@ -14,9 +14,9 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.resources.base import Resource
 from onair_crds.resources.kinds import KINDS
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.apply import Applier
-from onair_operator.cluster.failures import Failures
+from onair_operator.cluster.key_failures import Failures
 from onair_operator.cluster.lease import LeaseExpired
 from onair_operator.cluster.lookups import (
     gateways_of_pull,
@@ -40,7 +40,7 @@ from onair_operator.cluster.watched_kinds import (
     WATCHED,
 )
 from onair_operator.cluster.world import World
-from onair_operator.ingest.streams import News
+from onair_operator.ingest.gateway_streams import News
 from onair_operator.node.observe import suspects
 from onair_operator.reconcilers import BY_KIND, keys_of
 from onair_operator.settings import OperatorSettings
@@ -190,7 +190,9 @@ class ReconcileLoop:
                 for entry in self._store.select(DESTINATION, BY_PROJECT, key.name):
                     await resync.refresh(DESTINATION, entry.name)
         if self._failures.add(key, error) and error.lacks_right and (to := self._resource(key)):
-            applier.tell(Event(to, "Forbidden", f"the operator lacks a right: {error.message}", warning=True))
+            applier.tell(
+                ResourceEvent(to, "Forbidden", f"the operator lacks a right: {error.message}", warning=True)
+            )
 
     def _resource(self, key: Key) -> Resource | None:
         """The custom resource of a key, as far as an Event needs it."""

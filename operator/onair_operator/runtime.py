@@ -43,10 +43,10 @@ from onair_operator.encoder.identity import OperatorKey
 from onair_operator.encoder.page_tokens import PageTokens
 from onair_operator.encoder.renderer_key import RendererKey
 from onair_operator.ingest.gateways import Gateways
-from onair_operator.ingest.previews import RoomAccess
+from onair_operator.ingest.previews import GatewayRoomAccess
 from onair_operator.reconcile import ReconcileLoop
+from onair_operator.room.kept_rooms import KeptRooms
 from onair_operator.room.providers import RtcProviders
-from onair_operator.room.rooms import Rooms
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.events import heartbeat_events
 
@@ -121,7 +121,7 @@ class _Runtime:
         fleet = Fleet(key, lambda project: queue.add(Key(PROJECT, project)), leads)
         self._nodes.forget_dead()
         server = self._room_server()
-        access = RoomAccess(server.url, server.credentials, self._has_room) if server else None
+        access = GatewayRoomAccess(server.url, server.credentials, self._has_room) if server else None
         recorder = EventRecorder(client, settings.show_namespace, self._identity)
 
         def told(heartbeat: Heartbeat) -> None:
@@ -129,7 +129,7 @@ class _Runtime:
                 recorder.record(event)
 
         gateways = Gateways(settings.ingest.gateways, self._reconcile.told, leads, access, told)
-        rooms = Rooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
+        rooms = KeptRooms(server, lambda project: queue.add(Key(PROJECT, project)), leads)
         addresses = IngestAddresses(
             client,
             settings.release_namespace,

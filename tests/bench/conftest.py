@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.support.fixtures.cluster import cluster, facade, make_show, path, receiver
+from tests.support.fixtures.cluster import cluster, facade_client, make_show, path, receiver
 from tests.support.fixtures.control_plane import (
     admin,
     control_plane,
@@ -23,7 +23,7 @@ __all__ = [
     "cluster",
     "control_plane",
     "crds",
-    "facade",
+    "facade_client",
     "kubeconfig",
     "make_show",
     "namespace",

@@ -62,7 +62,7 @@ def one_start(show: LiveShow, cluster: LocalCluster, receiver: Receiver, name: s
 
 
 def test_cold_start(
-    facade: FacadeClient,
+    facade_client: FacadeClient,
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
@@ -70,7 +70,7 @@ def test_cold_start(
 ) -> None:
     starts: list[dict[str, float]] = []
     for number in range(RUNS):
-        show = facade.show(PROBE, 1280, 720)
+        show = facade_client.show(PROBE, 1280, 720)
         show.add_destination(**address(f"{path}-{number}"))
         try:
             starts.append(one_start(show, cluster, receiver, f"{path}-{number}"))

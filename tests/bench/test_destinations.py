@@ -17,7 +17,7 @@ from tests.support.delivery.cost import COPY, SETTLE_S, DeliveryProcess, cost, p
 from tests.support.delivery.far_end import FarEnd
 from tests.support.waiting import wait_for
 
-from onair_encoder.publish.publisher import STEADY_S
+from onair_encoder.publish.destination_publisher import STEADY_S
 
 __all__ = ["programme"]
 

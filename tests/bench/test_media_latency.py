@@ -14,9 +14,9 @@ ROUNDS = 3
 
 
 def test_glass_to_rtmp(
-    facade: FacadeClient, receiver: Receiver, path: str, report: Callable[..., float]
+    facade_client: FacadeClient, receiver: Receiver, path: str, report: Callable[..., float]
 ) -> None:
-    show = facade.show(PROBE, 1280, 720)
+    show = facade_client.show(PROBE, 1280, 720)
     show.add_destination(**address(path))
     show.start()
     receiver.wait_ready(path, 60)

@@ -115,13 +115,17 @@ def bare_pipeline(
 
 
 def test_pod_cpu_is_close_to_the_bare_pipeline(
-    facade: FacadeClient, cluster: LocalCluster, receiver: Receiver, path: str, report: Callable[..., float]
+    facade_client: FacadeClient,
+    cluster: LocalCluster,
+    receiver: Receiver,
+    path: str,
+    report: Callable[..., float],
 ) -> None:
     """Measures both at the same time, so that variations of the machine cancel out.
 
     Both have the same CPU request, so that the scheduler gives them the same weight.
     """
-    show = facade.show(PROBE, 1280, 720)
+    show = facade_client.show(PROBE, 1280, 720)
     show.add_destination(**address(path))
     show.start()
     receiver.wait_ready(path, 60)

@@ -35,7 +35,7 @@ def connected_since(cluster: LocalCluster, source: str) -> float:
 
 
 def test_a_start_edge_to_the_first_packet(
-    facade: FacadeClient,
+    facade_client: FacadeClient,
     cluster: LocalCluster,
     receiver: Receiver,
     path: str,
@@ -43,10 +43,10 @@ def test_a_start_edge_to_the_first_packet(
 ) -> None:
     late = []
     for number in range(RUNS):
-        show = facade.show(PROBE, 1280, 720)
+        show = facade_client.show(PROBE, 1280, 720)
         try:
             show.add_destination(**address(f"{path}-{number}"))
-            source, url = camera(facade, show)
+            source, url = camera(facade_client, show)
             with Encoder(url):
                 arrived = receiver.wait_ready(f"{path}-{number}", 60)
                 late.append(arrived - connected_since(cluster, source) - PATIENCE_S)

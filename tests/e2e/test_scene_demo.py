@@ -53,7 +53,7 @@ def swiped_px(before: Tile, tile: Tile) -> tuple[int, float]:
 
 
 def test_its_picture_shows_layouts_and_the_ways_between_them(
-    cluster: LocalCluster, facade: FacadeClient, capsys: pytest.CaptureFixture[str]
+    cluster: LocalCluster, facade_client: FacadeClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scene_demo.demo(keep=False)
     said = capsys.readouterr().out

@@ -11,7 +11,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.kube.store import Change, Store
 from onair_crds.shapes import Document, JsonPatch
 from onair_operator.cluster.actions import (
-    Event,
+    ResourceEvent,
 )
 from onair_operator.cluster.apply import Applier
 from onair_operator.cluster.queue import WorkQueue
@@ -78,9 +78,9 @@ class ApiServer:
 
 class Events:
     def __init__(self) -> None:
-        self.recorded: list[Event] = []
+        self.recorded: list[ResourceEvent] = []
 
-    def record(self, event: Event) -> None:
+    def record(self, event: ResourceEvent) -> None:
         self.recorded.append(event)
 
 

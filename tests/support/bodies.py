@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from onair_api.wire.message import Kind, Message
+from onair_api.wire.message import FieldKind, Message
 from onair_crds.shapes import JsonObject
 
 json_values = st.recursive(
@@ -23,7 +23,7 @@ def path_names(message: Message) -> list[str]:
     found = []
     for field in message.fields.values():
         found.append(field.name)
-        if field.kind is Kind.MESSAGE and field.message:
+        if field.kind is FieldKind.MESSAGE and field.message:
             found += [f"{field.name}.{name}" for name in path_names(field.message)]
     return found
 

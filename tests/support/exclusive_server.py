@@ -17,7 +17,7 @@ from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.control_api import ControlApi
 from onair_encoder.publish import operator_contact
 from onair_encoder.publish.kinds import KINDS
-from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.output import DeliverySession, Output
 
 
 @dataclass
@@ -47,7 +47,7 @@ def publishes_to(server: ExclusiveServer) -> type[Output]:
     """A kind of destination whose sessions are with this server."""
 
     class Publishing(Output):
-        async def open(self) -> Session:
+        async def open(self) -> DeliverySession:
             server.open(self.destination.run.epoch)
             return self
 

@@ -15,8 +15,8 @@ from onair_operator.cluster.actions import (
     ClaimStreams,
     CreatePod,
     DeletePod,
-    Event,
     PushProgram,
+    ResourceEvent,
     SetFinalizer,
     WriteStatus,
 )
@@ -56,7 +56,7 @@ def settled(observed: ObservedProject) -> ObservedProject:
                 )
             case ClaimStreams():
                 streams = action.streams
-            case Adopt() | CreatePod() | DeletePod() | Event():
+            case Adopt() | CreatePod() | DeletePod() | ResourceEvent():
                 pass
     return ObservedProject(
         **{

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.output import DeliverySession, Output
 
 BACKLOG_S = 60.0
 
@@ -21,7 +21,7 @@ def stores_to(storage: SlowStorage) -> type[Output]:
     class Storing(Output):
         finish_s = 600.0
 
-        async def open(self) -> Session:
+        async def open(self) -> DeliverySession:
             return self
 
         async def run(self) -> None:

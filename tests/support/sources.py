@@ -11,7 +11,7 @@ from tests.support.worlds import collection
 from onair_crds.contract.ingest_gateway import StreamState, stream_of_key
 from onair_crds.resources.source import Source
 from onair_crds.shapes import Document
-from onair_operator.ingest.observed import Contact, GatewayView, Sighting
+from onair_operator.ingest.observed import GatewayContact, GatewayView, Sighting
 from onair_operator.source.observe import ObservedSource
 
 KEY = "camera-key"
@@ -39,7 +39,7 @@ def source(
 
 
 def gateway(
-    name: str = "ingest-0", contact: Contact = Contact.REACHABLE, region: str = REGION
+    name: str = "ingest-0", contact: GatewayContact = GatewayContact.REACHABLE, region: str = REGION
 ) -> GatewayView:
     return GatewayView(name, region, contact)
 
@@ -47,7 +47,7 @@ def gateway(
 def sighting(
     state: StreamState,
     name: str = "ingest-0",
-    contact: Contact = Contact.REACHABLE,
+    contact: GatewayContact = GatewayContact.REACHABLE,
     *,
     came_s: float = 0.0,
     heard_s: float = 1.0,
@@ -60,7 +60,7 @@ def observed_source(
     address: Document | None = None,
     status: Document | None = None,
     sightings: Iterable[Sighting] = (),
-    contact: Contact = Contact.REACHABLE,
+    contact: GatewayContact = GatewayContact.REACHABLE,
     gateways: tuple[GatewayView, ...] | None = None,
     **changes: Any,
 ) -> ObservedSource:

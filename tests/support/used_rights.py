@@ -75,10 +75,13 @@ def _rights(user: str, namespace: str, rules: Iterable[Document]) -> Iterator[Ri
                         yield Right(user, namespace, group, resource, verb, name)
 
 
-def requests(audit_log: Path) -> set[Request]:
-    """All requests for resources; a line that is still being written is left for later."""
+def requests(audit_log: Path, since: int = 0) -> set[Request]:
+    """Requests for resources, from a byte of the log on; a line that is being written is left for later."""
     found = set()
-    for line in audit_log.read_text().splitlines(keepends=True):
+    with audit_log.open("rb") as log:
+        log.seek(since)
+        lines = log.read().decode().splitlines(keepends=True)
+    for line in lines:
         event: Document = json.loads(line) if line.endswith("\n") else {}
         if target := event.get("objectRef"):
             parts = (target["resource"], target.get("subresource"))

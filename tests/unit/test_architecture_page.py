@@ -20,7 +20,7 @@ WIRED_BY = {
     API / "layout/layer/service.py": API / "layout/layer/operations.py",
     ROOT / "crds/onair_crds/kube/client.py": API / "cache/cluster.py",
     API / "event/changes/announcer.py": API / "event/service.py",
-    API / "event/stream/delivery.py": API / "event/service.py",
+    API / "event/stream/event_delivery.py": API / "event/service.py",
     API / "event/stream/websocket_connection.py": API / "event/stream/websocket.py",
     OPERATOR / "reconcile.py": OPERATOR / "runtime.py",
     OPERATOR / "project/observe.py": OPERATOR / "reconcilers.py",

@@ -45,6 +45,9 @@ class Origin(Protocol):
     @property
     def api_key(self) -> ApiKeyRef | None: ...
 
+    @property
+    def signing_key(self) -> str: ...
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -60,6 +63,8 @@ class Identity:
     """None: of a page, whose token the operator signs; or of a token from before it was."""
     lineage: tuple[str, ...] = field(default=(), compare=False)
     """What the token goes back to: an id for each issue, its own at the end. A refresh gives no other."""
+    signing_key: str = field(default="", compare=False)
+    """Id of the key that signed the token that says this; empty before there is one."""
 
     @property
     def user_id(self) -> str:
@@ -109,8 +114,8 @@ class Identity:
         return claims
 
     @classmethod
-    def from_claims(cls, claims: Claims) -> Identity:
-        """Reads an identity from the claims of a token.
+    def from_claims(cls, claims: Claims, signing_key: str) -> Identity:
+        """Reads an identity from the claims of a token, and the id of the key that signed it.
 
         Raises:
             ValueError: the claims are not of the form that this service writes.
@@ -128,6 +133,7 @@ class Identity:
             guest=_guest(claims),
             api_key=_api_key(claims),
             lineage=_lineage(claims),
+            signing_key=signing_key,
         )
 
 

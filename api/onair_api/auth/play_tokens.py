@@ -36,12 +36,14 @@ class PlayToken:
     """End of the access token that it was asked for with."""
     lineage: tuple[str, ...]
     api_key: ApiKeyRef | None
+    signing_key: str
     """What that access token goes back to: it ends with them."""
 
     def encode(self, secret: bytes) -> str:
         """Characters that a path of a URL may have."""
         key = self.api_key and (self.api_key.secret, self.api_key.uid)
-        fields = (self.purpose, self.source, self.uid, self.expires_s, self.until_s, self.lineage, key)
+        times = (self.expires_s, self.until_s)
+        fields = (self.purpose, self.source, self.uid, *times, self.lineage, key, self.signing_key)
         text = base64.urlsafe_b64encode(json.dumps(fields, separators=(",", ":")).encode()).decode()
         return f"{_signature(secret, text)}{_SEPARATOR}{text}"
 
@@ -59,7 +61,8 @@ def opening(source: str, uid: str, now_s: float, until_s: float, origin: Origin)
     """
     end_s = int(until_s)
     expires_s = min(int(now_s) + OPEN_LIFE_S, end_s)
-    return PlayToken(Purpose.OPEN, source, uid, expires_s, end_s, origin.lineage, origin.api_key)
+    goes_back_to = (origin.lineage, origin.api_key, origin.signing_key)
+    return PlayToken(Purpose.OPEN, source, uid, expires_s, end_s, *goes_back_to)
 
 
 def decode(token: str, secret: bytes, purpose: Purpose, now_s: float) -> PlayToken | None:
@@ -67,9 +70,11 @@ def decode(token: str, secret: bytes, purpose: Purpose, now_s: float) -> PlayTok
     signature, _, text = token.partition(_SEPARATOR)
     if not hmac.compare_digest(signature.encode(), _signature(secret, text).encode()):
         return None
-    given, source, uid, expires_s, until_s, lineage, key = json.loads(base64.urlsafe_b64decode(text))
+    fields = json.loads(base64.urlsafe_b64decode(text))
+    given, source, uid, expires_s, until_s, lineage, key, *signing_key = fields
+    (signed_with,) = signing_key or ("",)  # one from before it was said
     api_key = ApiKeyRef(*key) if key else None
-    found = PlayToken(Purpose(given), source, uid, expires_s, until_s, tuple(lineage), api_key)
+    found = PlayToken(Purpose(given), source, uid, expires_s, until_s, tuple(lineage), api_key, signed_with)
     return found if found.purpose is purpose and now_s < found.expires_s else None
 
 

@@ -40,7 +40,7 @@ PARALLEL = 16
 _WHOSE = {"token": "with this access token", "service": "from this service"}
 
 
-class Key(NamedTuple):
+class RateKey(NamedTuple):
     scope: str
     """`token` or `service`."""
     id: str
@@ -62,8 +62,8 @@ class RateLimits:
             if amount and redis.url
         }
         self._redis = redis
-        self._counters: dict[Key, Counter] = {}
-        self._refused_until: dict[Key, float] = {}
+        self._counters: dict[RateKey, Counter] = {}
+        self._refused_until: dict[RateKey, float] = {}
         self._open = True
         """There are no limits: Redis is unreachable, or was not reached yet."""
 
@@ -77,10 +77,10 @@ class RateLimits:
             return
         now = time.monotonic()
         if token_id is not None:
-            self._count(Key("token", token_id), now)
-        self._count(Key("service", service_id), now)
+            self._count(RateKey("token", token_id), now)
+        self._count(RateKey("service", service_id), now)
 
-    def _count(self, key: Key, now: float) -> None:
+    def _count(self, key: RateKey, now: float) -> None:
         if key.scope not in self._items:
             return
         until = self._refused_until.get(key, 0.0)
@@ -142,7 +142,7 @@ class RateLimits:
         due = [key for key, counter in self._counters.items() if self._is_due(key, counter, now)]
         turns = asyncio.Semaphore(PARALLEL)
 
-        async def report(key: Key) -> None:
+        async def report(key: RateKey) -> None:
             async with turns:
                 await self._report_one(limiter, key)
 
@@ -150,7 +150,7 @@ class RateLimits:
             for key in due:
                 group.create_task(report(key))
 
-    async def _report_one(self, limiter: FixedWindowRateLimiter, key: Key) -> None:
+    async def _report_one(self, limiter: FixedWindowRateLimiter, key: RateKey) -> None:
         item = self._items[key.scope]
         counter = self._counters.pop(key)
         if await limiter.hit(item, key.id, cost=counter.hits):
@@ -159,7 +159,7 @@ class RateLimits:
         left_s = min(max(stats.reset_time - time.time(), 0.0), self._window_s)
         self._refused_until[key] = time.monotonic() + left_s
 
-    def _is_due(self, key: Key, counter: Counter, now: float) -> bool:
+    def _is_due(self, key: RateKey, counter: Counter, now: float) -> bool:
         return (
             counter.hits >= SHARE * self._items[key.scope].amount
             or now - counter.since >= AGE * self._window_s

@@ -52,7 +52,7 @@ class SigningKey(VerifyingKey):
 
 
 @dataclass(frozen=True)
-class RendererKey(VerifyingKey):
+class RendererPublicKey(VerifyingKey):
     """The public half of the operator's, which signs tokens of pages and no others."""
 
 
@@ -61,7 +61,9 @@ class SigningKeys:
         self._cluster = cluster
         self._keys: dict[str, VerifyingKey] = {}
         self._newest: SigningKey | None = None
-        self._loaded: dict[str, VerifyingKey] = {}
+        self._loaded: dict[tuple[str, int], VerifyingKey] = {}
+        self._deleted: set[str] = set()
+        """Ids that tokens of this installation name, and that are no key's now."""
         self._relisted = 0.0
         self.generation = 0
         """Grows whenever the set of keys changes, so that verified tokens can be forgotten."""
@@ -111,17 +113,38 @@ class SigningKeys:
         key = self._keys.get(kid)
         if key or time.monotonic() - self._relisted < RELIST_INTERVAL_S:
             return key
+        try:
+            await self._relist()
+        except ApiError:
+            return None
+        return self._keys.get(kid)
+
+    def is_deleted(self, kid: str) -> bool:
+        """Whether this replica knows that a key was deleted: at most one watch delay after it was."""
+        return kid in self._deleted
+
+    async def check(self, kid: str) -> bool:
+        """Whether a key is there that something of ours names. One that is unknown may be a moment old.
+
+        Raises:
+            ApiError: the API server had to be asked and did not respond.
+        """
+        if kid in self._keys or not kid:
+            return True
+        if kid not in self._deleted:
+            await self._relist()
+            if kid not in self._keys:
+                self._deleted.add(kid)
+        return kid in self._keys
+
+    async def _relist(self) -> None:
         self._relisted = time.monotonic()
         cluster = self._cluster
         for kind in (SIGNING_KEY, RENDERER_KEY):
             query = BY_KIND[kind].query
-            try:
-                listed = await cluster.client.list(SECRETS, cluster.namespace(kind), **query)
-            except ApiError:
-                return None
+            listed = await cluster.client.list(SECRETS, cluster.namespace(kind), **query)
             for document in listed["items"]:
                 cluster.view.put(kind, document)
-        return self._keys.get(kid)
 
     def jwks(self) -> list[dict[str, str]]:
         """The public keys, the newest last."""
@@ -131,13 +154,15 @@ class SigningKeys:
         view = self._cluster.view
         entries = sorted(view.all(SIGNING_KEY), key=lambda e: e.created)
         loads = [(_renderer_key, each) for each in view.all(RENDERER_KEY)]
+        loads += [(_signing_key, each) for each in entries if not each.deleting]
         loaded = {
-            entry.uid: key
-            for load, entry in [*loads, *((_signing_key, each) for each in entries)]
-            if (key := self._loaded.get(entry.uid) or load(entry)) is not None
+            version: key
+            for load, entry in loads
+            if (key := self._loaded.get(version := (entry.uid, entry.version)) or load(entry)) is not None
         }
-        self._loaded = loaded
-        self._keys = {key.kid: key for key in loaded.values()}
+        present = {key.kid: key for key in loaded.values()}
+        self._deleted = (self._deleted | self._keys.keys()) - present.keys()
+        self._loaded, self._keys = loaded, present
         self._newest = next((key for key in reversed(loaded.values()) if isinstance(key, SigningKey)), None)
         self.generation += 1
 
@@ -160,7 +185,7 @@ def _renderer_key(entry: Entry) -> VerifyingKey | None:
     except (KeyError, TypeError, ValueError, binascii.Error):
         public = None
     if isinstance(public, rsa.RSAPublicKey) and public.key_size >= KEY_BITS:
-        return RendererKey(public, json_web_key(public))
+        return RendererPublicKey(public, json_web_key(public))
     log.warning("signing_key.unusable", secret=entry.name)
     return None
 

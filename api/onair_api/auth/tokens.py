@@ -15,7 +15,7 @@ import jwt
 
 from onair_api.auth.api_keys import ApiKeys
 from onair_api.auth.identity import Identity, Origin
-from onair_api.auth.signing_keys import RendererKey, SigningKeys
+from onair_api.auth.signing_keys import RendererPublicKey, SigningKeys
 from onair_api.auth.verified_token import TokenKind, Verified
 from onair_api.errors import PermissionDenied, Unauthenticated
 from onair_api.metrics import TOKEN_VERIFICATIONS
@@ -198,16 +198,24 @@ class Tokens:
         return bool(key and self._api_keys and not await self._api_keys.check(key))
 
     def known_to_have_ended(self, origin: Origin) -> bool:
-        """Whether this replica knows that a token was revoked or its API key deleted."""
-        return self._ended(origin) or self.ended_with_its_key(origin)
+        """Whether this replica knows that a token was revoked, or its API key or signing key deleted."""
+        return (
+            self._ended(origin)
+            or self.ended_with_its_key(origin)
+            or self._keys.is_deleted(origin.signing_key)
+        )
 
     async def has_ended(self, origin: Origin) -> bool:
-        """Whether what was given out for a token ends now, as that was revoked or its API key deleted.
+        """Whether what was given out for a token ends now, as that was revoked, or one of its keys deleted.
 
         Raises:
             ApiError: the API server had to be asked for the key and did not respond.
         """
-        return self._ended(origin) or await self._lost_its_key(origin)
+        return (
+            self._ended(origin)
+            or await self._lost_its_key(origin)
+            or not await self._keys.check(origin.signing_key)
+        )
 
     def _sign(
         self,
@@ -245,10 +253,10 @@ class Tokens:
                 issuer=self._settings.issuer,
                 options={"require": REQUIRED, "verify_iat": False, "verify_exp": False, "verify_aud": False},
             )
-            verified = Verified.of_claims(claims)
+            verified = Verified.of_claims(claims, key.kid)
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise Unauthenticated(_REFUSED.format("it cannot be verified")) from error
-        if isinstance(key, RendererKey) and not verified.of_renderer:
+        if isinstance(key, RendererPublicKey) and not verified.of_renderer:
             raise Unauthenticated(_REFUSED.format("its key is not for such a token"))
         return verified
 

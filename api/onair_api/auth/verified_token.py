@@ -48,8 +48,8 @@ class Verified:
         )
 
     @classmethod
-    def of_claims(cls, claims: Claims) -> Verified:
-        """Decodes what a token says.
+    def of_claims(cls, claims: Claims, signing_key: str) -> Verified:
+        """Decodes what a token says, which the key of this id signed.
 
         Raises:
             ValueError, TypeError, OverflowError: they are not of the form that this service writes.
@@ -58,7 +58,7 @@ class Verified:
         session_s = claims.get(SESSION)
         run = claims.get(RUN)
         return cls(
-            Identity.from_claims(claims),
+            Identity.from_claims(claims, signing_key),
             issued,
             float(claims["exp"]),
             float(claims.get(FIRST_ISSUED, issued)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_api.errors import Code
-from onair_api.event.custom.publisher import PUBLISH_ACCESS, PUBLISH_EVENT
+from onair_api.event.custom.event_publisher import PUBLISH_ACCESS, PUBLISH_EVENT
 from onair_api.event.schemas import EVENT_NAME, PATTERN, STRING
 from onair_api.event.service import Events
 from onair_api.event.stream.handshake import STREAM_ACCESS, STREAM_EVENTS

@@ -14,19 +14,19 @@ from onair_api.cache.cluster import Cluster
 from onair_api.event.changes.announcer import ChangeAnnouncer
 from onair_api.event.changes.event_details import EventDetails
 from onair_api.event.custom.bus import Bus
+from onair_api.event.custom.event_publisher import EventPublisher
 from onair_api.event.custom.publication import decode_publication
-from onair_api.event.custom.publisher import Publisher
 from onair_api.event.custom.room_events import RoomEvents
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.replay.session_store import SessionStore
-from onair_api.event.stream.delivery import Delivery
-from onair_api.event.stream.handshake import Admission
+from onair_api.event.stream.event_delivery import EventDelivery
+from onair_api.event.stream.event_streams import EventStreams
+from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.http_stream import HttpStreams
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.message_stream import MessageStreams
 from onair_api.event.stream.request_handler import RequestHandler
-from onair_api.event.stream.streams import Streams
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.stream.websocket import WebSocketStreams
 from onair_api.live.project.record import ProjectRecords
@@ -48,24 +48,24 @@ class Events:
     ) -> None:
         """
         Args:
-            revoked: whether the token with this id and identity was revoked, or its API key deleted.
+            revoked: whether the token with this id and identity was revoked, or a key of its deleted.
         """
         self._settings = settings
         events = settings.events
         buffer = ReplayBuffer(events.replay_s, events.replay_events, events.replay_bytes)
-        delivery = Delivery(buffer, SubscriptionLimits(settings.events))
+        delivery = EventDelivery(buffer, SubscriptionLimits(settings.events))
         self.bus = Bus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)
         self._announcer = ChangeAnnouncer(records, events.prefix, self.details, buffer, delivery.deliver)
         cluster.listen(self._announcer)
-        self.publisher = Publisher(cluster, self.bus)
+        self.publisher = EventPublisher(cluster, self.bus)
         self.rooms = RoomEvents(cluster, self.bus, events.prefix)
         store = SessionStore(redis, self._redis_connected, events.replay_s)
         replayer = Replayer(buffer, store, events.replay_s)
-        self.streams = Streams(cluster, settings, self.bus, delivery, replayer, revoked)
+        self.streams = EventStreams(cluster, settings, self.bus, delivery, replayer, revoked)
         requests = RequestHandler(cluster, settings, self.publisher, delivery, replayer)
-        admission = Admission(callers)
+        admission = StreamAdmission(callers)
         self.http = HttpStreams(events, admission, self.streams, requests)
         self.websocket = WebSocketStreams(settings, admission, self.streams, requests)
         incoming = Incoming(admission, requests)

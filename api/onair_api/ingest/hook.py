@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import CREDENTIALS, SOURCE
-from onair_api.ingest.admission import PublishAdmission
 from onair_api.ingest.gateway_identity import GatewayIdentity
+from onair_api.ingest.publish_admission import PublishAdmission
 from onair_api.metrics import PUBLISH_REQUESTS
 from onair_crds.contract.ingest_gateway import HOOK_PATH, PublishRequest
 from onair_crds.runtime.http_listener import listen

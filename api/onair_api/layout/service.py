@@ -16,8 +16,8 @@ from onair_api.layout.record import LAYOUT_MESSAGE, canvas, layout_fields
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.decode import enum_field
+from onair_api.wire.list_page import page_of
 from onair_api.wire.model_violations import check
-from onair_api.wire.page import page_of
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.writer import Writer
 from onair_crds.contract.layers import ROOT, is_scene

@@ -17,7 +17,7 @@ import orjson
 
 from onair_api.errors import InvalidArgument, Violation
 from onair_api.wire.mask import Path, dotted, mask_paths
-from onair_api.wire.message import ABSENT, Absent, Kind, Message, WireField
+from onair_api.wire.message import ABSENT, Absent, FieldKind, Message, WireField
 from onair_crds.resources.enums import WireEnum
 from onair_crds.shapes import JsonObject
 
@@ -92,21 +92,21 @@ class Decoder:
         if value is None or value is ABSENT:
             return ABSENT
         match field.kind:
-            case Kind.MESSAGE:
+            case FieldKind.MESSAGE:
                 return self._message(field, value, path)
-            case Kind.LIST:
+            case FieldKind.LIST:
                 return self._list(field, value, path)
-            case Kind.ENUM:
+            case FieldKind.ENUM:
                 return self._enum(field, value, path)
-            case Kind.INTEGER:
+            case FieldKind.INTEGER:
                 return self._integer(value, path)
-            case Kind.NUMBER:
+            case FieldKind.NUMBER:
                 return self._number(value, path)
-            case Kind.BOOLEAN:
+            case FieldKind.BOOLEAN:
                 return value if isinstance(value, bool) else self._wrong(path, "must be true or false")
-            case Kind.STRING:
+            case FieldKind.STRING:
                 return self._string(field, value, path)
-            case Kind.ANY:
+            case FieldKind.ANY:
                 return self._any(value, path)
 
     def _wrong(self, path: str, description: str) -> Absent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onair_api.wire.message import ABSENT, Kind, Message, WireField
+from onair_api.wire.message import ABSENT, FieldKind, Message, WireField
 from onair_crds.shapes import JsonObject
 
 
@@ -25,20 +25,20 @@ def encode_field(field: WireField, value: Any) -> Any:
     if value is None:
         value = field.default
     match field.kind:
-        case Kind.LIST:
+        case FieldKind.LIST:
             return [encode_field(field.item, item) for item in value or []] if field.item else []
-        case Kind.ANY:
+        case FieldKind.ANY:
             return {} if value is None else value
-        case Kind.BOOLEAN:
+        case FieldKind.BOOLEAN:
             return bool(value)
     if value is None:
         return ABSENT
     match field.kind:
-        case Kind.MESSAGE if field.message is not None and isinstance(value, dict):
+        case FieldKind.MESSAGE if field.message is not None and isinstance(value, dict):
             return encode_message(field.message, value)
-        case Kind.ENUM if field.enum is not None:
+        case FieldKind.ENUM if field.enum is not None:
             return wire_enum(field, value)
-        case Kind.INTEGER if field.as_string:
+        case FieldKind.INTEGER if field.as_string:
             return str(value)
     return value
 

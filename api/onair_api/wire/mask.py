@@ -6,7 +6,7 @@ The rules are `operations.md`, "Wire rules"; `decode` applies them.
 from __future__ import annotations
 
 from onair_api.errors import InvalidArgument, Violation
-from onair_api.wire.message import ABSENT, Kind, Message, WireField, spelling
+from onair_api.wire.message import ABSENT, FieldKind, Message, WireField, spelling
 from onair_crds.shapes import JsonObject
 
 Path = tuple[WireField, ...]
@@ -58,7 +58,7 @@ def leaf_paths(message: Message, body: JsonObject, above: Path = ()) -> list[Pat
         if value is ABSENT or value is None:
             continue
         path = (*above, field)
-        if field.kind is Kind.MESSAGE and field.message and isinstance(value, dict):
+        if field.kind is FieldKind.MESSAGE and field.message and isinstance(value, dict):
             below = leaf_paths(field.message, value, path)
             paths += below or [path]
         else:

@@ -60,7 +60,7 @@ ABSENT: Final = Absent()
 """A field that is not there, is null, or has the zero value of its enumeration: all mean the default."""
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     MESSAGE = auto()
     LIST = auto()
     ENUM = auto()
@@ -77,7 +77,7 @@ class WireField:
 
     name: str
     snake_name: str
-    kind: Kind
+    kind: FieldKind
     node: JsonSchema = field(repr=False)
     """The structural schema of the field: bounds, description."""
     default: Any = None
@@ -159,15 +159,15 @@ def _field(name: str, annotation: Any, node: JsonSchema, **rest: Any) -> WireFie
     make = functools.partial(WireField, name=name, node=node, **{"snake_name": name, **rest})
     if typing.get_origin(annotation) is list:
         item = _field(name, _bare(typing.get_args(annotation)[0]), node.get("items", {}))
-        return make(kind=Kind.LIST, item=item)
+        return make(kind=FieldKind.LIST, item=item)
     if isinstance(annotation, type) and issubclass(annotation, SpecModel):
-        return make(kind=Kind.MESSAGE, message=_message(annotation, node))
+        return make(kind=FieldKind.MESSAGE, message=_message(annotation, node))
     if isinstance(annotation, type) and issubclass(annotation, WireEnum):
-        return make(kind=Kind.ENUM, enum=annotation)
-    return make(kind=_SCALARS.get(annotation, Kind.ANY))
+        return make(kind=FieldKind.ENUM, enum=annotation)
+    return make(kind=_SCALARS.get(annotation, FieldKind.ANY))
 
 
-_SCALARS = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.NUMBER, str: Kind.STRING}
+_SCALARS = {bool: FieldKind.BOOLEAN, int: FieldKind.INTEGER, float: FieldKind.NUMBER, str: FieldKind.STRING}
 
 
 def _bare(annotation: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_api.wire.encode import encode_field
-from onair_api.wire.message import Kind, Message, WireField
+from onair_api.wire.message import FieldKind, Message, WireField
 from onair_crds.resources.enums import WireEnum
 from onair_crds.shapes import JsonSchema
 
@@ -78,7 +78,12 @@ def resource_schema(
 
 
 _KEPT = ("description", "minimum", "maximum", "minLength", "maxLength", "maxItems")
-_TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.BOOLEAN: "boolean", Kind.STRING: "string"}
+_TYPES = {
+    FieldKind.INTEGER: "integer",
+    FieldKind.NUMBER: "number",
+    FieldKind.BOOLEAN: "boolean",
+    FieldKind.STRING: "string",
+}
 
 
 def add_schema(message: Message, schemas: Schemas, name: str | None = None) -> JsonSchema:
@@ -105,21 +110,21 @@ def field_schema(field: WireField, schemas: Schemas) -> JsonSchema:
     """The schema of one field."""
     kept = {key: field.node[key] for key in _KEPT if key in field.node}
     match field.kind:
-        case Kind.MESSAGE if field.message:
+        case FieldKind.MESSAGE if field.message:
             reference = add_schema(field.message, schemas)
             return (
                 {"allOf": [reference], "description": kept["description"]}
                 if "description" in kept
                 else reference
             )
-        case Kind.LIST if field.item:
+        case FieldKind.LIST if field.item:
             return {**kept, "type": "array", "items": field_schema(field.item, schemas)}
-        case Kind.ENUM if field.enum:
+        case FieldKind.ENUM if field.enum:
             return {**kept, **enumeration(field.enum), **_default(field)}
-        case Kind.ANY:
+        case FieldKind.ANY:
             return kept
     kept["type"] = _TYPES[field.kind]
-    if field.kind is Kind.INTEGER:
+    if field.kind is FieldKind.INTEGER:
         kept["format"] = "int64"
     if field.as_string:
         kept |= {"type": ["integer", "string"]}

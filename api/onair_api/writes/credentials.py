@@ -16,7 +16,7 @@ import structlog
 from onair_api.cache.cluster import NAME, Cluster
 from onair_api.cache.watched_kinds import CREDENTIALS
 from onair_api.errors import RpcError
-from onair_api.wire.message import Kind, Message
+from onair_api.wire.message import FieldKind, Message
 from onair_api.writes.identifiers import new_id
 from onair_crds.contract.labels import CREDENTIALS_TYPE, DESTINATION_LABEL
 from onair_crds.kube.apis import SECRETS
@@ -133,5 +133,5 @@ def was_refused(error: BaseException) -> bool:
 
 def inline_secrets(message: Message, part: JsonObject) -> dict[str, str]:
     """Takes the secret values out of an address member; they are in no resource at any time."""
-    names = [f.name for f in message.fields.values() if f.secret and f.kind is Kind.STRING]
+    names = [f.name for f in message.fields.values() if f.secret and f.kind is FieldKind.STRING]
     return {name: part.pop(name) for name in names if name in part}

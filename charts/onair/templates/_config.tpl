@@ -175,7 +175,7 @@ logLevel: {{ .Values.api.logLevel }}
 {{- $hosts = concat $hosts (include "onair.hostsOf" (dict "root" . "service" "onair-demo" "port" "80") | fromJson).hosts }}
 {{- end }}
 {{- $hosts = concat $hosts (include "onair.receiverHosts" . | fromJson).hosts }}
-{{- dict "refused" .Values.inside.refused "allowedHosts" $hosts "allowedRanges" .Values.inside.allowedRanges "refusedRanges" .Values.inside.refusedRanges | toJson }}
+{{- dict "refused" .Values.inside.refused "allowedHosts" ($hosts | default list) "allowedRanges" .Values.inside.allowedRanges "refusedRanges" .Values.inside.refusedRanges | toJson }}
 {{- end }}
 
 {{/*

@@ -37,7 +37,7 @@ APPLICATION = "live"
 Protocol = Literal["rtmp", "rtmps", "srt"]
 
 
-class Endpoint(WireModel):
+class IngestEndpoint(WireModel):
     """One address that publishers reach ingest at."""
 
     protocol: Protocol
@@ -49,7 +49,7 @@ class Endpoint(WireModel):
 class FoundAddresses(WireModel):
     """What was found of the Services of ingest, those of the default region first."""
 
-    endpoints: list[Endpoint] = []
+    endpoints: list[IngestEndpoint] = []
     missing: Annotated[str, Field(max_length=MAX_TEXT)] = ""
     """Why a Service has no address; empty where all have one."""
 
@@ -62,7 +62,7 @@ class Ingest:
     """Server and application, such as `rtmp://ingest.example.org/live`."""
     srt_base_url: str | None
     """Listener, such as `srt://ingest.example.org:8890`; a query such as `?latency=200` is kept."""
-    endpoints: tuple[Endpoint, ...] = ()
+    endpoints: tuple[IngestEndpoint, ...] = ()
     """All that were found, where they were."""
 
     def with_values(self, rtmp: str, srt: str) -> Ingest:
@@ -81,7 +81,7 @@ class AssignedPush:
     stream: str | None
     """The RTMP stream key or the SRT stream id."""
     url: str | None
-    endpoints: tuple[Endpoint, ...] = ()
+    endpoints: tuple[IngestEndpoint, ...] = ()
     """All that serve, where there are several."""
 
 
@@ -143,6 +143,6 @@ def assigned_push(address: SourceAddress, stream_key: str | None, ingest: Ingest
     return None
 
 
-def _several(ingest: Ingest, *protocols: Protocol) -> tuple[Endpoint, ...]:
+def _several(ingest: Ingest, *protocols: Protocol) -> tuple[IngestEndpoint, ...]:
     found = tuple(each for each in ingest.endpoints if each.protocol in protocols)
     return found if len(found) > 1 else ()

@@ -47,7 +47,7 @@ MAX_REFUSED = 100
 """Refused publishers, and previews that wait, that one heartbeat tells of; more are left out."""
 
 HOOK_PATH = "/internal/ingest/publish"
-"""POST `PublishRequest` to the facade: 204 admits, 403 with `Refusal` refuses. Not on the public port."""
+"""POST `PublishRequest` to the facade: 204 admits, 403 with `PublishRefusal` does not. On no public port."""
 
 
 def term_of(header: str) -> int | None:
@@ -159,7 +159,7 @@ class PublishRequest(WireModel):
     """Name of the gateway's pod, such as `onair-ingest-0`."""
 
 
-class Refusal(WireModel):
+class PublishRefusal(WireModel):
     reason: Literal["UnknownKey", "Disabled", "InUse", "WrongProtocol"]
     message: Annotated[str, Field(max_length=MAX_TEXT)]
 

@@ -14,7 +14,7 @@ from onair_crds.media.metadata import VideoFormat
 from onair_crds.room_publisher.address import server_of
 from onair_crds.room_publisher.audio import CHANNELS, CHUNK_SAMPLES, SAMPLE_RATE_HZ
 from onair_crds.room_publisher.livekit_errors import connect_failed, disconnected
-from onair_crds.room_publisher.pipe import Progress
+from onair_crds.room_publisher.pipe import SessionProgress
 from onair_crds.room_publisher.room import Frame, RoomSession
 from onair_crds.session_error import SessionError
 
@@ -124,9 +124,9 @@ class LiveKitRoom(RoomSession):
         if self._audio:
             await self._audio.capture_frame(rtc.AudioFrame(pcm, SAMPLE_RATE_HZ, CHANNELS, CHUNK_SAMPLES))
 
-    async def progress(self) -> Progress:
+    async def progress(self) -> SessionProgress:
         if not self._room.isconnected():
-            return Progress()
+            return SessionProgress()
         return progress_of((await self._room.get_rtc_stats()).publisher_stats, self._frames_of)
 
     async def leave(self) -> None:
@@ -138,7 +138,7 @@ class LiveKitRoom(RoomSession):
             self.lost.set_result(disconnected(name, self.rtc.url, self.rtc.identity))
 
 
-def progress_of(stats: list[Any], frames_of: dict[int, int]) -> Progress:
+def progress_of(stats: list[Any], frames_of: dict[int, int]) -> SessionProgress:
     """The session's totals among WebRTC's statistics.
 
     Args:
@@ -157,4 +157,4 @@ def progress_of(stats: list[Any], frames_of: dict[int, int]) -> Progress:
                 sent_bytes += pair.bytes_sent
                 responses += pair.packets_received
                 round_trip_ms = max(round_trip_ms, pair.current_round_trip_time * 1000)
-    return Progress(video_bytes, sent_bytes, responses, round_trip_ms, sum(frames_of.values()))
+    return SessionProgress(video_bytes, sent_bytes, responses, round_trip_ms, sum(frames_of.values()))

@@ -52,7 +52,7 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SessionProgress:
     """How far it is; totals of the session."""
 
     video_bytes: int = 0
@@ -85,8 +85,8 @@ class Gone:
         return SessionError(self.why, permanent=self.permanent, displaced=self.displaced)
 
 
-Message = Joined | Progress | Gone
-_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Joined, Progress, Gone)}
+Message = Joined | SessionProgress | Gone
+_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Joined, SessionProgress, Gone)}
 
 
 def encode_message(message: Message) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from onair_crds.contract.program import ProgramRtc
 from onair_crds.media.metadata import VideoFormat
-from onair_crds.room_publisher.pipe import Progress
+from onair_crds.room_publisher.pipe import SessionProgress
 from onair_crds.session_error import SessionError
 
 
@@ -66,7 +66,7 @@ class RoomSession(ABC):
         """Sends 10 ms of audio."""
 
     @abstractmethod
-    async def progress(self) -> Progress: ...
+    async def progress(self) -> SessionProgress: ...
 
     @abstractmethod
     async def leave(self) -> None:

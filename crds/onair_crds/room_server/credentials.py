@@ -18,7 +18,7 @@ KEPT_S = 60.0
 
 
 @dataclass(frozen=True)
-class Credentials:
+class RoomServerCredentials:
     api_key: str
     api_secret: str = field(repr=False)
 
@@ -37,9 +37,9 @@ class CredentialsReader:
         self._client = client
         self._namespace = namespace
         self._keys = keys
-        self._read: tuple[float, Credentials] | None = None
+        self._read: tuple[float, RoomServerCredentials] | None = None
 
-    async def get(self) -> Credentials:
+    async def get(self) -> RoomServerCredentials:
         """Returns the credentials, which are read again after a while.
 
         Raises:
@@ -59,7 +59,7 @@ class CredentialsReader:
                 return self._read[1]
             text = f"the Secret {self._keys.name} with the room server's credentials cannot be read"
             raise RoomServerError(text) from error
-        self._read = time.monotonic(), Credentials(key, value)
+        self._read = time.monotonic(), RoomServerCredentials(key, value)
         return self._read[1]
 
     def forget(self) -> None:

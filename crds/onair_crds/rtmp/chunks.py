@@ -17,7 +17,7 @@ MAX_STREAMS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class RtmpMessage:
     type: int
     stream: int
     timestamp_ms: int
@@ -81,7 +81,7 @@ class ChunkReader:
         self._buffer = bytearray()
         self._streams: dict[int, _Stream] = {}
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[RtmpMessage]:
         """The messages that are complete now.
 
         Raises:
@@ -103,7 +103,7 @@ class ChunkReader:
             raise ChunkError("too many chunk streams")
         return self._streams.setdefault(number, _Stream())
 
-    def _chunk(self) -> tuple[int, Message | None]:
+    def _chunk(self) -> tuple[int, RtmpMessage | None]:
         """Length of the next chunk, 0 if it is not complete, and the message that it completes."""
         buffer = self._buffer
         if (basic := _basic_header(buffer)) is None:
@@ -146,7 +146,7 @@ class ChunkReader:
         self._streams[number] = parsed
         if len(parsed.body) < parsed.length:
             return at + size, None
-        message = Message(parsed.type, parsed.stream, parsed.timestamp_ms, bytes(parsed.body))
+        message = RtmpMessage(parsed.type, parsed.stream, parsed.timestamp_ms, bytes(parsed.body))
         parsed.body = bytearray()
         return at + size, message
 

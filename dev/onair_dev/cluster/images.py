@@ -20,7 +20,7 @@ from onair_dev.commands import output_of
 from onair_dev.failures import Failed
 from onair_dev.progress import Step
 from onair_dev.settings import CACHE, ROOT
-from onair_dev.tools import servers, web
+from onair_dev.tools import delivery_servers, web
 from onair_dev.tools.mediamtx import ensure_program
 
 NAMES = ("encoder", "api", "ingest", "operator", "mediamtx", "livekit", "redis")
@@ -130,9 +130,9 @@ def _made(current: Step, wanted: Image) -> Path | None:
         case "encoder":
             return web.ensure(current)
         case "livekit":
-            return servers.ensure(current, "livekit-server")
+            return delivery_servers.ensure(current, "livekit-server")
         case "kube-router":
-            return servers.ensure(current, servers.NETWORK_PLUGIN)
+            return delivery_servers.ensure(current, delivery_servers.NETWORK_PLUGIN)
         case _:
             return None
 

@@ -20,20 +20,20 @@ _UPGRADE = re.compile(r"^Inst (?P<name>\S+) \[(?P<has>\S+)\] \((?P<fixed>\S+) (?
 ASK = "apt-get -qq -o Acquire::Retries=3 update >/dev/null && apt-get --simulate dist-upgrade"
 
 
-class Update(NamedTuple):
+class SecurityUpdate(NamedTuple):
     package: str
     has: str
     fixed: str
 
 
-def security_updates(told: str) -> Iterator[Update]:
+def security_updates(told: str) -> Iterator[SecurityUpdate]:
     """Of what `apt-get --simulate dist-upgrade` says."""
     for line in told.splitlines():
         if (match := _UPGRADE.match(line)) and SECURITY_SUITE in match["from"]:
-            yield Update(match["name"], match["has"], match["fixed"])
+            yield SecurityUpdate(match["name"], match["has"], match["fixed"])
 
 
-def updates_of(reference: str) -> list[Update]:
+def updates_of(reference: str) -> list[SecurityUpdate]:
     """Asks Debian's servers.
 
     Raises:

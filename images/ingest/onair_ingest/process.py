@@ -27,14 +27,14 @@ from onair_ingest.metrics import StreamMetrics
 from onair_ingest.previews.metrics import PreviewMetrics
 from onair_ingest.previews.previews import Previews
 from onair_ingest.pulls.address_guard import AddressGuard
-from onair_ingest.pulls.pull import Pauses
-from onair_ingest.pulls.pulls import Pulls
+from onair_ingest.pulls.pull_task import Pauses
+from onair_ingest.pulls.pull_tasks import PullTasks
 from onair_ingest.readers.metrics import ReaderMetrics
 from onair_ingest.readers.readers import Readers
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.secret_file import follow_secret, read_secret
 from onair_ingest.settings import Settings
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.streams import Streams
 from onair_ingest.streams_api import StreamsApi
 
@@ -78,7 +78,7 @@ async def _serve(
     await probes.start(settings.metrics_port)
     guard = AddressGuard(settings.inside)
     pauses = Pauses(settings.pulls.first_pause_s, settings.pulls.longest_pause_s)
-    pulls = Pulls(mediamtx, streams, guard, pauses, enabled=settings.pulls.enabled)
+    pulls = PullTasks(mediamtx, streams, guard, pauses, enabled=settings.pulls.enabled)
     forgetting = asyncio.create_task(pulls.forget_former())
     media_server = MediaServer.at(settings.mediamtx.rtmp_url, hook.reader_password)
     readers = Readers(streams.path, media_server, settings.reader_linger_s)

@@ -22,7 +22,7 @@ from onair_ingest.hls.routes import HlsRoutes
 from onair_ingest.leader_terms import LeaderTerms
 from onair_ingest.mediamtx.client import MediaMtxUnavailable
 from onair_ingest.previews.previews import Previews
-from onair_ingest.pulls.pulls import Pulls
+from onair_ingest.pulls.pull_tasks import PullTasks
 from onair_ingest.readers.routes import ReaderRoutes
 from onair_ingest.streams.streams import Streams
 
@@ -36,7 +36,7 @@ class StreamsApi:
     def __init__(
         self,
         streams: Streams,
-        pulls: Pulls,
+        pulls: PullTasks,
         previews: Previews,
         secret: RotatedSecret,
         *routes: ReaderRoutes | HlsRoutes,

@@ -180,7 +180,7 @@ class MarkNode:
 
 
 @dataclass(frozen=True)
-class Event:
+class ResourceEvent:
     """A Kubernetes Event on a resource."""
 
     resource: Resource
@@ -215,6 +215,6 @@ Action = (
     | ShowPreviews
     | KeepRoom
     | MarkNode
-    | Event
+    | ResourceEvent
     | Requeue
 )

@@ -80,7 +80,7 @@ class Applier:
         for action in plan:
             if not self._leads():
                 raise LeaseExpired("the Lease was not renewed in time")
-            if forbidden and isinstance(action, actions.Event):
+            if forbidden and isinstance(action, actions.ResourceEvent):
                 continue  # it would be told at each attempt
             if isinstance(action, actions.WriteStatus) and action.only_tells:
                 await self._write_if_allowed(action, written, forbidden)
@@ -102,7 +102,7 @@ class Applier:
                 raise
             forbidden[kind] = error
 
-    def tell(self, event: actions.Event) -> None:
+    def tell(self, event: actions.ResourceEvent) -> None:
         """Records an Event that is of no plan."""
         self._recorder.record(event)
 
@@ -134,7 +134,7 @@ class Applier:
                 self._world.rooms.keep(action.room, action.wanted)
             case actions.MarkNode():
                 self._world.nodes.mark(action.name, dead=action.dead)
-            case actions.Event():
+            case actions.ResourceEvent():
                 self._recorder.record(action)
             case actions.Requeue():
                 self._queue.add_after(action.key, action.after_s)

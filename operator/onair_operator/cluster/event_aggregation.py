@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 
 WINDOW = dt.timedelta(minutes=10)
 """A series that was silent for so long has ended; what follows is new."""
@@ -23,7 +23,7 @@ COMBINED = "(combined from similar events): "
 
 
 @dataclass(frozen=True)
-class Series:
+class EventSeries:
     """One Kubernetes Event, for all that it stands for."""
 
     name: str
@@ -39,10 +39,10 @@ class EventAggregation:
     def __init__(self, generate: Callable[[], str] = lambda: secrets.token_hex(8)) -> None:
         """`generate` gives the unique part of a new Event's name."""
         self._generate = generate
-        self._subjects: OrderedDict[tuple[str, str, bool], dict[str, Series]] = OrderedDict()
+        self._subjects: OrderedDict[tuple[str, str, bool], dict[str, EventSeries]] = OrderedDict()
         """Series by their text, or by COMBINED; by resource, reason and type."""
 
-    def add(self, event: Event, now: dt.datetime) -> Series:
+    def add(self, event: ResourceEvent, now: dt.datetime) -> EventSeries:
         """The series that the event belongs to, counted; one of count 1 is new."""
         subject = (event.resource.uid, event.reason, event.warning)
         alike = self._subjects.pop(subject, {})
@@ -53,7 +53,7 @@ class EventAggregation:
         if known := alike.get(text):
             series = replace(known, message=message, count=known.count + 1, last=now)
         else:
-            series = Series(f"{event.resource.name}.{self._generate()}", message, 1, now, now)
+            series = EventSeries(f"{event.resource.name}.{self._generate()}", message, 1, now, now)
         self._subjects[subject] = {**alike, text: series}
         while len(self._subjects) > MOST_SUBJECTS:
             self._subjects.popitem(last=False)

@@ -18,8 +18,8 @@ from onair_crds.kube.client import KubeClient
 from onair_crds.kube.errors import ApiError
 from onair_crds.resources.base import API_VERSION, MAX_TEXT
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Event
-from onair_operator.cluster.event_aggregation import EventAggregation, Series
+from onair_operator.cluster.actions import ResourceEvent
+from onair_operator.cluster.event_aggregation import EventAggregation, EventSeries
 from onair_operator.cluster.event_budget import EventBudget
 
 log = structlog.get_logger()
@@ -37,13 +37,13 @@ class EventRecorder:
         self._instance = instance
         self._aggregation = EventAggregation()
         self._budget = EventBudget()
-        self._newest: dict[str, tuple[Event, Series]] = {}
+        self._newest: dict[str, tuple[ResourceEvent, EventSeries]] = {}
         """What each Event is to say, by its name, while a task writes it."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns = asyncio.Semaphore(AT_A_TIME)
         self._draining = asyncio.Event()
 
-    def record(self, event: Event) -> None:
+    def record(self, event: ResourceEvent) -> None:
         """Sends the event in the background: as a new Event, or counted in the one that it repeats."""
         resource = event.resource
         log.info("event", kind=resource.kind, name=resource.name, reason=event.reason, message=event.message)
@@ -68,7 +68,7 @@ class EventRecorder:
         finally:
             del self._newest[name]
 
-    async def _write(self, event: Event, series: Series) -> None:
+    async def _write(self, event: ResourceEvent, series: EventSeries) -> None:
         try:
             if series.count == 1 or not await self._count(series):
                 await self._client.create(EVENTS, self._namespace, self._document(event, series))
@@ -80,7 +80,7 @@ class EventRecorder:
             async with asyncio.timeout(seconds):
                 await self._draining.wait()
 
-    async def _count(self, series: Series) -> bool:
+    async def _count(self, series: EventSeries) -> bool:
         """Counts an Event up; False where it has expired."""
         change = {
             "count": series.count,
@@ -95,7 +95,7 @@ class EventRecorder:
             return False
         return True
 
-    def _document(self, event: Event, series: Series) -> Document:
+    def _document(self, event: ResourceEvent, series: EventSeries) -> Document:
         resource = event.resource
         return {
             "apiVersion": "v1",

@@ -15,8 +15,8 @@ from onair_operator.cluster.watched_kinds import POD, PROJECT
 from onair_operator.encoder.fleet import Fleet
 from onair_operator.encoder.page_tokens import PageTokens
 from onair_operator.ingest.gateways import Gateways
+from onair_operator.room.kept_rooms import KeptRooms
 from onair_operator.room.providers import RtcProviders
-from onair_operator.room.rooms import Rooms
 
 TOLD_AFTER = 3
 """Refusals in a row after which one that may pass by itself is told."""
@@ -62,7 +62,7 @@ class World:
     nodes: NodeLeases
     rtc_providers: RtcProviders
     gateways: Gateways = field(default_factory=Gateways)
-    rooms: Rooms = field(default_factory=Rooms)
+    rooms: KeptRooms = field(default_factory=KeptRooms)
     streams: ClaimedStreams = field(default_factory=ClaimedStreams)
     page_tokens: PageTokens | None = None
     ingest_addresses: IngestAddresses = field(default_factory=IngestAddresses)

@@ -24,21 +24,21 @@ ProgramType = Literal["RTMP", "RTMPS", "SRT", "RTC", "HLS"]
 
 
 KEPT_REASONS = {"SecretNotFound", "SecretKeyNotFound"}
-"""Reasons of a Refusal in spite of which an encoder that has the values already goes on with them."""
+"""Reasons of a refusal in spite of which an encoder that has the values already goes on with them."""
 
 
 @dataclass(frozen=True)
-class Refusal:
+class DestinationRefusal:
     """Why a destination cannot be part of the programme: reason constant and sentence."""
 
     reason: str
     message: str
 
 
-class Refused(Exception):
+class DestinationRefused(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
-        self.refusal = Refusal(reason, message)
+        self.refusal = DestinationRefusal(reason, message)
 
 
 class Surroundings(Protocol):
@@ -56,7 +56,7 @@ class Surroundings(Protocol):
     def receivers(self) -> Iterable[Receiver]: ...
 
 
-Deliveries = Mapping[str, ProgramDestination | Refusal]
+Deliveries = Mapping[str, ProgramDestination | DestinationRefusal]
 """By the name of the destination; a disabled one is as it would be."""
 
 
@@ -66,14 +66,14 @@ def deliveries(observed: Surroundings, rooms_until: dt.datetime | None = None) -
     Of several that would publish as one, the oldest does: a server takes one publisher, so that they
     would end each other's streams in turns.
     """
-    found: dict[str, ProgramDestination | Refusal] = {}
+    found: dict[str, ProgramDestination | DestinationRefusal] = {}
     first: dict[tuple[str, ...], str] = {}
     for destination in sorted(observed.destinations, key=_age):
         program = _program(destination, observed, rooms_until)
         if isinstance(program, ProgramDestination) and wanted(destination) and (stream := stream_of(program)):
             other = first.setdefault(stream, destination.name)
             if other != destination.name:
-                program = Refusal(
+                program = DestinationRefusal(
                     "DuplicateDestination",
                     f"destination {other} delivers to the same address with the same key, and a server"
                     " takes one stream of it; give this one a key of its own, or disable one",
@@ -88,7 +88,7 @@ def wanted(destination: Destination) -> bool:
 
 def _program(
     destination: Destination, observed: Surroundings, rooms_until: dt.datetime | None
-) -> ProgramDestination | Refusal:
+) -> ProgramDestination | DestinationRefusal:
     """As `program_destination`; one that cannot be read is refused, so that the others are delivered to."""
     try:
         return program_destination(
@@ -100,7 +100,9 @@ def _program(
             observed.receivers,
         )
     except ValueError:
-        return Refusal("InvalidAddress", "the address or a value of its Secrets cannot be read; correct it")
+        return DestinationRefusal(
+            "InvalidAddress", "the address or a value of its Secrets cannot be read; correct it"
+        )
 
 
 def _age(destination: Destination) -> tuple[str, str]:
@@ -136,7 +138,7 @@ def program_destination(
     rooms_until: dt.datetime | None = None,
     service_id: str = "",
     receivers: Iterable[Receiver] = (),
-) -> ProgramDestination | Refusal:
+) -> ProgramDestination | DestinationRefusal:
     """One destination as the encoder is to see it, or why it cannot be.
 
     Args:
@@ -175,8 +177,8 @@ def program_destination(
         if address.rtc_platform:
             rtc = room(address.rtc_platform, rtc_providers, rooms_until, service_id)
             return program.model_copy(update={"rtc": rtc})
-        return Refusal("NoAddress", "the address is of no known kind")
-    except Refused as refused:
+        return DestinationRefusal("NoAddress", "the address is of no known kind")
+    except DestinationRefused as refused:
         return refused.refusal
 
 
@@ -197,16 +199,18 @@ class Secrets:
         """
         secret = self._known.get(reference.name)
         if secret is None:
-            raise Refused("SecretNotFound", f"Secret {reference.name} does not exist")
+            raise DestinationRefused("SecretNotFound", f"Secret {reference.name} does not exist")
         if not secret.allowed:
-            raise Refused(
+            raise DestinationRefused(
                 "SecretNotAllowed",
                 f"Secret {reference.name} is of type {secret.type}; "
                 f"only {CREDENTIALS_TYPE} may be referenced",
             )
         value = secret.value(reference.key)
         if value is None:
-            raise Refused("SecretKeyNotFound", f"Secret {reference.name} has no key {reference.key}")
+            raise DestinationRefused(
+                "SecretKeyNotFound", f"Secret {reference.name} has no key {reference.key}"
+            )
         return SecretStr(value)
 
 
@@ -250,16 +254,20 @@ def room(
     """
     provider = providers.get(spec.app_id)
     if provider is None:
-        raise Refused("ProviderNotConfigured", f"no provider is configured for appId {spec.app_id}")
+        raise DestinationRefused(
+            "ProviderNotConfigured", f"no provider is configured for appId {spec.app_id}"
+        )
     if not provider.usable:
-        raise Refused(
+        raise DestinationRefused(
             "ProviderNotConfigured", f"the API key of the provider for appId {spec.app_id} is missing"
         )
     if provider.services and service_id not in provider.services:
-        raise Refused("ProviderNotAllowed", f"the provider for appId {spec.app_id} is not for this service")
+        raise DestinationRefused(
+            "ProviderNotAllowed", f"the provider for appId {spec.app_id} is not for this service"
+        )
     prefix = provider.channel_prefix.replace("{serviceId}", service_id)
     if not spec.channel_id.startswith(prefix) or spec.channel_id == prefix:
-        raise Refused("ChannelNotAllowed", f"channelId must begin with {prefix} at this provider")
+        raise DestinationRefused("ChannelNotAllowed", f"channelId must begin with {prefix} at this provider")
     token = publisher_token(provider, spec.channel_id, spec.user_id, until) if until else SecretStr("")
     return ProgramRtc(
         provider=provider.type, url=provider.url, token=token, room=spec.channel_id, identity=spec.user_id

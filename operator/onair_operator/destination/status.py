@@ -11,7 +11,7 @@ from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.resources.enums import ConnectState
 from onair_operator.destination.conflict import CONFLICTED
-from onair_operator.destination.program import KEPT_REASONS, Refusal
+from onair_operator.destination.program import KEPT_REASONS, DestinationRefusal
 from onair_operator.destination.recording import missing_ms, with_recording
 from onair_operator.specs.ready import Verdict, with_ready
 
@@ -31,7 +31,7 @@ class DeliveryState:
 
 def destination_status(
     destination: Destination,
-    program: ProgramDestination | Refusal,
+    program: ProgramDestination | DestinationRefusal,
     delivery: DeliveryState,
     now: dt.datetime,
 ) -> DestinationStatus:
@@ -43,10 +43,12 @@ def destination_status(
     state = delivery.state if on_air else None
     if not on_air:
         connect, last_error = ConnectState.DISCONNECTED, None
-    elif isinstance(program, Refusal) and state and program.reason in KEPT_REASONS:
-        program = Refusal(program.reason, f"{program.message}; the encoder goes on with what it has")
+    elif isinstance(program, DestinationRefusal) and state and program.reason in KEPT_REASONS:
+        program = DestinationRefusal(
+            program.reason, f"{program.message}; the encoder goes on with what it has"
+        )
         connect, since, last_error = state.connect, state.since, state.last_error or program.message
-    elif isinstance(program, Refusal):
+    elif isinstance(program, DestinationRefusal):
         connect, last_error = ConnectState.DISCONNECTED, program.message
     elif state:
         connect, since, last_error = state.connect, state.since, state.last_error
@@ -73,12 +75,12 @@ def destination_status(
 
 def _verdict(
     destination: Destination,
-    program: ProgramDestination | Refusal,
+    program: ProgramDestination | DestinationRefusal,
     connect: ConnectState,
     last_error: str | None,
     on_air: bool,
 ) -> Verdict:
-    if isinstance(program, Refusal):
+    if isinstance(program, DestinationRefusal):
         return Verdict(False, program.reason, program.message)
     if not destination.spec.enabled:
         return Verdict(True, "Disabled", "nothing is sent here")

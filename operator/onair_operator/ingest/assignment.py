@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable
 
-from onair_operator.ingest.observed import Contact, GatewayView
+from onair_operator.ingest.observed import GatewayContact, GatewayView
 
 
 def puller_of(
@@ -17,8 +17,8 @@ def puller_of(
     gateways stay where they are: of the regions that it is on air in, where one of these has a gateway.
     """
     known = {each.name: each for each in gateways}
-    if before in known and known[before].contact is not Contact.UNREACHABLE:
+    if before in known and known[before].contact is not GatewayContact.UNREACHABLE:
         return before
-    reachable = [each for each in known.values() if each.contact is Contact.REACHABLE]
+    reachable = [each for each in known.values() if each.contact is GatewayContact.REACHABLE]
     near = [each.name for each in reachable if each.region in regions] or [each.name for each in reachable]
     return max(near, key=lambda name: hashlib.sha256(f"{source}\n{name}".encode()).digest(), default=None)

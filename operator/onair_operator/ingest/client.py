@@ -26,9 +26,9 @@ from onair_crds.contract.ingest_gateway import (
     StreamState,
 )
 from onair_crds.runtime.bounded_body import bounded_body
+from onair_operator.ingest.gateway_streams import GatewayStreams
 from onair_operator.ingest.preview_push import PreviewPush
-from onair_operator.ingest.previews import RoomAccess
-from onair_operator.ingest.streams import Streams
+from onair_operator.ingest.previews import GatewayRoomAccess
 from onair_operator.ingest.unreachable import GatewayUnreachable
 from onair_operator.settings import GatewaySettings
 
@@ -63,9 +63,9 @@ class GatewayClient:
         self,
         settings: GatewaySettings,
         headers: Mapping[str, str],
-        streams: Streams,
+        streams: GatewayStreams,
         leads: Callable[[], bool],
-        access: RoomAccess | None,
+        access: GatewayRoomAccess | None,
         on_heartbeat: Callable[[Heartbeat], None],
     ) -> None:
         """

@@ -16,8 +16,8 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.program import ProgramSource
 from onair_operator.ingest.client import GatewayClient
-from onair_operator.ingest.previews import RoomAccess, ShownPreviews
-from onair_operator.ingest.streams import News, Streams
+from onair_operator.ingest.gateway_streams import GatewayStreams, News
+from onair_operator.ingest.previews import GatewayRoomAccess, ShownPreviews
 from onair_operator.settings import GatewaySettings
 
 
@@ -29,7 +29,7 @@ class Gateways:
         gateways: Iterable[GatewaySettings] = (),
         changed: Callable[[News], None] | None = None,
         leads: Callable[[], bool] = lambda: True,
-        access: RoomAccess | None = None,
+        access: GatewayRoomAccess | None = None,
         on_heartbeat: Callable[[Heartbeat], None] = lambda heartbeat: None,
     ) -> None:
         """
@@ -46,7 +46,7 @@ class Gateways:
         self._leads = leads
         self._secret: bytes | None = None
         self._clients: dict[str, GatewayClient] = {}
-        self.streams = Streams(self._settings, changed)
+        self.streams = GatewayStreams(self._settings, changed)
 
     def follow(self, secret: bytes, term: int) -> None:
         """Follows all gateways from now on; `secret` is the installation's, `term` the leader's."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from onair_crds.contract.ingest_gateway import StreamState
 
 
-class Contact(StrEnum):
+class GatewayContact(StrEnum):
     """What is known of a gateway."""
 
     AWAITED = "Awaited"
@@ -23,7 +23,7 @@ class Contact(StrEnum):
 class GatewayView:
     name: str
     region: str
-    contact: Contact
+    contact: GatewayContact
     heard_s: float = 0.0
     """When it last said something, by this process's monotonic clock."""
 
@@ -40,7 +40,7 @@ class Sighting:
     @property
     def online(self) -> bool:
         """Whether a publisher, or a pull, is connected there for certain."""
-        return self.state.online and self.gateway.contact is Contact.REACHABLE
+        return self.state.online and self.gateway.contact is GatewayContact.REACHABLE
 
     @property
     def flowing(self) -> bool:

@@ -18,7 +18,7 @@ import structlog
 from onair_crds.contract.previews import PREVIEWS_PATH, Preview, PreviewRooms, RoomPreviews
 from onair_crds.contract.room_tokens import PREVIEW_LIFE_S, livekit_preview
 from onair_crds.room_server.errors import RoomServerError
-from onair_operator.ingest.previews import RoomAccess, ShownPreviews
+from onair_operator.ingest.previews import GatewayRoomAccess, ShownPreviews
 from onair_operator.ingest.unreachable import GatewayUnreachable
 
 log = structlog.get_logger()
@@ -39,7 +39,7 @@ class _Taken:
 
 class PreviewPush:
     def __init__(
-        self, gateway: str, request: Request, ready: Callable[[], bool], access: RoomAccess | None
+        self, gateway: str, request: Request, ready: Callable[[], bool], access: GatewayRoomAccess | None
     ) -> None:
         """
         Args:
@@ -94,7 +94,7 @@ class PreviewPush:
                 async with asyncio.timeout(again_s):
                     await self._news.wait()
 
-    async def _hand_over(self, access: RoomAccess) -> None:
+    async def _hand_over(self, access: GatewayRoomAccess) -> None:
         """
         Raises:
             GatewayUnreachable: it does not respond.
@@ -120,7 +120,7 @@ class PreviewPush:
                 self._due.add(room)
                 raise
 
-    async def _bring(self, access: RoomAccess, room: str, wanted: ShownPreviews) -> None:
+    async def _bring(self, access: GatewayRoomAccess, room: str, wanted: ShownPreviews) -> None:
         taken = self._taken.get(room)
         if not wanted.previews:
             if taken:

@@ -9,7 +9,7 @@ from onair_crds.room_server.credentials import CredentialsReader
 
 
 @dataclass(frozen=True)
-class SourcePreview:
+class ShownSource:
     """A source that is shown in a room."""
 
     source: str
@@ -25,7 +25,7 @@ class ShownPreviews:
 
     opening: int = 0
     """Of the room."""
-    previews: frozenset[SourcePreview] = frozenset()
+    previews: frozenset[ShownSource] = frozenset()
 
     def at(self, gateway: str) -> ShownPreviews:
         """Those that a gateway publishes."""
@@ -34,7 +34,7 @@ class ShownPreviews:
 
 
 @dataclass(frozen=True)
-class RoomAccess:
+class GatewayRoomAccess:
     """How gateways are let into rooms."""
 
     url: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from onair_crds.contract.ingest import APPLICATION, Endpoint
+from onair_crds.contract.ingest import APPLICATION, IngestEndpoint
 from onair_crds.shapes import Document
 
 REGION_LABEL = "topology.kubernetes.io/region"
@@ -43,7 +43,7 @@ def best_node(nodes: Iterable[Document], region: str, former: Collection[str]) -
     return min((each for each in nodes if address_of_node(each)), key=rank, default=None)
 
 
-def endpoints_of(service: Document, region: str, node_address: str | None) -> list[Endpoint]:
+def endpoints_of(service: Document, region: str, node_address: str | None) -> list[IngestEndpoint]:
     """The addresses of a Service; none while it has none."""
     spec = service["spec"]
     host: str | None
@@ -61,7 +61,7 @@ def endpoints_of(service: Document, region: str, node_address: str | None) -> li
             authority = f"[{host}]:{number}" if ":" in host else f"{host}:{number}"
             path = "" if port["name"] == "srt" else f"/{APPLICATION}"
             url = f"{port['name']}://{authority}{path}"
-            found.append(Endpoint(protocol=port["name"], region=region, base_url=url))
+            found.append(IngestEndpoint(protocol=port["name"], region=region, base_url=url))
     return found
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from onair_crds.contract.times import format_time, parse_time
 from onair_crds.resources.enums import BroadcastError, BroadcastPhase, BroadcastState
 from onair_crds.resources.project import BroadcastStatus, TriggerState
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.encoder.observed import PodView
 from onair_operator.project.encoder_loss import loss_of, next_epoch, until_given_up_s, until_retry_s
 from onair_operator.project.ending import draining_runs, ending_of, may_begin_beside, reports_backlog
@@ -26,12 +26,12 @@ from onair_operator.settings import OperatorSettings
 
 
 @dataclass(frozen=True)
-class Step:
+class BroadcastStep:
     """The next record of the current and the previous run, what to report, and when to look again."""
 
     broadcast: BroadcastStatus | None
     previous: BroadcastStatus | None
-    events: tuple[Event, ...] = ()
+    events: tuple[ResourceEvent, ...] = ()
     requeue_s: float | None = None
     used: list[str] | None = None
     """Fingerprints of the ids of earlier runs, where another one came to them."""
@@ -43,7 +43,7 @@ class Step:
     """Ended runs whose encoders store what waits of recordings."""
 
 
-def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> Step:
+def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSettings) -> BroadcastStep:
     """The next record of the project's broadcast."""
     turn = next_turn(observed, now, settings.triggers)
     step = _next_step(observed, turn, now, settings)
@@ -61,7 +61,9 @@ def next_step(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     )
 
 
-def _next_step(observed: ObservedProject, turn: Turn, now: dt.datetime, settings: OperatorSettings) -> Step:
+def _next_step(
+    observed: ObservedProject, turn: Turn, now: dt.datetime, settings: OperatorSettings
+) -> BroadcastStep:
     current = observed.broadcast
     if current is None or not (current.phase.active or current.phase is BroadcastPhase.STOPPING):
         return _idle(observed, turn, current, now, settings)
@@ -75,7 +77,7 @@ def on_the_way(broadcast: BroadcastStatus | None) -> bool:
     return broadcast is not None and (broadcast.phase.active or broadcast.phase is BroadcastPhase.STOPPING)
 
 
-def has_encoders(step: Step) -> bool:
+def has_encoders(step: BroadcastStep) -> bool:
     """Whether a run has not ended, or one that has still stores its recordings."""
     return on_the_way(step.broadcast) or bool(step.draining)
 
@@ -86,7 +88,7 @@ def _idle(
     current: BroadcastStatus | None,
     now: dt.datetime,
     settings: OperatorSettings,
-) -> Step:
+) -> BroadcastStep:
     project = observed.project
     previous = project.status.previous
     if begun := _next_run(observed, turn, now):
@@ -100,10 +102,10 @@ def _idle(
             current = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED})
         else:
             requeue_s = settings.broadcast.retention_s - age_s
-    return Step(current, previous, requeue_s=requeue_s)
+    return BroadcastStep(current, previous, requeue_s=requeue_s)
 
 
-def _next_run(observed: ObservedProject, turn: Turn, now: dt.datetime) -> Step | None:
+def _next_run(observed: ObservedProject, turn: Turn, now: dt.datetime) -> BroadcastStep | None:
     """The beginning of another run, if one is wanted."""
     project = observed.project
     if wanted_on_air(observed) and is_new_run(project.spec.broadcast, project.status):
@@ -113,7 +115,7 @@ def _next_run(observed: ObservedProject, turn: Turn, now: dt.datetime) -> Step |
     return None
 
 
-def _begin(observed: ObservedProject, now: dt.datetime, started_by: str | None = None) -> Step:
+def _begin(observed: ObservedProject, now: dt.datetime, started_by: str | None = None) -> BroadcastStep:
     project, current = observed.project, observed.broadcast
     previous = project.status.previous
     if current:
@@ -121,8 +123,8 @@ def _begin(observed: ObservedProject, now: dt.datetime, started_by: str | None =
         previous = current.model_copy(update={"phase": BroadcastPhase.ARCHIVED, "stop": stop})
     begun = new_run(observed, now, started_by)
     because = f": source {started_by} has connected" if started_by else ""
-    event = Event(project, "BroadcastRequested", f"broadcast {begun.id} is wanted{because}")
-    return Step(begun, previous, (event,), used=used_runs(observed))
+    event = ResourceEvent(project, "BroadcastRequested", f"broadcast {begun.id} is wanted{because}")
+    return BroadcastStep(begun, previous, (event,), used=used_runs(observed))
 
 
 def _active(
@@ -131,24 +133,26 @@ def _active(
     current: BroadcastStatus,
     now: dt.datetime,
     settings: OperatorSettings,
-) -> Step:
+) -> BroadcastStep:
     previous = observed.project.status.previous
     if current.started_by and observed.project.spec.broadcast.state is BroadcastState.RUNNING:
         current = current.model_copy(update={"running_observed": True})
     if turn.stop:
         current = current.model_copy(update={"stopped_by": turn.stop})
         why = f"source {turn.stop} has disconnected"
-        return Step(*_stop(observed, current, now, None, why, previous=previous))
+        return BroadcastStep(*_stop(observed, current, now, None, why, previous=previous))
     if ending := _end_of(observed, current, now):
-        return Step(*_stop(observed, current, now, *ending, previous=previous))
+        return BroadcastStep(*_stop(observed, current, now, *ending, previous=previous))
     pod = observed.claimed_pod(current)
     if loss := loss_of(observed, current, pod, now, settings):
         return _replace(observed, current, now, loss, settings)
     if pod is None:
-        return Step(current, previous, requeue_s=until_retry_s(current, now) or None)
+        return BroadcastStep(current, previous, requeue_s=until_retry_s(current, now) or None)
     following, events = _follow(observed, current, pod)
     waits = (_until_deadline_s(observed, following, now), until_given_up_s(pod, now, settings))
-    return Step(following, previous, events, min((wait for wait in waits if wait is not None), default=None))
+    return BroadcastStep(
+        following, previous, events, min((wait for wait in waits if wait is not None), default=None)
+    )
 
 
 def _end_of(
@@ -194,7 +198,7 @@ def _stop(
     error: BroadcastError | None,
     why: str,
     previous: BroadcastStatus | None,
-) -> tuple[BroadcastStatus, BroadcastStatus | None, tuple[Event, ...]]:
+) -> tuple[BroadcastStatus, BroadcastStatus | None, tuple[ResourceEvent, ...]]:
     project = observed.project
     wanted = project.spec.broadcast
     asked = wanted.state is BroadcastState.STOPPED or wanted.stopped == current.id
@@ -209,7 +213,7 @@ def _stop(
     return (
         stopping,
         previous,
-        (Event(project, "Stopping", f"broadcast {current.id}: {why}", warning=bool(error)),),
+        (ResourceEvent(project, "Stopping", f"broadcast {current.id}: {why}", warning=bool(error)),),
     )
 
 
@@ -219,23 +223,23 @@ def _replace(
     now: dt.datetime,
     loss: str,
     settings: OperatorSettings,
-) -> Step:
+) -> BroadcastStep:
     previous = observed.project.status.previous
     replaced = next_epoch(observed.project.name, current, now)
     if (replaced.losses or 0) > settings.broadcast.max_losses:
         why = f"{replaced.losses} encoders in a row were lost, the last because {loss}"
-        return Step(*_stop(observed, current, now, BroadcastError.INTERNAL, why, previous=previous))
-    event = Event(
+        return BroadcastStep(*_stop(observed, current, now, BroadcastError.INTERNAL, why, previous=previous))
+    event = ResourceEvent(
         observed.project, "EncoderLost", f"encoder {current.pod} is lost: {loss}; replacing it", warning=True
     )
-    return Step(replaced, previous, (event,))
+    return BroadcastStep(replaced, previous, (event,))
 
 
 def _follow(
     observed: ObservedProject, current: BroadcastStatus, pod: PodView
-) -> tuple[BroadcastStatus, tuple[Event, ...]]:
+) -> tuple[BroadcastStatus, tuple[ResourceEvent, ...]]:
     update: dict[str, object] = {"encoder": pod.uid}
-    events: list[Event] = []
+    events: list[ResourceEvent] = []
     phase = current.phase
     if pod.node and pod.node != current.node:
         node = observed.nodes.get(pod.node)
@@ -244,7 +248,9 @@ def _follow(
             "region": node.region if node else None,
             "datacenter": node.zone if node else None,
         }
-        events.append(Event(observed.project, "Placed", f"encoder {pod.name} runs on node {pod.node}"))
+        events.append(
+            ResourceEvent(observed.project, "Placed", f"encoder {pod.name} runs on node {pod.node}")
+        )
     if pod.node and phase is BroadcastPhase.WAITING:
         phase = BroadcastPhase.STARTING
     encoder = observed.encoder_of(current)
@@ -254,7 +260,7 @@ def _follow(
         if phase is not BroadcastPhase.RUNNING:
             again = current.start is not None
             text = "is on air again" if again else "is on air"
-            events.append(Event(observed.project, "OnAir", f"broadcast {current.id} {text}"))
+            events.append(ResourceEvent(observed.project, "OnAir", f"broadcast {current.id} {text}"))
         phase = BroadcastPhase.RUNNING
         update |= {"start": current.start or status.first_frame, "losses": None}
     update["phase"] = phase
@@ -267,7 +273,7 @@ def _stopping(
     current: BroadcastStatus,
     now: dt.datetime,
     settings: OperatorSettings,
-) -> Step:
+) -> BroadcastStep:
     previous = observed.project.status.previous
     if observed.project.spec.broadcast.state is BroadcastState.STOPPED and not current.stop_observed:
         current = current.model_copy(update={"stop_observed": True})
@@ -278,13 +284,13 @@ def _stopping(
         stopped = current.model_copy(
             update={"phase": BroadcastPhase.STOPPED, "stop": format_time(now), "encoder": None}
         )
-        return Step(stopped, previous, (_stopped(observed, current),))
+        return BroadcastStep(stopped, previous, (_stopped(observed, current),))
     if may_begin_beside(observed, current) and (begun := _next_run(observed, turn, now)):
         beside = _stopped(observed, current, "; its recordings are still being stored")
         return replace(begun, events=(beside, *begun.events), draining=(current,))
-    return Step(current, previous, requeue_s=ending.requeue_s)
+    return BroadcastStep(current, previous, requeue_s=ending.requeue_s)
 
 
-def _stopped(observed: ObservedProject, ended: BroadcastStatus, but: str = "") -> Event:
+def _stopped(observed: ObservedProject, ended: BroadcastStatus, but: str = "") -> ResourceEvent:
     because = f" with the error {ended.error}" if ended.error else ""
-    return Event(observed.project, "Stopped", f"broadcast {ended.id} has ended{because}{but}")
+    return ResourceEvent(observed.project, "Stopped", f"broadcast {ended.id} has ended{because}{but}")

@@ -10,7 +10,7 @@ from onair_crds.resources.project import BroadcastStatus
 from onair_operator.destination.program import (
     KEPT_REASONS,
     Deliveries,
-    Refusal,
+    DestinationRefusal,
     deliveries,
     stream_of,
     wanted,
@@ -23,7 +23,9 @@ def kept_destinations(observed: ObservedProject, found: Deliveries) -> list[Kept
     return [
         KeptDestination(id=each.name, generation=each.generation)
         for each in sorted(observed.destinations, key=lambda d: d.name)
-        if wanted(each) and isinstance(known := found[each.name], Refusal) and known.reason in KEPT_REASONS
+        if wanted(each)
+        and isinstance(known := found[each.name], DestinationRefusal)
+        and known.reason in KEPT_REASONS
     ]
 
 

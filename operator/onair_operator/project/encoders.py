@@ -17,7 +17,7 @@ from onair_operator.cluster.actions import (
 )
 from onair_operator.encoder.naming import pod_name
 from onair_operator.encoder.observed import PodView
-from onair_operator.project.broadcast_state_machine import Step, on_the_way
+from onair_operator.project.broadcast_state_machine import BroadcastStep, on_the_way
 from onair_operator.project.encoder_loss import may_create
 from onair_operator.project.observed import ObservedProject
 
@@ -25,7 +25,7 @@ YIELD_WAIT = dt.timedelta(seconds=3)
 """For encoders that are replaced and can be reached; they close their streams within 2 s."""
 
 
-def wanted_pod(observed: ObservedProject, step: Step) -> PodView | None:
+def wanted_pod(observed: ObservedProject, step: BroadcastStep) -> PodView | None:
     """The pod of the run as it is next: the claimed one, or the one that ends its streams."""
     broadcast = step.broadcast
     if broadcast is None or not on_the_way(broadcast):
@@ -33,13 +33,13 @@ def wanted_pod(observed: ObservedProject, step: Step) -> PodView | None:
     return observed.claimed_pod(broadcast) if broadcast.phase.active else observed.ending_pod(broadcast)
 
 
-def draining_pods(observed: ObservedProject, step: Step) -> list[PodView]:
+def draining_pods(observed: ObservedProject, step: BroadcastStep) -> list[PodView]:
     """The pods of ended runs that store recordings."""
     pods = (observed.ending_pod(run) for run in step.draining)
     return [pod for pod in pods if pod]
 
 
-def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
+def follow_encoders(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
     """Follows the claimed pod of a run, and every other of the project's until its encoder has yielded.
 
     Of an earlier run that stores recordings, until that has ended.
@@ -60,7 +60,9 @@ def follow_encoders(observed: ObservedProject, step: Step) -> Iterator[Action]:
             yield FollowEncoder(observed.project.name, pod, certificate, replaced)
 
 
-def create_and_delete_pods(observed: ObservedProject, step: Step, now: dt.datetime) -> Iterator[Action]:
+def create_and_delete_pods(
+    observed: ObservedProject, step: BroadcastStep, now: dt.datetime
+) -> Iterator[Action]:
     """Creates the claimed pod, and deletes every other with what is left of it.
 
     One whose encoder may be on air stays until its successor is created, unless it takes the place of that.
@@ -114,7 +116,11 @@ def may_be_on_air(observed: ObservedProject, pod: PodView) -> bool:
 
 
 def unyielded_s(
-    observed: ObservedProject, step: Step, claimed: PodView, broadcast: BroadcastStatus, now: dt.datetime
+    observed: ObservedProject,
+    step: BroadcastStep,
+    claimed: PodView,
+    broadcast: BroadcastStatus,
+    now: dt.datetime,
 ) -> float:
     """How long the claimed encoder has to wait at most until others that respond have yielded.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from onair_crds.contract.program import LONGEST_DRAIN_S
 from onair_crds.contract.times import parse_time
 from onair_crds.resources.project import MAX_DRAINING_RUNS, BroadcastStatus, Project
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.observed import ObservedProject
 from onair_operator.settings import OperatorSettings
@@ -76,7 +76,7 @@ class Draining:
     """The ended runs that store recordings from now on, what the others tell, and when to look again."""
 
     runs: tuple[BroadcastStatus, ...]
-    events: tuple[Event, ...]
+    events: tuple[ResourceEvent, ...]
     requeue_s: float | None
 
 
@@ -91,7 +91,7 @@ def draining_runs(observed: ObservedProject, now: dt.datetime, settings: Operato
     )
 
 
-def _drained(observed: ObservedProject, run: BroadcastStatus) -> Event:
+def _drained(observed: ObservedProject, run: BroadcastStatus) -> ResourceEvent:
     project = observed.project
     encoder = observed.encoder_of(run)
     if encoder is None or encoder.status is None or encoder.status.phase != "finished":
@@ -100,10 +100,10 @@ def _drained(observed: ObservedProject, run: BroadcastStatus) -> Event:
         )
     lacks = [each for each in encoder.status.destinations if each.missing_s]
     if not lacks:
-        return Event(project, "RecordingsStored", f"the recordings of broadcast {run.id} are stored")
+        return ResourceEvent(project, "RecordingsStored", f"the recordings of broadcast {run.id} are stored")
     missing = ", ".join(f"that of destination {each.id} lacks {each.missing_s:.1f} s" for each in lacks)
     return _incomplete(project, f"recordings of broadcast {run.id} are incomplete: {missing}")
 
 
-def _incomplete(project: Project, message: str) -> Event:
-    return Event(project, "RecordingIncomplete", message, warning=True)
+def _incomplete(project: Project, message: str) -> ResourceEvent:
+    return ResourceEvent(project, "RecordingIncomplete", message, warning=True)

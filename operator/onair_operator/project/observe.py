@@ -39,7 +39,7 @@ from onair_operator.cluster.watched_kinds import (
 )
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import PodView
-from onair_operator.ingest.previews import SourcePreview
+from onair_operator.ingest.previews import ShownSource
 from onair_operator.project.observed import NodeView, ObservedProject
 from onair_operator.project.stored import read_project
 from onair_operator.project.triggers import acting
@@ -138,7 +138,7 @@ def _trigger_sources(store: Store, project: Project) -> dict[str, SourceStatus]:
     }
 
 
-def _previewed(store: Store, project: Project) -> Iterator[SourcePreview]:
+def _previewed(store: Store, project: Project) -> Iterator[ShownSource]:
     for source_id in sorted({each.source_id for each in project.spec.sources}):
         entry = store.entry(SOURCE, source_id)
         if entry is None or entry.deleting or entry.spec.get("collectionId") != project.spec.collection_id:
@@ -151,7 +151,7 @@ def _previewed(store: Store, project: Project) -> Iterator[SourcePreview]:
         present = status.connect is ConnectState.CONNECTED or status.unknown
         if present and status.gateway and status.stream:
             name = given.get("displayName") or source_id
-            yield SourcePreview(source_id, status.gateway, status.stream, name)
+            yield ShownSource(source_id, status.gateway, status.stream, name)
 
 
 def _program_sources(world: World, project: Project) -> Iterator[ProgramSource]:

@@ -15,7 +15,7 @@ from onair_operator.cluster.receiver import Receiver
 from onair_operator.cluster.world import PodRefusal
 from onair_operator.destination.status import DeliveryState
 from onair_operator.encoder.observed import UNREACHABLE_AFTER_S, EncoderView, PodView
-from onair_operator.ingest.previews import ShownPreviews, SourcePreview
+from onair_operator.ingest.previews import ShownPreviews, ShownSource
 from onair_operator.room.plan import KeptRoom, RoomView
 from onair_operator.room.providers import RtcProvider
 from onair_operator.scene.observed import ObservedScene
@@ -81,7 +81,7 @@ class ObservedProject:
     """The rules that the project breaks as it is stored; parts of its spec are as they were, or defaults."""
     defaulted: bool = False
     """Parts of its spec are defaults, as it is not known what they were."""
-    previewed: tuple[SourcePreview, ...] = ()
+    previewed: tuple[ShownSource, ...] = ()
     """The sources of its collection that it has, that are connected, and that its room is to show."""
     shown: ShownPreviews | None = None
     """What its room is to show by now; None where nothing has been said of it."""

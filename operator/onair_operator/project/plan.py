@@ -21,8 +21,8 @@ from onair_operator.cluster.actions import (
     AdoptSecret,
     ClaimStreams,
     DeleteSecret,
-    Event,
     Requeue,
+    ResourceEvent,
     SetFinalizer,
     WriteStatus,
 )
@@ -30,9 +30,9 @@ from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import DESTINATION
 from onair_operator.destination.conflict import with_conflict
 from onair_operator.destination.events import destination_events
-from onair_operator.destination.program import Refusal, deliveries
+from onair_operator.destination.program import DestinationRefusal, deliveries
 from onair_operator.destination.status import DeliveryState, destination_status
-from onair_operator.project.broadcast_state_machine import Step, has_encoders, next_step
+from onair_operator.project.broadcast_state_machine import BroadcastStep, has_encoders, next_step
 from onair_operator.project.conditions import on_air_verdict, project_verdict
 from onair_operator.project.deliveries import streams_on_air
 from onair_operator.project.encoders import create_and_delete_pods, follow_encoders
@@ -85,14 +85,14 @@ def make_plan(observed: ObservedProject, now: dt.datetime, settings: OperatorSet
     ]
 
 
-def _hold(observed: ObservedProject, step: Step) -> Iterator[Action]:
+def _hold(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
     project = observed.project
     held = BROADCAST_FINALIZER in project.finalizers
     if has_encoders(step) and not held and not project.deleting:
         yield SetFinalizer(project, BROADCAST_FINALIZER, present=True)
 
 
-def _release(observed: ObservedProject, step: Step) -> Iterator[Action]:
+def _release(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
     """Before all that a namespace which is being deleted may forbid: what is the project's goes with it."""
     project = observed.project
     if BROADCAST_FINALIZER in project.finalizers and not has_encoders(step):
@@ -101,7 +101,7 @@ def _release(observed: ObservedProject, step: Step) -> Iterator[Action]:
 
 def _write_status(
     observed: ObservedProject,
-    step: Step,
+    step: BroadcastStep,
     statuses: dict[str, DestinationStatus],
     room: RoomStatus | None,
     now: dt.datetime,
@@ -135,9 +135,9 @@ def _write_status(
     yield from step.events
     before = {condition.type: condition.reason for condition in project.status.conditions}.get(READY)
     if verdict.reason != before and verdict.reason in OBSTACLES:
-        yield Event(project, verdict.reason, status.conditions[0].message, warning=True)
+        yield ResourceEvent(project, verdict.reason, status.conditions[0].message, warning=True)
     if failed := newly_failed(project.status.conditions, conditions):
-        yield Event(project, failed.reason, failed.message, warning=True)
+        yield ResourceEvent(project, failed.reason, failed.message, warning=True)
 
 
 def _count(
@@ -162,7 +162,7 @@ def _destination_statuses(
 def _status_of(
     observed: ObservedProject,
     destination: Destination,
-    program: ProgramDestination | Refusal,
+    program: ProgramDestination | DestinationRefusal,
     delivery: DeliveryState,
     now: dt.datetime,
 ) -> DestinationStatus:
@@ -172,7 +172,7 @@ def _status_of(
     return with_conflict(destination, status, observed.rivals.get(destination.name), now)
 
 
-def _claim_streams(observed: ObservedProject, step: Step) -> Iterator[Action]:
+def _claim_streams(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
     """Notes what the show publishes, so that others that publish the same are told, and this one."""
     project = observed.project
     streams = streams_on_air(observed, step.broadcast)
@@ -218,7 +218,7 @@ def _secrets(observed: ObservedProject, now: dt.datetime) -> Iterator[Action]:
             yield DeleteSecret(secret.name, secret.uid)
 
 
-def _look_again(observed: ObservedProject, step: Step) -> Iterator[Action]:
+def _look_again(observed: ObservedProject, step: BroadcastStep) -> Iterator[Action]:
     for name in observed.invalid_destinations:
         yield Requeue(Key(DESTINATION, name), 0.0)
     if step.requeue_s is not None:

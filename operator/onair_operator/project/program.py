@@ -21,7 +21,7 @@ from onair_operator.cluster.queue import Key
 from onair_operator.destination.program import deliveries, wanted
 from onair_operator.encoder.observed import PodView
 from onair_operator.encoder.program_push import digest
-from onair_operator.project.broadcast_state_machine import Step, on_the_way
+from onair_operator.project.broadcast_state_machine import BroadcastStep, on_the_way
 from onair_operator.project.deliveries import kept_destinations
 from onair_operator.project.encoders import unyielded_s, wanted_pod
 from onair_operator.project.observed import ObservedProject
@@ -31,7 +31,7 @@ from onair_operator.settings import OperatorSettings
 
 
 def hand_over_program(
-    observed: ObservedProject, step: Step, now: dt.datetime, settings: OperatorSettings
+    observed: ObservedProject, step: BroadcastStep, now: dt.datetime, settings: OperatorSettings
 ) -> Iterator[Action]:
     """Hands the claimed encoder its programme, without destinations while another has to yield them.
 

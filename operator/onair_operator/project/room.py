@@ -21,7 +21,7 @@ from onair_crds.resources.room import (
     RoomStatus,
 )
 from onair_crds.room_server.client import ServerParticipant
-from onair_operator.cluster.actions import Action, Event, KeepRoom, Requeue
+from onair_operator.cluster.actions import Action, KeepRoom, Requeue, ResourceEvent
 from onair_operator.cluster.queue import Key
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.plan import KeptRoom, RoomView
@@ -62,10 +62,10 @@ def room_actions(observed: ObservedProject, after: RoomStatus | None, now: dt.da
         return
     if before is None or before.phase is not after.phase:
         if after.phase is RoomPhase.OPEN:
-            yield Event(project, "RoomOpen", "the WebRTC room is open")
+            yield ResourceEvent(project, "RoomOpen", "the WebRTC room is open")
         elif after.phase is RoomPhase.CLOSED:
             why = ": nobody was in it" if after.was_empty else ""
-            yield Event(project, "RoomClosed", f"the WebRTC room is closed{why}")
+            yield ResourceEvent(project, "RoomClosed", f"the WebRTC room is closed{why}")
     if after.phase is RoomPhase.CLOSED:
         if observed.room_kept:
             yield KeepRoom(room, None)

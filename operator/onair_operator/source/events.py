@@ -8,7 +8,7 @@ from onair_crds.contract.ingest_gateway import Heartbeat, RefusedPublisher
 from onair_crds.kube.store import Store
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import Source, SourceStatus
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.source_streams import source_of
 from onair_operator.cluster.watched_kinds import SOURCE
 from onair_operator.ingest.observed import Sighting
@@ -23,7 +23,7 @@ REFUSED = {
 }
 
 
-def source_events(source: Source, status: SourceStatus, present: Sighting | None) -> Iterator[Event]:
+def source_events(source: Source, status: SourceStatus, present: Sighting | None) -> Iterator[ResourceEvent]:
     """What the next status is news of; `present` is the publisher that it speaks of."""
     before, after = source.status.connect, status.connect
     cause = cause_of(status.last_error or "")
@@ -31,15 +31,17 @@ def source_events(source: Source, status: SourceStatus, present: Sighting | None
         arrives = described(status.media, present.state.video) if status.media else ""
         if before is not ConnectState.CONNECTED:
             sender = SENDERS[present.state.protocol] + _from(present.state.publisher)
-            yield Event(source, "SourceConnected", f"{sender}: {arrives}" if arrives else sender)
+            yield ResourceEvent(source, "SourceConnected", f"{sender}: {arrives}" if arrives else sender)
         elif status.media and status.media.summary != (source.status.media and source.status.media.summary):
-            yield Event(source, "MediaChanged", arrives)
+            yield ResourceEvent(source, "MediaChanged", arrives)
     elif before is ConnectState.CONNECTED and after is not before:
-        yield Event(source, "SourceDisconnected", cause or "the stream has ended")
+        yield ResourceEvent(source, "SourceDisconnected", cause or "the stream has ended")
     elif source.pushed is None and cause and cause != cause_of(source.status.last_error or ""):
-        yield Event(source, "NotConnected", cause, warning=True)
+        yield ResourceEvent(source, "NotConnected", cause, warning=True)
     if status.replaced_key and not source.status.replaced_key:
-        yield Event(source, "KeyReplaced", "it stays connected by its former key until it disconnects")
+        yield ResourceEvent(
+            source, "KeyReplaced", "it stays connected by its former key until it disconnects"
+        )
 
 
 PREVIEW_WAITS = (
@@ -47,23 +49,23 @@ PREVIEW_WAITS = (
 )
 
 
-def heartbeat_events(store: Store, heartbeat: Heartbeat) -> Iterator[Event]:
+def heartbeat_events(store: Store, heartbeat: Heartbeat) -> Iterator[ResourceEvent]:
     """What a gateway tells of sources beside their streams."""
     for publisher in heartbeat.refused:
         if event := refused_event(store, publisher):
             yield event
     for stream in heartbeat.waiting:
         if source := _source(store, stream):
-            yield Event(source, "PreviewWaits", PREVIEW_WAITS, warning=True)
+            yield ResourceEvent(source, "PreviewWaits", PREVIEW_WAITS, warning=True)
 
 
-def refused_event(store: Store, refused: RefusedPublisher) -> Event | None:
+def refused_event(store: Store, refused: RefusedPublisher) -> ResourceEvent | None:
     """That somebody was refused who shows a source's key; None where there is no such source."""
     source = _source(store, refused.stream)
     if source is None:
         return None
     message = (REFUSED[refused.reason].format(source.name) + _from(refused.publisher)).rstrip(",")
-    return Event(source, "PublisherRefused", message, warning=True)
+    return ResourceEvent(source, "PublisherRefused", message, warning=True)
 
 
 def _source(store: Store, stream: str) -> Source | None:

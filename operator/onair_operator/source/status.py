@@ -11,7 +11,7 @@ from onair_crds.resources.base import MAX_TEXT
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import AssignedAddress, AssignedEndpoint, Source, SourceStatus
 from onair_operator.ingest.assignment import puller_of
-from onair_operator.ingest.observed import Contact, Sighting
+from onair_operator.ingest.observed import GatewayContact, Sighting
 from onair_operator.settings import OperatorSettings
 from onair_operator.source.admission import may_stay
 from onair_operator.source.media import media_of
@@ -93,12 +93,12 @@ def _connection(
     if present:
         return _connected(observed, present, now)
     gateway = observed.gateway(before.gateway)
-    if gateway and gateway.contact is Contact.AWAITED and observed.source.enabled:
+    if gateway and gateway.contact is GatewayContact.AWAITED and observed.source.enabled:
         return {name: getattr(before, name) for name in CONNECTION}
     ended = _ended(observed)
     told = ended.state.since if ended and not before.unknown else None
     # What an unreachable gateway has may still be there when it is back, and come back with its server.
-    unreachable = gateway is not None and gateway.contact is Contact.UNREACHABLE
+    unreachable = gateway is not None and gateway.contact is GatewayContact.UNREACHABLE
     unknown = (unreachable or _ended_with_its_server(observed)) and observed.source.enabled
     return {
         "connect": ConnectState.DISCONNECTED,
@@ -167,7 +167,7 @@ def _why_not(observed: ObservedSource, ended: Sighting | None, no_address: str |
     if no_address:
         return no_address
     gateway = observed.gateway(before.gateway)
-    if before.gateway and (gateway is None or gateway.contact is Contact.UNREACHABLE):
+    if before.gateway and (gateway is None or gateway.contact is GatewayContact.UNREACHABLE):
         return UNREACHABLE.format(before.gateway)
     if ended and (error := ended.state.error):
         next_s = ended.state.next_attempt_s

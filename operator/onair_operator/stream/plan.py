@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 
 from onair_crds.resources.enums import ConnectState
-from onair_operator.cluster.actions import Action, CutOff, Event, Requeue
+from onair_operator.cluster.actions import Action, CutOff, Requeue, ResourceEvent
 from onair_operator.cluster.queue import Key
 from onair_operator.cluster.watched_kinds import STREAM
 from onair_operator.ingest.observed import Sighting
@@ -36,7 +36,7 @@ def _cut_offs(observed: ObservedStream) -> Iterator[Action]:
     for each in certain:
         if source and holder:
             message = f"{each.gateway.name} had a second publisher, as {holder.gateway.name} has one"
-            yield Event(source, "SecondPublisher", f"disconnected: {message}", warning=True)
+            yield ResourceEvent(source, "SecondPublisher", f"disconnected: {message}", warning=True)
     if ended or others:
         yield Requeue(Key(STREAM, observed.stream), RETRY_S if ended or certain else HEARD_S)
 

@@ -45,31 +45,33 @@ def addresses(given: dict[str, str]) -> list[JsonObject]:
 
 
 def test_no_secret_is_anywhere_but_in_secrets(
-    make_show: Callable[..., LiveShow], facade: FacadeClient, cluster: LocalCluster, receiver: Receiver
+    make_show: Callable[..., LiveShow], facade_client: FacadeClient, cluster: LocalCluster, receiver: Receiver
 ) -> None:
     given: dict[str, str] = {}
     show = make_show(URL, webrtc={"hosted": {}})
     created = [
-        facade.call("POST", f"{show.path}/destination", {"address": each})["destination"]["destinationId"]
+        facade_client.call("POST", f"{show.path}/destination", {"address": each})["destination"][
+            "destinationId"
+        ]
         for each in addresses(given)
     ]
-    source = facade.call("POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}})[
-        "source"
-    ]
-    facade.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    source = facade_client.call(
+        "POST", f"/collection/{show.collection}/source", {"address": {"rtmpPush": {}}}
+    )["source"]
+    facade_client.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
     invitation = {"collectionId": show.collection, "projectId": show.project, "role": "ROLE_GUEST"}
-    invited = facade.call(
+    invited = facade_client.call(
         "POST", "/authentication/token/guest", {**invitation, "direct": {}, "url": "https://studio.example"}
     )
-    renderer = facade.call(
+    renderer = facade_client.call(
         "POST", "/authentication/token/guest", {**invitation, "role": "ROLE_RENDERER", "exchange": {}}
     )
     given |= {
         "renderer's token": renderer["accessToken"].rsplit(".", 1)[1],
-        "room's token": token_of_room(facade, show),
+        "room's token": token_of_room(facade_client, show),
         "guest token": invited["accessToken"].rsplit(".", 1)[1],
         "guest code": invited["url"].rsplit("/", 1)[1],
-        "access token": facade.http.headers["Authorization"].rsplit(".", 1)[1],
+        "access token": facade_client.http.headers["Authorization"].rsplit(".", 1)[1],
         "API key": cluster.api_key(),
     }
     show.start()
@@ -77,7 +79,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
     with page_of_source(cluster, pod, source["sourceId"]), Encoder(source["address"]["rtmpPush"]["url"]):
         receiver.wait_ready(f"live/{given['stream-key']}", 60)
         cluster.until("its page reads the source", lambda: is_read(cluster), 60)
-        given |= tokens_of_player(facade, f"/collection/{show.collection}/source/{source['sourceId']}")
+        given |= tokens_of_player(facade_client, f"/collection/{show.collection}/source/{source['sourceId']}")
         for each in created[1:]:
             cluster.until(
                 f"{each} has failed",
@@ -87,7 +89,7 @@ def test_no_secret_is_anywhere_but_in_secrets(
             {"rtmpPush": {"url": given["token"]}},
             {"rtmpPush": {"url": 5, "key": given["token"]}},
         ):
-            response = facade.http.post(f"/live/v2{show.path}/destination", json={"address": refused})
+            response = facade_client.http.post(f"/live/v2{show.path}/destination", json={"address": refused})
             assert response.status_code == 400
         key = base64.b64decode(cluster.get("secret", "onair-ingest", SYSTEM)["data"]["secret"])
         stream = stream_of_key(source["address"]["rtmpPush"]["key"])

@@ -84,7 +84,7 @@ def signal_gateway(cluster: LocalCluster, pod: str, signal: str) -> None:
 
 
 def test_a_show_goes_on_while_all_ingest_is_killed_its_gateway_hangs_and_one_pod_stops(
-    facade: FacadeClient,
+    facade_client: FacadeClient,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
     receiver: Receiver,
@@ -94,7 +94,7 @@ def test_a_show_goes_on_while_all_ingest_is_killed_its_gateway_hangs_and_one_pod
     record: Record,
 ) -> None:
     show = make_show(composition={"scene": {}})
-    source = shown_by_a_scene(facade, show)
+    source = shown_by_a_scene(facade_client, show)
     show.add_destination(**address(path))
 
     def shown_live(began_ms: float) -> bool:

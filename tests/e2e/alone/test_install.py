@@ -47,10 +47,10 @@ def install(cluster: LocalCluster, facade: FacadeClient) -> None:
 
 
 @pytest.fixture
-def reinstall(cluster: LocalCluster, facade: FacadeClient) -> Iterator[None]:
+def reinstall(cluster: LocalCluster, facade_client: FacadeClient) -> Iterator[None]:
     """Installs the chart after the test."""
     yield
-    install(cluster, facade)
+    install(cluster, facade_client)
 
 
 @pytest.fixture

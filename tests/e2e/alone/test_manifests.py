@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.fixture
-def no_facade(cluster: LocalCluster, facade: FacadeClient) -> Iterator[None]:
+def no_facade(cluster: LocalCluster, facade_client: FacadeClient) -> Iterator[None]:
     """Scales the HTTP interface to zero for the test; the next one finds it on every node again."""
     cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=0")
     cluster.kubectl(
@@ -28,7 +28,9 @@ def no_facade(cluster: LocalCluster, facade: FacadeClient) -> Iterator[None]:
     yield
     cluster.kubectl("-n", SYSTEM, "scale", "deployment/onair-api", "--replicas=1")
     cluster.kubectl("-n", SYSTEM, "rollout", "status", "deployment/onair-api", "--timeout=120s")
-    cluster.until("it responds whenever it is asked", lambda: all(_responds(facade) for _ in range(20)))
+    cluster.until(
+        "it responds whenever it is asked", lambda: all(_responds(facade_client) for _ in range(20))
+    )
 
 
 def _responds(facade: FacadeClient) -> bool:

@@ -36,13 +36,13 @@ def pods_of(cluster: LocalCluster, component: str) -> set[str]:
 
 
 def test_a_rollout_of_the_facade_refuses_no_request(
-    two_replicas: Callable[[str], None], cluster: LocalCluster, facade: FacadeClient
+    two_replicas: Callable[[str], None], cluster: LocalCluster, facade_client: FacadeClient
 ) -> None:
     two_replicas("onair-api")
-    show = facade.show("http://a.example/")
+    show = facade_client.show("http://a.example/")
     try:
         before = pods_of(cluster, "api")
-        with SteadyRequests(facade.http, f"/live/v2{show.path}") as requests:
+        with SteadyRequests(facade_client.http, f"/live/v2{show.path}") as requests:
             roll_out(cluster, "onair-api", "rollout", "restart", "deployment/onair-api")
             cluster.until("the old pods are gone", lambda: not before & pods_of(cluster, "api"))
         assert requests.failures == []

@@ -36,15 +36,15 @@ def add_camera(facade: FacadeClient, show: LiveShow) -> tuple[str, str]:
 
 
 async def test_two_browsers_see_and_hear_each_other_and_a_camera_until_the_room_is_closed(
-    facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
+    facade_client: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
 ) -> None:
     show = make_show(**HOSTED)
-    others = facade.another_session(cluster.api_key())
-    facade.call("PUT", f"{show.path}/webrtc/start", {})
-    url = str(facade.http.base_url).rstrip("/").replace("http", "ws", 1) + "/webrtc/v2"
-    first, second = join(facade, show, "Anna"), join(others, show, "Ben")
+    others = facade_client.another_session(cluster.api_key())
+    facade_client.call("PUT", f"{show.path}/webrtc/start", {})
+    url = str(facade_client.http.base_url).rstrip("/").replace("http", "ws", 1) + "/webrtc/v2"
+    first, second = join(facade_client, show, "Anna"), join(others, show, "Ben")
     async with AsyncExitStack() as stack:
-        stream = stack.enter_context(WebSocket(facade, facade.token))
+        stream = stack.enter_context(WebSocket(facade_client, facade_client.token))
         stream.subscribe(JOINS, projectId=show.project)
         anna = await stack.enter_async_context(participant(url, first))
         ben = await stack.enter_async_context(participant(url, second))
@@ -57,12 +57,12 @@ async def test_two_browsers_see_and_hear_each_other_and_a_camera_until_the_room_
         await ben.until("Anna is heard", lambda report: report["loud"]["e2e microphone"])
         room = cluster.until("both are told", lambda: (r := _room(cluster, show)).get("count") == 2 and r)
         assert {each["displayName"] for each in room["participants"]} == {"Anna", "Ben"}
-        camera, pushed = add_camera(facade, show)
+        camera, pushed = add_camera(facade_client, show)
         with Encoder(pushed):
             await ben.until("it is seen", lambda report: report["frames"][f"{camera} screen_share"] > 5, 20)
             assert ben.report["participants"][camera]["name"] == "Camera"
         await ben.until("it is gone", lambda report: camera not in report["participants"], 5)
-        facade.call("PUT", f"{show.path}/webrtc/stop", {})
+        facade_client.call("PUT", f"{show.path}/webrtc/stop", {})
         await anna.until("out", lambda report: report["state"] == "disconnected")
         await ben.until("out", lambda report: report["state"] == "disconnected")
 

@@ -53,7 +53,7 @@ def pushed(clip: Path, url: str) -> Iterator[float]:
 
 
 def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
-    facade: FacadeClient,
+    facade_client: FacadeClient,
     make_show: Callable[..., LiveShow],
     cluster: LocalCluster,
     receiver: Receiver,
@@ -64,8 +64,8 @@ def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
     # A page of the pod's own, which a test serves there, has a secure context
     page = {"spec": {"composition": {"external": {"url": URL}}}}
     cluster.shows("patch", "project", show.project, "--type=merge", f"--patch={json.dumps(page)}")
-    source = add_source(facade, show.collection)
-    facade.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
+    source = add_source(facade_client, show.collection)
+    facade_client.call("PUT", f"{show.path}/source/{source['sourceId']}", {})
     show.add_destination(**address(path))
     show.start()
     pod = cluster.until("the pod runs", lambda: cluster.running_pod(show.project))
@@ -74,7 +74,7 @@ def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
         show.wait_phase("RUNNING")
         with pushed(clip, source["address"]["rtmpPush"]["url"]) as began_ms:
             cluster.until(
-                "connected", lambda: connect_of(facade, source) == "CONNECT_STATE_CONNECTED", CONNECT_S
+                "connected", lambda: connect_of(facade_client, source) == "CONNECT_STATE_CONNECTED", CONNECT_S
             )
             ages_ms = cluster.until(
                 "the source's clock is read at the RTMP server",
@@ -82,23 +82,25 @@ def test_what_is_pushed_by_rtmp_is_on_the_page_and_at_the_rtmp_server(
             )
             late_s = (statistics.median(ages_ms) - began_ms) / 1000
             assert 0 < late_s < LATENCY_S, f"{late_s:.2f} s after it was pushed"
-        cluster.until("gone", lambda: connect_of(facade, source) == "CONNECT_STATE_DISCONNECTED", CONNECT_S)
+        cluster.until(
+            "gone", lambda: connect_of(facade_client, source) == "CONNECT_STATE_DISCONNECTED", CONNECT_S
+        )
 
 
 def test_srt_is_pushed_to_the_address_of_this_machine(
-    facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
+    facade_client: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
 ) -> None:
-    source = add_source(facade, make_show().collection, "srtPush")
+    source = add_source(facade_client, make_show().collection, "srtPush")
     push = source["address"]["srtPush"]
     assert push["baseUrl"].startswith("srt://localhost:")
     with Encoder(push["url"]):
-        cluster.until("connected", lambda: connect_of(facade, source) == "CONNECT_STATE_CONNECTED", 10)
+        cluster.until("connected", lambda: connect_of(facade_client, source) == "CONNECT_STATE_CONNECTED", 10)
 
 
 def test_a_wrong_key_is_refused(
-    facade: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
+    facade_client: FacadeClient, make_show: Callable[..., LiveShow], cluster: LocalCluster
 ) -> None:
-    source = add_source(facade, make_show().collection)
+    source = add_source(facade_client, make_show().collection)
     with Encoder(f"{source['address']['rtmpPush']['baseUrl']}/nobodys") as encoder:
         assert encoder.ends() != 0
-    assert connect_of(facade, source) == "CONNECT_STATE_DISCONNECTED"
+    assert connect_of(facade_client, source) == "CONNECT_STATE_DISCONNECTED"

@@ -46,33 +46,34 @@ def installed(own_plane: ControlPlane, cluster: httpx.Client) -> ControlPlane:
 
 
 @pytest.fixture
-def facade(installed: ControlPlane) -> Iterator[Facade]:
+def installed_facade(installed: ControlPlane) -> Iterator[Facade]:
     """A facade with the rights of its service account."""
     gateways = [GatewaySettings(name="onair-ingest-0", url="http://127.0.0.1:9")]
     ingest = IngestSettings(found=True, gateways=gateways)
     rights = installed.kubeconfig_for(API)
-    with Facade(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as facade:
-        yield facade
+    with Facade(rights, SHOWS, NAMESPACE, ingest=ingest, keys_namespace=KEYS) as installed_facade:
+        yield installed_facade
 
 
 @pytest.fixture
 def start_operator(
-    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installed: ControlPlane, cluster: httpx.Client, tmp_path: Path
 ) -> Iterator[Callable[[], ChildProcess]]:
     """Runs operators as their pods would: with the chart's configuration and service account."""
-    config_map = cluster.get(f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator").raise_for_status()
-    config = tmp_path / "config.yaml"
-    config.write_text(config_map.json()["data"]["config.yaml"])
-    account = installed.kubeconfig_for(OPERATOR)
-    variables = {"ONAIR_CONFIG": config, "ONAIR_LOG_LEVEL": "DEBUG", "KUBECONFIG": account}
-    for name, value in variables.items():
-        monkeypatch.setenv(name, str(value))
+    path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/onair-operator"
+    config, account = tmp_path / "config.yaml", installed.kubeconfig_for(OPERATOR)
     with ExitStack() as running:
 
         def start() -> ChildProcess:
-            monkeypatch.setenv("ONAIR_HEALTH_PORT", str(port := free_port()))
+            config.write_text(cluster.get(path).raise_for_status().json()["data"]["config.yaml"])
+            variables = {
+                "ONAIR_CONFIG": str(config),
+                "ONAIR_LOG_LEVEL": "DEBUG",
+                "KUBECONFIG": str(account),
+                "ONAIR_HEALTH_PORT": str(port := free_port()),
+            }
             process = ChildProcess(
-                [sys.executable, "-m", "onair_operator"], tmp_path / f"operator-{port}.log"
+                [sys.executable, "-m", "onair_operator"], tmp_path / f"operator-{port}.log", variables
             )
             running.callback(process.stop)
             return process

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import BaseModel
-from tests.support.helm import HelmError, named, render
+from tests.support.helm import ROOT, HelmError, named, render
 
 from onair_api.settings import Settings
 from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.shapes import Document
+from onair_ingest.settings import Settings as IngestSettings
 from onair_operator.settings import OperatorSettings
 
 FIXED = {
@@ -135,6 +136,34 @@ def test_the_chart_writes_every_setting_and_no_other(
     document = yaml.safe_load(config_file(objects, name, tmp_path).read_text())
     known = setting_paths(settings)
     assert document_paths(document, known) == known
+
+
+EXAMPLES = sorted((ROOT / "examples/values").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[each.stem for each in EXAMPLES])
+@pytest.mark.parametrize(
+    ("name", "key", "settings"),
+    [
+        ("onair-operator", "config.yaml", OperatorSettings),
+        ("onair-api", "config.yaml", Settings),
+        ("onair-ingest", "gateway.yaml", IngestSettings),
+    ],
+)
+def test_programs_start_with_the_values_of_each_example(
+    name: str,
+    key: str,
+    settings: type[BaseModel],
+    example: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config, redis = tmp_path / "config.yaml", tmp_path / "url"
+    redis.write_text("redis://of-a-secret:6379")
+    text = named(render("-f", example), "ConfigMap", name)["data"][key]
+    config.write_text(text.replace("/run/onair/redis/url", str(redis)))
+    monkeypatch.setenv("ONAIR_CONFIG", str(config))
+    settings()
 
 
 def test_the_operator_loads_the_values_as_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

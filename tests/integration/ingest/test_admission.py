@@ -16,7 +16,7 @@ from tests.support.ingest.scripted_facade import ScriptedFacade
 from tests.support.ingest.wrong_keys import publish_with_wrong_keys
 from tests.support.waiting import wait_for
 
-from onair_crds.contract.ingest_gateway import Refusal, RefusedPublisher, stream_of_key
+from onair_crds.contract.ingest_gateway import PublishRefusal, RefusedPublisher, stream_of_key
 
 pytestmark = pytest.mark.media
 
@@ -68,7 +68,9 @@ def test_whom_the_facade_refuses_is_refused_with_its_reason(
     pod: IngestPod, scripted_facade: ScriptedFacade, reason: str
 ) -> None:
     key = secrets.token_hex(16)
-    scripted_facade.refusals[key] = Refusal.model_validate({"reason": reason, "message": "the source s1"})
+    scripted_facade.refusals[key] = PublishRefusal.model_validate(
+        {"reason": reason, "message": "the source s1"}
+    )
     name = f'onair_ingest_refused_total{{protocol="srt",reason="{reason}"}}'
     before = pod.metric(name)
     with Encoder(pod.srt(f"publish:{key}")) as encoder:

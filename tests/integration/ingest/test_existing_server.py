@@ -45,21 +45,23 @@ class ExistingServer(IngestPod):
 
 
 @pytest.fixture(scope="module")
-def facade() -> Iterator[ScriptedFacade]:
-    with ScriptedFacade(SECRET) as facade:
-        facade.keys.add(KEY)
-        yield facade
+def scripted_facade() -> Iterator[ScriptedFacade]:
+    with ScriptedFacade(SECRET) as scripted_facade:
+        scripted_facade.keys.add(KEY)
+        yield scripted_facade
 
 
 @pytest.fixture(scope="module")
-def pod(tmp_path_factory: pytest.TempPathFactory, facade: ScriptedFacade) -> Iterator[ExistingServer]:
+def pod(
+    tmp_path_factory: pytest.TempPathFactory, scripted_facade: ScriptedFacade
+) -> Iterator[ExistingServer]:
     folder = tmp_path_factory.mktemp("existing")
     (folder / "password").write_text(f"{PASSWORD}\n")
     settings = {
         "ONAIR_MEDIAMTX__PASSWORD_FILE": str(folder / "password"),
         "ONAIR_PULLS__ENABLED": "false",
     }
-    with ExistingServer(folder, facade.url, SECRET, settings=settings) as pod:
+    with ExistingServer(folder, scripted_facade.url, SECRET, settings=settings) as pod:
         yield pod
 
 

@@ -14,9 +14,9 @@ from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.destination_publisher import DestinationPublisher
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.run import Run
 
 
 def hls_publisher(
@@ -25,15 +25,15 @@ def hls_publisher(
     changed: Callable[[], None] = lambda: None,
     run: str = "run",
     epoch: int = 1,
-) -> Publisher:
-    return Publisher(HlsOutput, wanted, fan_out, changed, Run(run, epoch))
+) -> DestinationPublisher:
+    return DestinationPublisher(HlsOutput, wanted, fan_out, changed, EncoderRun(run, epoch))
 
 
-async def until_connected(publisher: Publisher, timeout_s: float = 15.0) -> None:
+async def until_connected(publisher: DestinationPublisher, timeout_s: float = 15.0) -> None:
     await until(lambda: publisher.destination.is_connected, "connected", timeout_s)
 
 
-async def until_error(publisher: Publisher, timeout_s: float = 15.0) -> str:
+async def until_error(publisher: DestinationPublisher, timeout_s: float = 15.0) -> str:
     """The error that it reports."""
     return str(await until(lambda: publisher.destination.state.last_error, "an error", timeout_s))
 

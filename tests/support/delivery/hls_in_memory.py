@@ -19,10 +19,10 @@ from tests.support.waiting import until
 from onair_crds.contract.program import ProgramDestination, ProgramStorage
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.hls import leftovers, object_store, prefix_lock
 from onair_encoder.publish.hls.bucket import ABSENT
 from onair_encoder.publish.hls.storage_error import Changed
-from onair_encoder.publish.publisher import Publisher
 
 SEGMENT_S = 2
 Refusal = Callable[[str, str], SessionError | None]
@@ -136,7 +136,7 @@ class HlsInMemory:
         self.programme = Programme()
         self._folder, self._monkeypatch = folder, monkeypatch
         self._pods = 0
-        self._publishers: list[Publisher] = []
+        self._publishers: list[DestinationPublisher] = []
         monkeypatch.setattr(object_store, "Bucket", self.bucket)
         self.another_pod()
 
@@ -157,7 +157,7 @@ class HlsInMemory:
         self._pods += 1
         self.another_agent()
 
-    async def kill(self, publisher: Publisher) -> None:
+    async def kill(self, publisher: DestinationPublisher) -> None:
         """Ends an agent that has no time for anything; what follows begins with what was on disk then."""
         died = self.disk
         self._pods += 1
@@ -179,7 +179,7 @@ class HlsInMemory:
             id=id_, type="HLS", storage=ProgramStorage(**place, **storage), timeout_ms=100
         )
 
-    async def publisher(self, wanted: ProgramDestination | None = None, **run: Any) -> Publisher:
+    async def publisher(self, wanted: ProgramDestination | None = None, **run: Any) -> DestinationPublisher:
         """One that takes packets."""
         subscribers = self.programme.fan_out._subscribers
         before = list(subscribers)

@@ -16,7 +16,7 @@ from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.resources.enums import ConnectState
 from onair_crds.room_publisher.room_client import COMMAND
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 from onair_encoder.publish.rtc.output import RtcOutput
 
 IDENTITY = "programme"
@@ -31,8 +31,8 @@ def room_destination(server: LiveKitServer, room: str, **extra: Any) -> ProgramD
 
 
 @contextlib.asynccontextmanager
-async def publishing(wanted: ProgramDestination, fan_out: FanOut) -> AsyncIterator[Publisher]:
-    publisher = Publisher(RtcOutput, wanted, fan_out, lambda: None)
+async def publishing(wanted: ProgramDestination, fan_out: FanOut) -> AsyncIterator[DestinationPublisher]:
+    publisher = DestinationPublisher(RtcOutput, wanted, fan_out, lambda: None)
     try:
         yield publisher
     finally:
@@ -40,7 +40,7 @@ async def publishing(wanted: ProgramDestination, fan_out: FanOut) -> AsyncIterat
         await asyncio.gather(publisher._task, return_exceptions=True)
 
 
-async def until_reported(publisher: Publisher, words: str | None, timeout_s: float = 15.0) -> None:
+async def until_reported(publisher: DestinationPublisher, words: str | None, timeout_s: float = 15.0) -> None:
     """Waits until the destination is connected, or reports these words."""
 
     def reported() -> bool:

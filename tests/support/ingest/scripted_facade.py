@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from onair_crds.contract.ingest_gateway import HOOK_PATH, PublishRequest, Refusal, gateway_token
+from onair_crds.contract.ingest_gateway import HOOK_PATH, PublishRefusal, PublishRequest, gateway_token
 
 
 class ScriptedFacade:
@@ -16,7 +16,7 @@ class ScriptedFacade:
 
     def __init__(self, secret: bytes) -> None:
         self.keys: set[str] = set()
-        self.refusals: dict[str, Refusal] = {}
+        self.refusals: dict[str, PublishRefusal] = {}
         self.asked: list[PublishRequest] = []
         self._away = False
         self._goes_on = threading.Event()
@@ -39,7 +39,7 @@ class ScriptedFacade:
                     self._respond(503, "")
                     return
                 key = request.stream_key.get_secret_value()
-                unknown = Refusal(reason="UnknownKey", message="no source has this stream key")
+                unknown = PublishRefusal(reason="UnknownKey", message="no source has this stream key")
                 refusal = facade.refusals.get(key) or (None if key in facade.keys else unknown)
                 self._respond(403, refusal.wire()) if refusal else self._respond(204, "")
 

@@ -13,10 +13,10 @@ import pytest
 
 from onair_dev import preflight
 from onair_dev.failures import Failed, exit_on_failure
-from onair_dev.required_programs import PROGRAMS, Origin
+from onair_dev.required_programs import PROGRAMS, ProgramOrigin
 
 ROOT = Path(__file__).parents[3]
-GIVEN = [each.name for each in PROGRAMS if each.origin in (Origin.GIVEN, Origin.SYSTEM)]
+GIVEN = [each.name for each in PROGRAMS if each.origin in (ProgramOrigin.GIVEN, ProgramOrigin.SYSTEM)]
 """What the README names, and what every distribution brings."""
 
 

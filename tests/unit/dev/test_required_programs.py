@@ -9,7 +9,7 @@ import pytest
 from tests.support.started_programs import in_source
 
 from onair_dev import required_programs as programs
-from onair_dev.required_programs import BY_NAME, Origin, Program
+from onair_dev.required_programs import BY_NAME, ProgramOrigin, RequiredProgram
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted([*(ROOT / "dev").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
@@ -47,7 +47,7 @@ def fake(folder: Path, name: str, prints: str) -> None:
 
 
 def test_a_program_that_is_too_old_counts_as_missing(only: Path) -> None:
-    go = Program("go", Origin.WHEEL, version=("version",), oldest=(1, 26))
+    go = RequiredProgram("go", ProgramOrigin.WHEEL, version=("version",), oldest=(1, 26))
     fake(only, "go", "go version go1.19.8 linux/amd64")
     assert not programs.runs(go, only / "go")
     fake(only, "go", "go version go1.26.0 linux/amd64")
@@ -61,7 +61,7 @@ def test_a_program_that_does_not_run_counts_as_missing(only: Path) -> None:
 
 
 def test_what_a_command_lacks_is_named_with_its_packages(only: Path) -> None:
-    absent = programs.missing("test", [Origin.PACKAGE])
+    absent = programs.missing("test", [ProgramOrigin.PACKAGE])
     assert {"docker", "ffmpeg", "ffprobe", "redis-server"} <= {program.name for program in absent}
     assert programs.packages_of(absent) == [
         "docker.io",
@@ -77,14 +77,16 @@ def test_what_a_command_lacks_is_named_with_its_packages(only: Path) -> None:
         "gstreamer1.0-plugins-ugly",
         "srt-tools",
     ]
-    assert "redis-server" not in {program.name for program in programs.missing("demo", [Origin.PACKAGE])}
+    assert "redis-server" not in {
+        program.name for program in programs.missing("demo", [ProgramOrigin.PACKAGE])
+    }
 
 
 def test_what_was_installed_into_the_cache_comes_before_path(
     only: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cached = tmp_path_factory.mktemp("cache")
-    go = Program("go", Origin.WHEEL, folders=(cached,))
+    go = RequiredProgram("go", ProgramOrigin.WHEEL, folders=(cached,))
     monkeypatch.setattr(programs, "PROGRAMS", (go,))
     assert programs.search_path().split(os.pathsep)[0] == str(cached)
 

@@ -16,8 +16,8 @@ from onair_crds.shapes import Document
 from onair_operator.cluster.queue import Key, WorkQueue
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import PodRefusal, World
+from onair_operator.ingest.gateway_streams import News
 from onair_operator.ingest.gateways import Gateways
-from onair_operator.ingest.streams import News
 from onair_operator.reconcile import ENTRIES_IN_A_STEP, WORKERS, ReconcileLoop
 from onair_operator.reconcilers import BY_KIND
 from onair_operator.settings import GatewaySettings, OperatorSettings

@@ -9,11 +9,11 @@ import pytest
 from tests.support.side_by_side import FilesSideBySide, part_of, place_of, runs_alone
 
 LIGHT = [
-    f"tests/integration/api/live/test_{each}.py" for each in ("source", "project", "guests", "broadcast")
+    f"tests/integration/api/live/test_{each}.py" for each in ("source", "project", "collection", "broadcast")
 ]
 COMPOSITOR = "tests/integration/web/compositor"
 MEDIA, MEDIA_2 = f"{COMPOSITOR}/test_geometry.py", f"{COMPOSITOR}/test_sources.py"
-SMALL = "tests/integration/ingest/test_push.py"
+SMALL = "tests/integration/ingest/test_streams_pushed.py"
 UNIT = [f"tests/unit/support/test_{each}.py" for each in ("docker", "side_by_side", "soak_bounds")]
 ENCODER = "tests/integration/encoder/pod/test_show.py"
 SHOW = "tests/e2e/test_lifecycle.py"
@@ -97,7 +97,7 @@ def test_a_third_worker_takes_small_media_beside_two_that_have_browsers() -> Non
 
 
 def test_the_first_two_leave_small_media_to_a_third_while_there_is_large() -> None:
-    small = [SMALL, *(f"tests/integration/ingest/test_{each}.py" for each in ("rtmps", "faults", "pull"))]
+    small = [SMALL, *(f"tests/integration/ingest/test_{each}.py" for each in ("rtmps", "faults", "pulls"))]
     first, second, third = given(3, *small, MEDIA, MEDIA_2, ENCODER)
     assert {files_of(first)[0], files_of(second)[0]} == {MEDIA, MEDIA_2}
     assert files_of(third)[0] == small[-1]

@@ -6,7 +6,7 @@ from typing import Any
 
 from onair_api.wire.decode import joined
 from onair_api.wire.encode import encode_field
-from onair_api.wire.message import Kind, Message
+from onair_api.wire.message import FieldKind, Message
 
 
 def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> list[str]:
@@ -26,7 +26,7 @@ def changed_paths(message: Message, before: Any, after: Any, path: str = "") -> 
         old, new = before.get(field.name), after.get(field.name)
         if old == new:
             continue
-        if field.kind is Kind.MESSAGE and field.message:
+        if field.kind is FieldKind.MESSAGE and field.message:
             if new is None and old is not None and field.name in message.one_of:
                 continue
             below = changed_paths(field.message, old, new, name)

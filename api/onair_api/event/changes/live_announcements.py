@@ -10,7 +10,7 @@ from onair_api.event.changes.announcement import ADD, CREATE, DELETE, REMOVE, ST
 from onair_api.event.changes.broadcast_states import broadcast_states
 from onair_api.event.changes.changed_fields import changed_paths
 from onair_api.live.collection.service import COLLECTION_MESSAGE
-from onair_api.live.connection import connect_state
+from onair_api.live.connection_record import connect_state
 from onair_api.live.destination.record import DESTINATION_MESSAGE, public_destination
 from onair_api.live.project.record import PROJECT_MESSAGE, ProjectRecords
 from onair_api.live.source.record import SOURCE_MESSAGE

@@ -23,7 +23,7 @@ REFUSED = "You do not have permission to this resource"
 """Clients of this family do not retry after this sentence with code 7 (`operations.md`, Event operations)."""
 
 
-class Refused(PermissionDenied):
+class StreamRefused(PermissionDenied):
     """The sentence that clients look for; the error behind it is a `google.rpc.Status` in the details."""
 
     def __init__(self, cause: RpcError) -> None:
@@ -35,7 +35,7 @@ class Refused(PermissionDenied):
         return [{"@type": STATUS, **self._cause.body()}]
 
 
-class Admission:
+class StreamAdmission:
     """Decides who may open a stream, and how often they may ask something of it."""
 
     def __init__(self, callers: Callers) -> None:
@@ -89,7 +89,7 @@ def refusal_of(error: RpcError, token: str) -> RpcError:
     is in the details.
     """
     if isinstance(error, PermissionDenied) or (isinstance(error, Unauthenticated) and not _expired(token)):
-        return Refused(error)
+        return StreamRefused(error)
     return error
 
 

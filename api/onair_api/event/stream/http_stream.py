@@ -12,12 +12,12 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.connection.http_connection import transport_of
 from onair_api.event.event import Format
-from onair_api.event.stream.handshake import Admission, session_id_of, token_of
+from onair_api.event.stream.event_streams import EventStreams
+from onair_api.event.stream.handshake import StreamAdmission, session_id_of, token_of
 from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import StreamRequest, requests_of_query
 from onair_api.event.stream.session import Session
-from onair_api.event.stream.streams import Streams
 from onair_api.operation import BODILESS
 from onair_api.settings import EventSettings
 
@@ -31,7 +31,11 @@ class HttpStreams:
     """Serves StreamEvents over plain HTTP: an ASGI application."""
 
     def __init__(
-        self, settings: EventSettings, admission: Admission, streams: Streams, requests: RequestHandler
+        self,
+        settings: EventSettings,
+        admission: StreamAdmission,
+        streams: EventStreams,
+        requests: RequestHandler,
     ) -> None:
         self._settings = settings
         self._admission = admission
@@ -68,7 +72,7 @@ class _StreamResponse(Response):
 
     def __init__(
         self,
-        streams: Streams,
+        streams: EventStreams,
         handler: RequestHandler,
         session: Session,
         sender: HttpSender,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onair_api.errors import Internal, ResourceExhausted
-from onair_api.event.stream.handshake import Admission
+from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.request_handler import RequestHandler
 from onair_api.event.stream.requests import BadRequest, StreamRequest
 from onair_api.event.stream.session import Session
@@ -13,7 +13,7 @@ from onair_api.unexpected_errors import log_unexpected
 
 
 class Incoming:
-    def __init__(self, admission: Admission, requests: RequestHandler) -> None:
+    def __init__(self, admission: StreamAdmission, requests: RequestHandler) -> None:
         self._admission = admission
         self._requests = requests
 

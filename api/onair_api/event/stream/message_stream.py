@@ -11,12 +11,12 @@ import orjson
 from onair_api.auth.callers import MAX_SESSION_ID, CallHeaders
 from onair_api.errors import Code, RpcError
 from onair_api.event.event import Format
-from onair_api.event.stream.handshake import Admission
+from onair_api.event.stream.event_streams import EventStreams
+from onair_api.event.stream.handshake import StreamAdmission
 from onair_api.event.stream.http_sender import HttpSender
 from onair_api.event.stream.incoming import Incoming
 from onair_api.event.stream.requests import request_of
 from onair_api.event.stream.session import Session
-from onair_api.event.stream.streams import Streams
 from onair_api.settings import Settings
 from onair_crds.shapes import JsonObject
 
@@ -54,7 +54,7 @@ class MessageStream:
 
 class MessageStreams:
     def __init__(
-        self, settings: Settings, admission: Admission, streams: Streams, incoming: Incoming
+        self, settings: Settings, admission: StreamAdmission, streams: EventStreams, incoming: Incoming
     ) -> None:
         self._settings = settings
         self._admission = admission

@@ -9,12 +9,12 @@ from onair_api.access.visible_targets import visible_target
 from onair_api.auth.roles import authorize
 from onair_api.cache.cluster import Cluster
 from onair_api.errors import DataLoss, RpcError
+from onair_api.event.custom.event_publisher import PUBLISH_ACCESS, PUBLISH_EVENT, EventPublisher
 from onair_api.event.custom.publication import decode_publication
-from onair_api.event.custom.publisher import PUBLISH_ACCESS, PUBLISH_EVENT, Publisher
 from onair_api.event.event import dumps
 from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.replay.replayer import Replayer, TooManyEvents
-from onair_api.event.stream.delivery import Delivery, send
+from onair_api.event.stream.event_delivery import EventDelivery, send
 from onair_api.event.stream.requests import StreamRequest, decode_ping, decode_subscription
 from onair_api.event.stream.session import Session
 from onair_api.event.subscription import Subscription
@@ -28,8 +28,8 @@ class RequestHandler:
         self,
         cluster: Cluster,
         settings: Settings,
-        publisher: Publisher,
-        delivery: Delivery,
+        publisher: EventPublisher,
+        delivery: EventDelivery,
         replayer: Replayer,
     ) -> None:
         self._cluster = cluster

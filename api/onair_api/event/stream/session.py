@@ -17,7 +17,7 @@ from onair_crds.shapes import JsonObject
 
 
 class Session:
-    """Holds state; `Streams` acts on it."""
+    """Holds state; `EventStreams` acts on it."""
 
     __slots__ = (
         "channels",

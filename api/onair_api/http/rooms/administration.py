@@ -16,9 +16,9 @@ from starlette.types import Receive, Scope, Send
 
 from onair_api.errors import Code, InvalidArgument, PermissionDenied, RpcError, Unavailable, Violation
 from onair_api.http.endpoint import read_object
-from onair_api.http.rooms.credentials import header_token, room_token
+from onair_api.http.rooms.room_token import header_token, room_token
 from onair_api.kubernetes_errors import rpc_error
-from onair_api.live.room.admission import Admitted, RoomAdmission
+from onair_api.live.room.room_admission import Admitted, RoomAdmission
 from onair_api.live.room.service import RETRY_S
 from onair_api.settings import LimitSettings
 from onair_crds.kube.errors import ApiError

@@ -9,7 +9,7 @@ from onair_api.http.rooms.administration import RoomAdministration, RoomValidati
 from onair_api.http.rooms.signalling import RoomSignalling
 from onair_api.http.rooms.webhooks import RoomWebhooks
 from onair_api.http.routes import NamedRoute
-from onair_api.live.room.admission import RoomAdmission
+from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.settings import LimitSettings
 from onair_crds.contract.rooms import SIGNAL_PATH, WEBHOOK_PATH
 from onair_crds.room_server.client import SERVICE

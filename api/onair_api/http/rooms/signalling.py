@@ -16,9 +16,9 @@ from starlette.types import Receive, Scope, Send
 from yarl import URL
 
 from onair_api.errors import RpcError, Unavailable
-from onair_api.http.rooms.credentials import room_token
+from onair_api.http.rooms.room_token import room_token
 from onair_api.kubernetes_errors import rpc_error
-from onair_api.live.room.admission import Admitted, RoomAdmission
+from onair_api.live.room.room_admission import Admitted, RoomAdmission
 from onair_api.live.room.service import RETRY_S
 from onair_api.unexpected_errors import log_unexpected
 from onair_crds.contract.rooms import SIGNAL_PATH

@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 from onair_api.errors import InvalidArgument, RpcError, Unavailable, Violation
 from onair_api.event.custom.room_events import RoomEvents
 from onair_api.http.responses import error_response
-from onair_api.live.room.admission import RoomAdmission
 from onair_api.live.room.kept_values import KeptValues
+from onair_api.live.room.room_admission import RoomAdmission
 from onair_api.live.room.service import RETRY_S
 from onair_api.live.room.webhook import RoomNews, decode, verify
 from onair_crds.room_server.errors import RoomServerError

@@ -10,10 +10,10 @@ from onair_api.layout.event_details_store import EventDetailsStore
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.record import layer_fields, layers_of
 from onair_api.layout.layer.request import LayerRequest, create_request, delete_request, update_request
-from onair_api.layout.layer.write_queue import LayerWrites, Waiting
+from onair_api.layout.layer.write_queue import LayerWrites, WaitingRequest
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
-from onair_api.wire.page import page_of
+from onair_api.wire.list_page import page_of
 from onair_api.writes.identifiers import new_id
 from onair_api.writes.request_note import RequestNote
 from onair_api.writes.writer import Writer
@@ -77,4 +77,4 @@ class Layers:
         self, caller: Caller, layout: Entry, request: BatchRequest, *, alone: bool
     ) -> JsonObject:
         note = RequestNote(caller.session_id, request.metadata)
-        return await self._writes.write(layout, Waiting(caller.identity, note, request, alone))
+        return await self._writes.write(layout, WaitingRequest(caller.identity, note, request, alone))

@@ -28,7 +28,7 @@ TREE = frozenset({"children", "parentId"})
 
 
 @dataclass(eq=False)
-class Waiting:
+class WaitingRequest:
     """One request, until it is written."""
 
     identity: Identity
@@ -54,12 +54,12 @@ class Waiting:
             return None
         return frozenset(o.id for o in operations)
 
-    def is_superseded_by(self, later: Waiting) -> bool:
+    def is_superseded_by(self, later: WaitingRequest) -> bool:
         same_caller = (self.identity, self.note.session_id) == (later.identity, later.note.session_id)
         return same_caller and self.subject is not None and self.subject == later.subject
 
 
-def next_group(waiting: list[Waiting]) -> list[Waiting]:
+def next_group(waiting: list[WaitingRequest]) -> list[WaitingRequest]:
     """Takes the first request and those that it is written with. Order is kept where it could matter."""
     group = [waiting.pop(0)]
     subject = group[0].subject
@@ -82,11 +82,11 @@ class LayerWrites:
         """
         self._writer = writer
         self._details = details
-        self._waiting: dict[str, list[Waiting]] = {}
+        self._waiting: dict[str, list[WaitingRequest]] = {}
         """By the layout's uid; one that is there, if empty, is being written."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def write(self, layout: Entry, waiting: Waiting) -> JsonObject:
+    async def write(self, layout: Entry, waiting: WaitingRequest) -> JsonObject:
         """Applies a request; gives the batch response, or the record of the one layer.
 
         Raises:
@@ -109,11 +109,11 @@ class LayerWrites:
             await self._write(layout, next_group(queue))
         del self._waiting[layout.uid]
 
-    async def _write(self, layout: Entry, group: list[Waiting]) -> None:
+    async def _write(self, layout: Entry, group: list[WaitingRequest]) -> None:
         """One write for all of a group; each gets its response."""
         last = group[-1]
         note = replace(last.note, nonce=new_nonce())
-        responses: dict[Waiting, JsonObject | RpcError] = {}
+        responses: dict[WaitingRequest, JsonObject | RpcError] = {}
         kept = False
 
         async def change(entry: Entry) -> JsonObject:
@@ -151,6 +151,6 @@ class LayerWrites:
                 each.response.set_result(response)
 
 
-def _fail(waiting: Waiting, error: Exception) -> None:
+def _fail(waiting: WaitingRequest, error: Exception) -> None:
     if not waiting.response.done():
         waiting.response.set_exception(error)

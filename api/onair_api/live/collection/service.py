@@ -14,8 +14,8 @@ from onair_api.live.source.service import Sources
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
 from onair_api.wire.encode import encode_message
+from onair_api.wire.list_page import page_of
 from onair_api.wire.message import message_of
-from onair_api.wire.page import page_of
 from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.removal import remove_all
 from onair_api.writes.writer import Writer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_api.live.connection import connection
+from onair_api.live.connection_record import connection
 from onair_api.live.destination import passphrase
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import Message, WireField, message_of

@@ -17,11 +17,13 @@ from onair_crds.shapes import Claims
 class TokenOrigin:
     lineage: tuple[str, ...]
     api_key: ApiKeyRef | None
+    signing_key: str
 
 
 def origin_text(origin: Origin) -> str:
     key = origin.api_key
-    return json.dumps([origin.lineage, key and (key.secret, key.uid)], separators=(",", ":"))
+    fields = (origin.lineage, key and (key.secret, key.uid), origin.signing_key)
+    return json.dumps(fields, separators=(",", ":"))
 
 
 def origin_of(claims: Claims) -> TokenOrigin | None:
@@ -29,10 +31,13 @@ def origin_of(claims: Claims) -> TokenOrigin | None:
     configuration = claims.get("roomConfig")
     text = configuration.get("name") if isinstance(configuration, dict) else None
     try:
-        lineage, key = json.loads(text or "")
+        lineage, key, *signing_key = json.loads(text or "")
+        (signed_with,) = signing_key or ("",)  # one from before it was said
         secret, uid = key or ("", "")
         return TokenOrigin(
-            tuple(str(each) for each in lineage), ApiKeyRef(str(secret), str(uid)) if key else None
+            tuple(str(each) for each in lineage),
+            ApiKeyRef(str(secret), str(uid)) if key else None,
+            str(signed_with),
         )
     except (ValueError, TypeError, RecursionError):
         return None

@@ -14,7 +14,7 @@ import jwt
 import orjson
 
 from onair_api.errors import InvalidArgument, Unauthenticated, Violation
-from onair_crds.room_server.credentials import Credentials
+from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_crds.shapes import JsonObject
 
 CLOCK_LEEWAY_S = 10
@@ -41,7 +41,7 @@ class RoomNews:
     record: JsonObject
 
 
-def verify(body: bytes, authorization: str | None, credentials: Credentials) -> None:
+def verify(body: bytes, authorization: str | None, credentials: RoomServerCredentials) -> None:
     """Checks that a webhook comes from the room server.
 
     Raises:

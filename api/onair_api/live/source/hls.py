@@ -83,7 +83,7 @@ class HlsPreviews:
 
         Raises:
             Unauthenticated: the token has expired, has ended with what it goes back to, or is none.
-            NotFound: the source is gone.
+            NotFound: the source is gone, or there is no ingest.
             Unavailable: the installation's secret cannot be read.
         """
         secret = await self._known_secret()
@@ -97,7 +97,7 @@ class HlsPreviews:
 
         Raises:
             Unauthenticated: the token has expired, has ended with what it goes back to, or is none.
-            NotFound: the source is gone, or not connected.
+            NotFound: the source is gone, or not connected, or there is no ingest.
             ResourceExhausted: too many requests at once.
             Unavailable: the gateway does not respond, or there is no segment yet.
         """
@@ -159,6 +159,8 @@ class HlsPreviews:
         return entry
 
     async def _known_secret(self) -> bytes:
+        if not self._gateways:
+            raise NotFound("there are no previews of sources")
         secret = await self._secret.get()
         if secret is None:
             raise Unavailable("the installation's secret of ingest cannot be read", retry_after_s=RETRY_S)

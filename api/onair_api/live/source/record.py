@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from onair_api.live.connection import connection
+from onair_api.live.connection_record import connection
 from onair_api.live.source.stream_keys import StreamKeys
 from onair_api.wire.encode import encode_message
 from onair_api.wire.message import message_of

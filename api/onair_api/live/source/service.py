@@ -17,7 +17,7 @@ from onair_api.live.source.replaced_key import without_key
 from onair_api.live.source.stream_keys import StreamKeys, is_pushed
 from onair_api.operation import Ids
 from onair_api.settings import LimitSettings
-from onair_api.wire.page import page_of
+from onair_api.wire.list_page import page_of
 from onair_api.wire.spec import created_spec, updated_spec
 from onair_api.writes.credentials import was_refused
 from onair_api.writes.identifiers import new_id

@@ -23,9 +23,9 @@ from onair_encoder.media.input import MediaInput
 from onair_encoder.media.slate_switch import Switch
 from onair_encoder.media.snapshot import Snapshots
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.destination import Destination, now
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.operator_contact import OperatorContact
-from onair_encoder.publish.run import Run
+from onair_encoder.publish.supplied_destination import SuppliedDestination, now
 from onair_encoder.sources.relay import SourceRelay
 
 TICK_S = 0.1
@@ -103,7 +103,7 @@ class Agent:
     async def _apply(self, program: Program) -> None:
         if self._phase in OVER:
             return
-        run = Run(program.broadcast, program.epoch, self.contact, program.inside)
+        run = EncoderRun(program.broadcast, program.epoch, self.contact, program.inside)
         if program.stop:
             if self._phase == "idle":
                 # Restarted while it drained: what waits on disk is stored, and the playlists are closed
@@ -228,7 +228,7 @@ class Agent:
         )
 
     @property
-    def destinations(self) -> list[Destination]:
+    def destinations(self) -> list[SuppliedDestination]:
         return self._delivery.destinations
 
     # -- in the course of time --------------------------------------------------------------------

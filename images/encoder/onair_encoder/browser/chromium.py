@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser import bounds, sandbox
-from onair_encoder.browser.canvas import Canvas
 from onair_encoder.browser.cdp import CdpClosed, CdpError, CdpPipe, CdpTimeout
 from onair_encoder.browser.cdp_messages import Message
 from onair_encoder.browser.frame_trace import FrameTrace, Trace
 from onair_encoder.browser.launch import launch
 from onair_encoder.browser.left_workers import LeftWorkers
+from onair_encoder.browser.page_canvas import PageCanvas
 from onair_encoder.browser.page_error import PageError, page_error_text
 
 NAVIGATION_TIMEOUT_S = 30.0
@@ -67,7 +67,7 @@ class Chromium:
         self._reactions: set[asyncio.Task[None]] = set()
         self._frame_trace = FrameTrace(self._call)
         self._left_workers = LeftWorkers(self._page)
-        self._canvas = Canvas(self._page)
+        self._canvas = PageCanvas(self._page)
         self._profile = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
 
     async def start(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from onair_encoder.browser.display_servers import sound_server, x_server
 from onair_encoder.browser.page_keeper import PageKeeper
-from onair_encoder.browser.servers import sound_server, x_server
 from onair_encoder.paths import BROWSER_SOCKET
 from onair_encoder.process.orphans import reap_orphans
 from onair_encoder.process.wait import terminated

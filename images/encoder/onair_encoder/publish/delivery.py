@@ -8,22 +8,22 @@ from collections.abc import Callable, Sequence
 from onair_crds.contract.program import DestinationState, ProgramDestination
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import Counters, Destination
+from onair_encoder.publish.destination_publisher import DestinationPublisher
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.kinds import KINDS
-from onair_encoder.publish.publisher import Publisher
-from onair_encoder.publish.run import Run
+from onair_encoder.publish.supplied_destination import Counters, SuppliedDestination
 
 
 class Delivery:
     def __init__(self, fan_out: FanOut, changed: Callable[[], None]) -> None:
         self._fan_out = fan_out
         self._changed = changed
-        self._publishers: dict[str, Publisher] = {}
+        self._publishers: dict[str, DestinationPublisher] = {}
         self._ending: set[asyncio.Task[None]] = set()
-        self._open: set[Publisher] = set()
+        self._open: set[DestinationPublisher] = set()
         """Those that are wanted, and those that are being ended."""
 
-    def want(self, destinations: Sequence[ProgramDestination], run: Run | None = None) -> None:
+    def want(self, destinations: Sequence[ProgramDestination], run: EncoderRun | None = None) -> None:
         """Adds, changes and removes publishers; those that stay are not touched."""
         wanted = {destination.id: destination for destination in destinations}
         for gone in self._publishers.keys() - wanted.keys():
@@ -36,11 +36,13 @@ class Delivery:
             if known:
                 self._end(self._publishers.pop(id_))
             kind, before = KINDS[destination.type], self._giving_way_to(destination)
-            self._publishers[id_] = Publisher(kind, destination, self._fan_out, self._changed, run, before)
+            self._publishers[id_] = DestinationPublisher(
+                kind, destination, self._fan_out, self._changed, run, before
+            )
         self._open = {publisher for publisher in self._open if not publisher.over}
         self._open.update(self._publishers.values())
 
-    def _giving_way_to(self, wanted: ProgramDestination) -> list[Publisher]:
+    def _giving_way_to(self, wanted: ProgramDestination) -> list[DestinationPublisher]:
         """Those being ended that leave to this one what they have to do; they do nothing more."""
         kept = set(self._publishers.values())
         found = [each for each in self._open - kept if not each.over and each.gives_way_to(wanted)]
@@ -48,7 +50,7 @@ class Delivery:
             publisher.abort()
         return found
 
-    def _updated(self, publisher: Publisher, wanted: ProgramDestination) -> bool:
+    def _updated(self, publisher: DestinationPublisher, wanted: ProgramDestination) -> bool:
         """Whether it could apply the change; otherwise another publisher replaces it."""
         try:
             return publisher.update(wanted)
@@ -56,13 +58,13 @@ class Delivery:
             log("destination.failed", id=wanted.id, error=type(error).__name__)
             return False
 
-    def _end(self, publisher: Publisher) -> None:
+    def _end(self, publisher: DestinationPublisher) -> None:
         task = asyncio.create_task(publisher.finish())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
     @property
-    def destinations(self) -> list[Destination]:
+    def destinations(self) -> list[SuppliedDestination]:
         return [publisher.destination for publisher in self._publishers.values()]
 
     @property
@@ -82,7 +84,7 @@ class Delivery:
         ending = [self._finish(each) for each in self._publishers.values()]
         await asyncio.gather(*ending, *self._ending, return_exceptions=True)
 
-    async def _finish(self, publisher: Publisher) -> None:
+    async def _finish(self, publisher: DestinationPublisher) -> None:
         await publisher.finish()
         publisher.destination.ended()
 

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Protocol
 
 from onair_crds.contract.program import ProgramDestination
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 
-class Session(Protocol):
+class DeliverySession(Protocol):
     """An open way to deliver. `run` is awaited once, then `close`."""
 
     async def run(self) -> None:
@@ -34,11 +34,11 @@ class Output(ABC):
     records = False
     """It is closed properly where nobody says whether another encoder follows, who would go on with it."""
 
-    def __init__(self, destination: Destination) -> None:
+    def __init__(self, destination: SuppliedDestination) -> None:
         self.destination = destination
 
     @abstractmethod
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         """Opens a session; cancelled where the destination is stopped first.
 
         Raises:

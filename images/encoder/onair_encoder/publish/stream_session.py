@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.connection import Connection
-from onair_encoder.publish.destination import Destination
-from onair_encoder.publish.feed import Feed
+from onair_encoder.publish.packet_connection import PacketConnection
+from onair_encoder.publish.packet_feed import PacketFeed
 from onair_encoder.publish.stillness import Stillness
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 OPEN_TIMEOUT_S = 10.0
 WATCH_S = 0.1
@@ -22,10 +22,10 @@ ENOUGH_BYTES = 2000
 
 
 class StreamSession:
-    def __init__(self, destination: Destination, connection: Connection) -> None:
+    def __init__(self, destination: SuppliedDestination, connection: PacketConnection) -> None:
         self._destination = destination
         self._connection = connection
-        self._feed = Feed(connection)
+        self._feed = PacketFeed(connection)
 
     async def run(self) -> None:
         connection, feed, fan_out = self._connection, self._feed, self._destination.fan_out
@@ -41,7 +41,7 @@ class StreamSession:
         self._destination.sent(max(0, self._connection.written))
         self._connection.abort()
 
-    async def _watch(self, connection: Connection, feed: Feed) -> None:
+    async def _watch(self, connection: PacketConnection, feed: PacketFeed) -> None:
         """Watches progress until stopped, or until the video has outgrown the session.
 
         Raises:
@@ -87,7 +87,7 @@ class StreamSession:
         finally:
             stopped.cancel()
 
-    def _count(self, connection: Connection, feed: Feed) -> None:
+    def _count(self, connection: PacketConnection, feed: PacketFeed) -> None:
         counters = self._destination.counters
         counters.dropped += feed.take_dropped()
         counters.queued_bytes = connection.unsent
@@ -95,7 +95,7 @@ class StreamSession:
         counters.sent_bytes = max(counters.sent_bytes, sent)
 
 
-def _ended(connection: Connection, opened_at: float) -> SessionError:
+def _ended(connection: PacketConnection, opened_at: float) -> SessionError:
     """Why the peer ended the session."""
     error = connection.closed.result()
     why, known = str(error), error.permanent or error.explained

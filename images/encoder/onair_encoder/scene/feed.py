@@ -12,7 +12,7 @@ from onair_crds.contract.pod import COMPOSITOR_URL
 from onair_crds.contract.program import FailedLayer, Program
 from onair_crds.contract.scene import Canvas, LayersChange, ProgramLayout, Room, SceneState
 from onair_encoder.scene import scene_file
-from onair_encoder.scene.failures import failed_layers
+from onair_encoder.scene.layer_failures import failed_layers
 from onair_encoder.scene.page_files import PageFiles
 from onair_encoder.scene.page_socket import PageSockets, origin_of
 from onair_encoder.scene.scene import LayersEvent, Scene

@@ -14,7 +14,7 @@ from typing import Literal
 from onair_crds.contract.ingest_gateway import stream_of_key
 from onair_ingest.admission.facade import Facade, FacadeUnavailable, PublishProtocol
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.judgement import Judged
 from onair_ingest.streams.streams import Streams
 
@@ -26,7 +26,7 @@ FORMER_S = 60.0
 Reason = Literal["NoKey", "UnknownKey", "Disabled", "InUse", "WrongProtocol", "Unavailable"]
 
 
-class Refused(Exception):
+class PublishRefused(Exception):
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
@@ -68,7 +68,7 @@ class Admission:
         """
         try:
             await self._admit(publisher)
-        except Refused as refused:
+        except PublishRefused as refused:
             stream = stream_of_key(publisher.key)
             if refused.reason in ("Disabled", "InUse", "WrongProtocol"):
                 self._streams.refused(stream, refused.reason, publisher.address)
@@ -76,16 +76,16 @@ class Admission:
 
     async def _admit(self, publisher: Publisher) -> None:
         if not (self._streams.settled and self._streams.server_responds):
-            raise Refused("Unavailable", "it is not known yet who publishes here")
+            raise PublishRefused("Unavailable", "it is not known yet who publishes here")
         self._forget_former_places()
         stream = stream_of_key(publisher.key)
         place = _Place(publisher, time.monotonic())
         try:
             silent = await self._silent_holder(stream)
         except MediaMtxUnavailable as error:
-            raise Refused("Unavailable", "the ingest server does not respond") from error
+            raise PublishRefused("Unavailable", "the ingest server does not respond") from error
         if stream in self._places:  # two at once: the first one wins
-            raise Refused("InUse", "another encoder has just connected with this key")
+            raise PublishRefused("InUse", "another encoder has just connected with this key")
         self._refuse_taken_path(stream, publisher.path)
         self._places[stream] = place
         try:
@@ -94,7 +94,7 @@ class Admission:
                 await self._mediamtx.kick(silent.look.source)
         except MediaMtxUnavailable as error:
             self._leave(stream, place)
-            raise Refused("Unavailable", "the ingest server does not respond") from error
+            raise PublishRefused("Unavailable", "the ingest server does not respond") from error
         except BaseException:
             self._leave(stream, place)
             raise
@@ -104,9 +104,9 @@ class Admission:
         try:
             refusal = await self._facade.ask(publisher.key, publisher.protocol)
         except FacadeUnavailable as error:
-            raise Refused("Unavailable", str(error)) from error
+            raise PublishRefused("Unavailable", str(error)) from error
         if refusal:
-            raise Refused(refusal.reason, refusal.message)
+            raise PublishRefused(refusal.reason, refusal.message)
 
     async def _silent_holder(self, stream: str) -> Judged | None:
         """Who is connected and silent; None where nobody is.
@@ -121,7 +121,7 @@ class Admission:
             return None
         # Who reconnects may be faster than the last look is old.
         if holder.state.flowing and await self._mediamtx.connection(holder.look.source):
-            raise Refused("InUse", "another encoder publishes with this key")
+            raise PublishRefused("InUse", "another encoder publishes with this key")
         return holder
 
     async def _end_place(self, stream: str, place: _Place, holder: Judged | None) -> None:
@@ -130,7 +130,7 @@ class Admission:
         if holder is None or holder.look.source.id != publisher.connection:
             connection = await self._mediamtx.source_of(publisher.protocol, publisher.connection)
             if connection and time.monotonic() - place.taken_at_s < PREPARING_S:
-                raise Refused("InUse", "another encoder has just connected with this key")
+                raise PublishRefused("InUse", "another encoder has just connected with this key")
             if connection:
                 await self._mediamtx.kick(connection)
             self._identities.forget(publisher.connection)
@@ -156,4 +156,4 @@ class Admission:
         paths = {judged.look.path.name: judged.look.stream for judged in self._streams.all()}
         paths |= {place.publisher.path: each for each, place in self._places.items()}
         if paths.get(path, stream) != stream:
-            raise Refused("InUse", "an encoder with another key publishes at this path")
+            raise PublishRefused("InUse", "an encoder with another key publishes at this path")

@@ -17,8 +17,8 @@ from pydantic import SecretStr
 
 from onair_crds.contract.ingest_gateway import (
     HOOK_PATH,
+    PublishRefusal,
     PublishRequest,
-    Refusal,
     gateway_token,
     stream_of_key,
 )
@@ -39,7 +39,7 @@ class FacadeUnavailable(Exception):
 
 @dataclass(frozen=True)
 class _Unknown:
-    refusal: Refusal
+    refusal: PublishRefusal
     until_s: float
 
 
@@ -54,7 +54,7 @@ class Facade:
         self._left_alone_until_s = 0.0
         self._unknown: OrderedDict[str, _Unknown] = OrderedDict()
 
-    async def ask(self, key: str, protocol: PublishProtocol) -> Refusal | None:
+    async def ask(self, key: str, protocol: PublishProtocol) -> PublishRefusal | None:
         """Why somebody with this key may not publish; None where they may.
 
         Raises:
@@ -79,7 +79,7 @@ class Facade:
                 self._unknown.popitem(last=False)
         return refusal
 
-    async def _request(self, key: str, protocol: PublishProtocol) -> Refusal | None:
+    async def _request(self, key: str, protocol: PublishProtocol) -> PublishRefusal | None:
         request = PublishRequest(stream_key=SecretStr(key), protocol=protocol, gateway=self._gateway)
         url = self._settings.facade_url.rstrip("/") + HOOK_PATH
         token = gateway_token(self._secret.present, "facade")
@@ -92,7 +92,7 @@ class Facade:
                     return None
                 if response.status != 403:
                     raise FacadeUnavailable(f"the facade responds with HTTP {response.status}")
-                return Refusal.model_validate_json(await bounded_body(response, MAX_RESPONSE))
+                return PublishRefusal.model_validate_json(await bounded_body(response, MAX_RESPONSE))
         except (aiohttp.ClientError, OSError) as error:
             raise FacadeUnavailable(f"the facade is unreachable: {type(error).__name__}") from error
         except ValueError as error:

@@ -10,9 +10,9 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from onair_crds.contract.ingest_gateway import stream_of_key
-from onair_ingest.admission.admission import Admission, Publisher, Refused
+from onair_ingest.admission.admission import Admission, Publisher, PublishRefused
 from onair_ingest.admission.facade import PublishProtocol
-from onair_ingest.mediamtx.records import Record
+from onair_ingest.mediamtx.records import MediaMtxRecord
 from onair_ingest.metrics import ADMITTED, REFUSED
 from onair_ingest.streams.key import PULLS, key_of
 
@@ -23,7 +23,7 @@ MAX_QUESTION = 65_536
 PUBLISHING = ("rtmp", "srt")
 
 
-class Question(Record):
+class Question(MediaMtxRecord):
     """What MediaMTX asks. Path, query, user, password and token may hold a stream key."""
 
     action: str
@@ -80,7 +80,7 @@ class Hook:
         )
         try:
             await self._publish(question, key)
-        except Refused as refused:
+        except PublishRefused as refused:
             REFUSED.labels(question.protocol, refused.reason).inc()
             log.warning(
                 "publisher.refused",
@@ -96,9 +96,9 @@ class Hook:
 
     async def _publish(self, question: Question, key: str | None) -> None:
         if question.protocol not in PUBLISHING:
-            raise Refused("WrongProtocol", f"nobody publishes by {question.protocol}")
+            raise PublishRefused("WrongProtocol", f"nobody publishes by {question.protocol}")
         if key is None or question.id is None or question.path.startswith(PULLS):
-            raise Refused("NoKey", "the publisher shows no stream key")
+            raise PublishRefused("NoKey", "the publisher shows no stream key")
         protocol: PublishProtocol = "srt" if question.protocol == "srt" else "rtmp"
         await self._admission.admit(Publisher(question.id, protocol, question.path, key, question.ip))
 

@@ -16,9 +16,9 @@ from onair_crds.contract.ingest_gateway import StreamState
 from onair_crds.media.flv import AUDIO, VIDEO
 from onair_crds.media.playlist import Playlist, Segment
 from onair_crds.media.segmenter import Cut, Segmenter
-from onair_ingest.readers.feed import FeedEnded
 from onair_ingest.readers.packets import packet_of
 from onair_ingest.readers.readers import NoStream, Readers
+from onair_ingest.readers.stream_feed import FeedEnded
 
 log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ import time
 
 import structlog
 
-from onair_crds.rtmp.chunks import Message
+from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.measure.framerate import framerate_of
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
 from onair_ingest.mediamtx.video_message import is_frame, presented_ms
@@ -76,7 +76,7 @@ class Framerates:
         times: list[int] = []
         began_s: float | None = None
 
-        def take(message: Message) -> None:
+        def take(message: RtmpMessage) -> None:
             nonlocal began_s
             if is_frame(message):
                 times.append(presented_ms(message))

@@ -7,7 +7,7 @@ from typing import TypeVar
 import aiohttp
 from pydantic import BaseModel, ValidationError
 
-from onair_ingest.mediamtx.records import Connection, Page, Path, PathName, PathSource
+from onair_ingest.mediamtx.records import Path, PathName, PathSource, PublisherConnection, RecordPage
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -40,24 +40,24 @@ class MediaMtx:
         Raises:
             MediaMtxUnavailable
         """
-        return await self._all(Page[Path], "/v3/paths/list")
+        return await self._all(RecordPage[Path], "/v3/paths/list")
 
-    async def connections(self, type_: str) -> list[Connection]:
+    async def connections(self, type_: str) -> list[PublisherConnection]:
         """All connections of publishers of one type of source.
 
         Raises:
             MediaMtxUnavailable
         """
-        return await self._all(Page[Connection], f"/v3/{CONNECTIONS[type_]}/list")
+        return await self._all(RecordPage[PublisherConnection], f"/v3/{CONNECTIONS[type_]}/list")
 
-    async def connection(self, source: PathSource) -> Connection | None:
+    async def connection(self, source: PathSource) -> PublisherConnection | None:
         """A publisher's connection; None where it is closed.
 
         Raises:
             MediaMtxUnavailable
         """
         text = await self._call("GET", f"/v3/{CONNECTIONS[source.type]}/get/{source.id}")
-        return _parsed(Connection, text) if text else None
+        return _parsed(PublisherConnection, text) if text else None
 
     async def source_of(self, protocol: str, connection: str) -> PathSource | None:
         """A connection by what MediaMTX' hook says of it, which knows RTMP and RTMPS by one name.
@@ -104,11 +104,11 @@ class MediaMtx:
             MediaMtxUnavailable
         """
         page = _parsed(
-            Page[PathName], await self._call("GET", f"/v3/config/paths/list?itemsPerPage={PAGE_ITEMS}")
+            RecordPage[PathName], await self._call("GET", f"/v3/config/paths/list?itemsPerPage={PAGE_ITEMS}")
         )
         return [path.name for path in page.items if path.name.startswith(prefix)]
 
-    async def _all(self, model: type[Page[T]], path: str) -> list[T]:
+    async def _all(self, model: type[RecordPage[T]], path: str) -> list[T]:
         items: list[T] = []
         number, pages = 0, 1
         while number < pages:

@@ -11,11 +11,11 @@ from pydantic.alias_generators import to_camel
 T = TypeVar("T")
 
 
-class Record(BaseModel):
+class MediaMtxRecord(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
 
 
-class TrackProperties(Record):
+class TrackProperties(MediaMtxRecord):
     profile: str | None = None
     width: int | None = None
     height: int | None = None
@@ -23,19 +23,19 @@ class TrackProperties(Record):
     channel_count: int | None = None
 
 
-class Track(Record):
+class Track(MediaMtxRecord):
     codec: str
     codec_props: TrackProperties | None = None
 
 
-class PathSource(Record):
+class PathSource(MediaMtxRecord):
     type: str
     """`rtmpConn`, `rtmpsConn`, `srtConn`, `rtmpSource` …"""
     id: str = ""
     """Of the connection; empty for a pull."""
 
 
-class PathName(Record):
+class PathName(MediaMtxRecord):
     name: str
     """May hold a stream key."""
 
@@ -51,7 +51,7 @@ class Path(PathName):
     """Of media: what keeps a connection alive is not counted."""
 
 
-class Connection(Record):
+class PublisherConnection(MediaMtxRecord):
     """A connection of a publisher. `query` and `user` may hold a stream key."""
 
     id: str
@@ -68,6 +68,6 @@ class Connection(Record):
         return self.remote_addr.rpartition(":")[0].strip("[]")
 
 
-class Page(Record, Generic[T]):
+class RecordPage(MediaMtxRecord, Generic[T]):
     page_count: int = 0
     items: list[T] = []

@@ -11,7 +11,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 from onair_crds.rtmp import amf, chunks
-from onair_crds.rtmp.chunks import ChunkReader, Message, message_chunks
+from onair_crds.rtmp.chunks import ChunkReader, RtmpMessage, message_chunks
 
 _HANDSHAKE_BYTES, _VERSION = 1536, b"\x03"
 _CONTROL, _COMMAND = 2, 3
@@ -63,7 +63,7 @@ class RtmpPlayer:
         self._chunks = ChunkReader(MAX_FRAME)
         self._received = self._acknowledged = 0
 
-    async def play(self, take: Callable[[Message], None]) -> None:
+    async def play(self, take: Callable[[RtmpMessage], None]) -> None:
         """Gives every audio and video message to `take` as it arrives; returns when the stream ends.
 
         Raises:
@@ -104,7 +104,7 @@ class RtmpPlayer:
         }
         _command(writer, 0, "connect", _CONNECT, properties)
 
-    def _feed(self, data: bytes, writer: asyncio.StreamWriter) -> list[Message]:
+    def _feed(self, data: bytes, writer: asyncio.StreamWriter) -> list[RtmpMessage]:
         media = []
         self._received += len(data)
         for message in self._chunks.feed(data):
@@ -118,7 +118,7 @@ class RtmpPlayer:
             writer.writelines(message_chunks(_CONTROL, chunks.ACKNOWLEDGEMENT, 0, 0, body))
         return media
 
-    def _control(self, message: Message, writer: asyncio.StreamWriter) -> None:
+    def _control(self, message: RtmpMessage, writer: asyncio.StreamWriter) -> None:
         match message.type:
             case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
                 pong = b"\0\x07" + message.body[2:6]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onair_crds.rtmp.chunks import Message
+from onair_crds.rtmp.chunks import RtmpMessage
 
 _VIDEO = 9
 _HEADER = 5
@@ -13,7 +13,7 @@ _REORDERED = (b"avc1", b"hvc1")
 """Codecs of enhanced RTMP whose frames have a composition time."""
 
 
-def is_frame(message: Message) -> bool:
+def is_frame(message: RtmpMessage) -> bool:
     """Whether a message is a frame, of whatever codec."""
     body = message.body
     if message.type != _VIDEO or len(body) < _HEADER:
@@ -23,7 +23,7 @@ def is_frame(message: Message) -> bool:
     return body[1] == _MEDIA
 
 
-def presented_ms(message: Message) -> int:
+def presented_ms(message: RtmpMessage) -> int:
     """When a frame is shown: its timestamp is the one of decoding."""
     body = message.body
     if not body[0] & _ENHANCED:

@@ -14,7 +14,7 @@ from onair_crds.contract.ingest_gateway import Video
 from onair_crds.contract.previews import Preview as Wanted
 from onair_crds.contract.previews import RoomPreviews
 from onair_crds.contract.program import ProgramRtc
-from onair_ingest.previews.preview import Preview
+from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.turns import Turns
 from onair_ingest.readers.readers import Readers
 
@@ -27,7 +27,7 @@ JOINING = 2
 @dataclass(frozen=True)
 class _Running:
     opening: int
-    preview: Preview
+    preview: PreviewPublisher
     task: asyncio.Task[None]
 
     def is_for(self, room: RoomPreviews, wanted: Wanted) -> bool:
@@ -90,7 +90,7 @@ class Previews:
 
     def _begun(self, stream: str, opening: int, settings: ProgramRtc) -> _Running:
         turns = Turns(self._turns, self._joining, partial(self._waits, stream))
-        preview = Preview(stream, settings, self._readers, turns, self._video_of)
+        preview = PreviewPublisher(stream, settings, self._readers, turns, self._video_of)
         task = asyncio.create_task(preview.run(), name=f"preview of {settings.identity}")
         task.add_done_callback(_note_failure)
         return _Running(opening, preview, task)

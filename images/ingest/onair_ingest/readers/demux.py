@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onair_crds.contract.access_units import Kind, Record
-from onair_crds.rtmp.chunks import Message
+from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.readers.codecs import Unsupported, unit_of
 from onair_ingest.readers.timeline import Timeline
 
@@ -22,7 +22,7 @@ class Demuxer:
         """What comes next has times of its own."""
         self._timeline.restart()
 
-    def records(self, message: Message, now_s: float) -> list[Record]:
+    def records(self, message: RtmpMessage, now_s: float) -> list[Record]:
         """The records of one message: none where it holds nothing that a page could decode."""
         try:
             unit = unit_of(message.type, message.body)

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Callable
 import structlog
 
 from onair_crds.contract.access_units import CLOSE_ENDED, CLOSE_UNSUPPORTED
-from onair_crds.rtmp.chunks import Message
+from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError, RtmpPlayer
 from onair_ingest.readers.demux import Demuxer
-from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 log = structlog.get_logger()
 
@@ -31,7 +31,7 @@ class _Played:
     def __init__(
         self, stream: str, path_of: Callable[[str], str | None], server: MediaServer, linger_s: float
     ) -> None:
-        self.stream, self.feed = stream, Feed()
+        self.stream, self.feed = stream, StreamFeed()
         self._path_of, self._server, self._linger_s = path_of, server, linger_s
         self._demuxer = Demuxer()
         self._messages = 0
@@ -58,18 +58,18 @@ class _Played:
             log.info("reader.ended", stream=self.stream, reason=reason, damaged=self._demuxer.damaged)
             self.feed.end(FeedEnded(code, reason))
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: RtmpMessage) -> None:
         self._messages += 1
         for record in self._demuxer.records(message, time.monotonic()):
             self.feed.put(record)
 
-    def subscribe(self) -> Subscription:
+    def subscribe(self) -> ReaderQueue:
         if self._idle:
             self._idle.cancel()
             self._idle = None
         return self.feed.subscribe()
 
-    def unsubscribe(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: ReaderQueue) -> None:
         self.feed.unsubscribe(subscription)
         if not self.feed.readers and not self.task.done():
             self._idle = asyncio.get_running_loop().call_later(self._linger_s, self.task.cancel)
@@ -91,7 +91,7 @@ class Readers:
         return {stream: played.feed.readers for stream, played in self._played.items()}
 
     @contextlib.asynccontextmanager
-    async def subscription(self, stream: str) -> AsyncIterator[Subscription]:
+    async def subscription(self, stream: str) -> AsyncIterator[ReaderQueue]:
         """A reader of a stream, for as long as the context lasts.
 
         Raises:

@@ -11,10 +11,10 @@ from onair_crds.contract.ingest_gateway import STREAMS_PATH
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_crds.runtime.until_one_ends import until_one_ends
 from onair_ingest.readers.access import authorized_stream
-from onair_ingest.readers.feed import FeedEnded, Subscription
 from onair_ingest.readers.metrics import DROPPED
 from onair_ingest.readers.readers import NoStream, Readers
 from onair_ingest.readers.still import NoStill, Stills
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
 
 HEARTBEAT_S = 5.0
 """A reader that does not respond to pings for so long is gone."""
@@ -60,12 +60,12 @@ class ReaderRoutes:
         return web.Response(body=jpeg, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
-async def send_all(socket: web.WebSocketResponse, subscription: Subscription) -> None:
+async def send_all(socket: web.WebSocketResponse, subscription: ReaderQueue) -> None:
     """Sends until the stream ends or the reader is gone: what it says is ignored, but its end is noticed."""
     await until_one_ends(_send(socket, subscription), _until_closed(socket))
 
 
-async def _send(socket: web.WebSocketResponse, subscription: Subscription) -> None:
+async def _send(socket: web.WebSocketResponse, subscription: ReaderQueue) -> None:
     try:
         while True:
             await socket.send_bytes(await subscription.next())

@@ -6,8 +6,8 @@ import asyncio
 import sys
 
 from onair_crds.contract.access_units import Kind, Record, split_config
-from onair_ingest.readers.feed import FeedEnded
 from onair_ingest.readers.readers import Readers
+from onair_ingest.readers.stream_feed import FeedEnded
 
 KEY_FRAME_TIMEOUT_S = 11.0
 """Encoders send key frames up to 10 s apart."""

@@ -21,7 +21,7 @@ from onair_crds.contract.ingest_gateway import (
 )
 from onair_crds.contract.times import format_time
 from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx, MediaMtxUnavailable
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.judgement import MAX_ADDRESS, UNRESPONSIVE_S, Judged, Judgement, Look, Moment
 
 log = structlog.get_logger()

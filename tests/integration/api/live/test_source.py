@@ -15,8 +15,8 @@ from onair_api.settings import IngestSettings
 from onair_crds.contract.ingest import (
     ADDRESSES_CONFIG_MAP,
     ADDRESSES_KEY,
-    Endpoint,
     FoundAddresses,
+    IngestEndpoint,
     assigned_push,
     cluster_ingest,
 )
@@ -71,8 +71,8 @@ def test_addresses_that_were_found_reach_new_answers(
         for host in ("192.0.2.7", "192.0.2.8"):
             found = FoundAddresses(
                 endpoints=[
-                    Endpoint(protocol="rtmp", base_url=f"rtmp://{host}:1935/live"),
-                    Endpoint(protocol="rtmps", region="eu", base_url=f"rtmps://{host}:1936/live"),
+                    IngestEndpoint(protocol="rtmp", base_url=f"rtmp://{host}:1935/live"),
+                    IngestEndpoint(protocol="rtmps", region="eu", base_url=f"rtmps://{host}:1936/live"),
                 ]
             )
             data = {"metadata": {"name": ADDRESSES_CONFIG_MAP}, "data": {ADDRESSES_KEY: found.wire()}}

@@ -16,8 +16,8 @@ from tests.support.processes import command_lines, descendants
 from tests.support.waiting import until
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls import leftovers
-from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
 
@@ -54,7 +54,7 @@ async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.Mo
             archive = storage.destination(vod=True)
             all_kinds = (rtmp, srt, rtc, archive)
             sent, watched = Sent(fan_out), Watched(fan_out)
-            watched.delivery.want(all_kinds, Run("run"))
+            watched.delivery.want(all_kinds, EncoderRun("run"))
             await watched.connected("rtmp", "srt", "rtc", "archive", timeout_s=20)
             assert len(encoders()) == 1
             assert encoders()[0].count("libx264") == 1
@@ -64,10 +64,10 @@ async def test_four_kinds_from_one_encode(tmp_path: Path, monkeypatch: pytest.Mo
             # Removed, added, changed: the others go on with what they have
             other = rtmp.model_copy(update={"id": "late", "url": rtmp.url.replace("/rtmp", "/late")})
             patient = rtmp.model_copy(update={"timeout_ms": 9000, "generation": 2})
-            watched.delivery.want((patient, rtc, archive, other), Run("run"))
+            watched.delivery.want((patient, rtc, archive, other), EncoderRun("run"))
             await watched.connected("late")
             await far_end.gone("recorded/srt")
-            watched.delivery.want((*all_kinds, other), Run("run"))
+            watched.delivery.want((*all_kinds, other), EncoderRun("run"))
             await watched.connected("srt")
             await until(lambda: len(far_end.recordings("recorded/srt")) == 2, "two recordings", 20)
             await until(lambda: len(names(text_of(folder / "run.m3u8"))) >= 4, "four segments", 20)

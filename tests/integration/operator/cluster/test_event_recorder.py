@@ -7,10 +7,10 @@ from tests.support.worlds import destination
 
 from onair_crds.kube.apis import EVENTS
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.event_recorder import EventRecorder
 
-REFUSED = Event(destination(), "NotConnected", "refused the connection", warning=True)
+REFUSED = ResourceEvent(destination(), "NotConnected", "refused the connection", warning=True)
 
 
 async def recorded(cluster: OperatedNamespace) -> list[Document]:

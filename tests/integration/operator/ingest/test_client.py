@@ -13,7 +13,7 @@ from tests.support.waiting import until
 from onair_crds.contract.ingest_gateway import Pull, Pulls
 from onair_operator.ingest import client
 from onair_operator.ingest.gateways import Gateways
-from onair_operator.ingest.observed import Contact
+from onair_operator.ingest.observed import GatewayContact
 
 TERM = 7
 PULLS = Pulls(pulls={"pull-relay": Pull(url="rtmp://media.example/live/secret")})
@@ -43,7 +43,7 @@ async def followed(server: GatewayServer, secret: bytes = SECRET) -> AsyncIterat
         await gateways.close()
 
 
-def contact(gateways: Gateways) -> Contact:
+def contact(gateways: Gateways) -> GatewayContact:
     return gateways.streams.gateways[0].contact
 
 
@@ -92,7 +92,7 @@ async def test_a_gateway_that_is_silent_too_long_is_unreachable_until_it_is_back
         else:
             server.lying = True
             server.say(b"<html>")
-        await until(lambda: contact(gateways) is Contact.UNREACHABLE)
+        await until(lambda: contact(gateways) is GatewayContact.UNREACHABLE)
         assert unreachable_after_s - 1.1 < time.monotonic() - began < unreachable_after_s + 1
         assert not flows(gateways)
         server.lying = False
@@ -106,8 +106,8 @@ async def test_a_gateway_that_was_never_there_is_unreachable_after_the_patience(
     unreachable_after_s: float,
 ) -> None:
     async with followed(GatewayServer()) as gateways:
-        assert contact(gateways) is Contact.AWAITED
-        await until(lambda: contact(gateways) is Contact.UNREACHABLE)
+        assert contact(gateways) is GatewayContact.AWAITED
+        await until(lambda: contact(gateways) is GatewayContact.UNREACHABLE)
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ async def test_what_no_gateway_says_costs_a_new_connection_and_no_state(
         server.say(line)
         await until(lambda: server.connections > connections)
         await until(lambda: flows(gateways))
-        assert contact(gateways) is Contact.REACHABLE
+        assert contact(gateways) is GatewayContact.REACHABLE
 
 
 async def test_another_installations_gateway_says_nothing_to_us(
     server: GatewayServer, unreachable_after_s: float
 ) -> None:
     async with followed(server, b"of another one") as gateways:
-        await until(lambda: contact(gateways) is Contact.UNREACHABLE)
+        await until(lambda: contact(gateways) is GatewayContact.UNREACHABLE)
         gateways.cut_off(server.name, "a")
         assert server.cut_off == []
 
@@ -163,7 +163,7 @@ async def test_pulls_are_handed_over_until_they_are_taken_and_again_to_one_that_
 
 async def test_a_gateway_sends_nobody_elsewhere_with_what_is_to_be_pulled(server: GatewayServer) -> None:
     async with GatewayServer().running() as elsewhere, followed(server) as gateways:
-        await until(lambda: contact(gateways) is Contact.REACHABLE)
+        await until(lambda: contact(gateways) is GatewayContact.REACHABLE)
         server.redirects_to = f"http://127.0.0.1:{elsewhere.port}"
         gateways.want_pulls(server.name, PULLS)
         gateways.cut_off(server.name, "a")

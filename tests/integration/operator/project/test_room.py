@@ -26,7 +26,7 @@ from onair_crds.kube.errors import ApiError
 from onair_crds.resources.enums import Role
 from onair_crds.shapes import Document, JsonObject
 from onair_operator.project import room as room_plan
-from onair_operator.room import rooms
+from onair_operator.room import kept_rooms
 from onair_operator.settings import RoomSettings
 
 pytestmark = pytest.mark.media
@@ -84,7 +84,7 @@ async def test_the_first_participants_and_what_they_publish_are_told(
     cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_plan, "MAX_SHOWN_PARTICIPANTS", 1)
-    monkeypatch.setattr(rooms, "QUIET_PASSES", 1)
+    monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
     async with operated(cluster, server):
         room = await open_room(cluster)
         async with member(server.url, server.token(room, "anna")) as anna:
@@ -101,7 +101,7 @@ async def test_a_room_that_stays_empty_is_closed_and_opened_again_by_a_new_wish_
     cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
-    monkeypatch.setattr(rooms, "QUIET_PASSES", 1)
+    monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
     async with operated(cluster, server):
         room = await open_room(cluster)
         async with member(server.url, server.token(room, "anna")):
@@ -121,7 +121,7 @@ async def test_a_preview_and_who_watches_unseen_hold_no_room_open(
     cluster: OperatedNamespace, server: LiveKitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_plan, "EMPTY_ROOM_S", 4)
-    monkeypatch.setattr(rooms, "QUIET_PASSES", 1)
+    monkeypatch.setattr(kept_rooms, "QUIET_PASSES", 1)
     async with operated(cluster, server), AsyncExitStack() as stay:
         room = await open_room(cluster, sources=[{"sourceId": "source-cam"}])
         async with member(server.url, server.token(room, "anna")):

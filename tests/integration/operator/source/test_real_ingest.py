@@ -26,22 +26,22 @@ NAME, OTHER = "onair-ingest-0", "onair-ingest-1"
 
 
 @pytest.fixture
-def facade() -> Iterator[ScriptedFacade]:
-    with ScriptedFacade(SECRET) as facade:
-        yield facade
+def scripted_facade() -> Iterator[ScriptedFacade]:
+    with ScriptedFacade(SECRET) as scripted_facade:
+        yield scripted_facade
 
 
 @pytest.fixture
-def pod(tmp_path: Path, facade: ScriptedFacade) -> Iterator[IngestPod]:
-    with IngestPod(tmp_path, facade.url, SECRET, NAME) as pod:
+def pod(tmp_path: Path, scripted_facade: ScriptedFacade) -> Iterator[IngestPod]:
+    with IngestPod(tmp_path, scripted_facade.url, SECRET, NAME) as pod:
         yield pod
 
 
 @pytest.fixture
-def other_pod(tmp_path: Path, facade: ScriptedFacade) -> Iterator[IngestPod]:
+def other_pod(tmp_path: Path, scripted_facade: ScriptedFacade) -> Iterator[IngestPod]:
     folder = tmp_path / OTHER
     folder.mkdir()
-    with IngestPod(folder, facade.url, SECRET, OTHER) as pod:
+    with IngestPod(folder, scripted_facade.url, SECRET, OTHER) as pod:
         yield pod
 
 
@@ -55,13 +55,13 @@ async def stream_key(cluster: OperatedNamespace) -> str:
 
 
 async def test_the_state_of_a_source_follows_its_encoder(
-    cluster: OperatedNamespace, pod: IngestPod, facade: ScriptedFacade
+    cluster: OperatedNamespace, pod: IngestPod, scripted_facade: ScriptedFacade
 ) -> None:
     async with operated(cluster, gateway_of(pod)):
         await cluster.collection()
         stream = await camera(cluster)
         key = await stream_key(cluster)
-        facade.keys.add(key)
+        scripted_facade.keys.add(key)
         with Encoder(f"{pod.rtmp}/{key}") as encoder:
             status = await status_with(cluster, connect="Connected", gateway=NAME, stream=stream)
             assert status["media"]["video"]["codec"] == "H264"
@@ -86,14 +86,14 @@ async def test_the_state_of_a_source_follows_its_encoder(
 
 
 async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
-    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, facade: ScriptedFacade
+    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, scripted_facade: ScriptedFacade
 ) -> None:
     """The facade admits both, as two that are asked at the same moment do."""
     async with operated(cluster, gateway_of(pod), gateway_of(other_pod, OTHER)):
         await cluster.collection()
         await camera(cluster)
         key = await stream_key(cluster)
-        facade.keys.add(key)
+        scripted_facade.keys.add(key)
         with Encoder(f"{other_pod.rtmp}/{key}") as first:
             await status_with(cluster, connect="Connected", gateway=OTHER)
             with pod.follow() as follower, Encoder(f"{pod.rtmp}/{key}") as second:
@@ -114,14 +114,14 @@ async def test_of_two_encoders_that_two_ingest_pods_let_in_the_first_stays(
 
 
 async def test_of_two_encoders_that_come_at_the_same_moment_one_stays(
-    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, facade: ScriptedFacade
+    cluster: OperatedNamespace, pod: IngestPod, other_pod: IngestPod, scripted_facade: ScriptedFacade
 ) -> None:
     pods = {NAME: pod, OTHER: other_pod}
     async with operated(cluster, *(gateway_of(each, name) for name, each in pods.items())):
         await cluster.collection()
         await camera(cluster)
         key = await stream_key(cluster)
-        facade.keys.add(key)
+        scripted_facade.keys.add(key)
         with Encoder(f"{pod.rtmp}/{key}") as one, Encoder(f"{other_pod.rtmp}/{key}") as two:
             encoders = {NAME: one, OTHER: two}
 

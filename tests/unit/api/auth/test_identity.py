@@ -24,4 +24,4 @@ BEN = Identity("studio", "ben", "Ben", Role.GUEST, (), GuestControl("c", "p"))
 )
 def test_a_guest_control_that_does_not_fit_is_refused(control: Any) -> None:
     with pytest.raises(ValueError, match="claim"):
-        Identity.from_claims({**BEN.claims(), "guestControl": control})
+        Identity.from_claims({**BEN.claims(), "guestControl": control}, "key")

@@ -26,7 +26,8 @@ async def test_the_process_decodes_what_the_agent_encodes() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [pipe.Joined(), pipe.Progress(1, 2, 3, 4.5), pipe.Gone("why", permanent=True, displaced=True)]
+    "message",
+    [pipe.Joined(), pipe.SessionProgress(1, 2, 3, 4.5), pipe.Gone("why", permanent=True, displaced=True)],
 )
 def test_messages_are_decoded_as_they_were_encoded(message: pipe.Message) -> None:
     assert pipe.decode_message(pipe.encode_message(message)) == message

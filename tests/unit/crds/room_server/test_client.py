@@ -10,7 +10,7 @@ from aiohttp import web
 from tests.support.loopback_server import on_loopback
 
 from onair_crds.room_server.client import MAX_RESPONSE_BYTES, RoomServer
-from onair_crds.room_server.credentials import Credentials, CredentialsReader
+from onair_crds.room_server.credentials import CredentialsReader, RoomServerCredentials
 from onair_crds.room_server.errors import RoomServerError
 
 SECRET = "s" * 32
@@ -22,8 +22,8 @@ class Known(CredentialsReader):
     def __init__(self) -> None:
         pass
 
-    async def get(self) -> Credentials:
-        return Credentials("key", SECRET)
+    async def get(self) -> RoomServerCredentials:
+        return RoomServerCredentials("key", SECRET)
 
 
 class Server:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onair_crds.rtmp.chunks import MAX_MESSAGE, MAX_STREAMS, ChunkError, ChunkReader, Message, message_chunks
+from onair_crds.rtmp.chunks import (
+    MAX_MESSAGE,
+    MAX_STREAMS,
+    ChunkError,
+    ChunkReader,
+    RtmpMessage,
+    message_chunks,
+)
 
 
 @given(
@@ -75,7 +82,7 @@ SHORTER = b"\x03\0\0\0\0\1\0\x14\0\0\0\0" + bytes(128) + b"\x03\0\0\0\0\0\5\x14\
 @given(st.lists(HEADERS | st.binary(max_size=20), max_size=12).map(b"".join), st.integers(1, 200))
 @example(SHORTER, 1)
 def test_any_bytes_are_messages_or_an_error_however_they_come(data: bytes, piece: int) -> None:
-    def outcome(feed: Callable[[ChunkReader], list[Message]]) -> list[Message] | str:
+    def outcome(feed: Callable[[ChunkReader], list[RtmpMessage]]) -> list[RtmpMessage] | str:
         try:
             return feed(ChunkReader())
         except ChunkError as error:

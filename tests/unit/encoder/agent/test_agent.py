@@ -14,7 +14,7 @@ from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent, ProgramRefused
 from onair_encoder.publish import operator_contact
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 
 Started = Callable[[], Agent]
 
@@ -157,12 +157,14 @@ async def test_where_nobody_says_how_it_ends_recordings_are_closed_and_the_rest_
 ) -> None:
     happened: list[str] = []
 
-    async def finish(publisher: Publisher) -> None:
+    async def finish(publisher: DestinationPublisher) -> None:
         happened.append(f"finish {publisher.destination.wanted.id}, hurry {publisher.destination.hurry}")
 
     monkeypatch.setattr(agent_module, "WORD_S", 0.05)
-    monkeypatch.setattr(Publisher, "finish", finish)
-    monkeypatch.setattr(Publisher, "abort", lambda it: happened.append(f"abort {it.destination.wanted.id}"))
+    monkeypatch.setattr(DestinationPublisher, "finish", finish)
+    monkeypatch.setattr(
+        DestinationPublisher, "abort", lambda it: happened.append(f"abort {it.destination.wanted.id}")
+    )
     agent = started()
     push = ProgramDestination(id="push", type="RTMP", url="rtmp://127.0.0.1:1/live")
     await agent.take(small_program(destinations=[push, hls("live", vod=False), hls("recording", vod=True)]))

@@ -18,7 +18,7 @@ from onair_encoder.agent import agent as agent_module
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.engine_socket import EngineSocket
 from onair_encoder.loopback import serve
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 STUDIO = "https://studio.example"
 
@@ -79,7 +79,7 @@ async def test_the_state_says_which_destinations_are_connected(
     async with aiohttp.ClientSession() as session:
         for connected in (False, True):
             is_connected = property(lambda each, connected=connected: connected and each.wanted.id == "a")
-            monkeypatch.setattr(Destination, "is_connected", is_connected)
+            monkeypatch.setattr(SuppliedDestination, "is_connected", is_connected)
             async with session.ws_connect(address, headers={"Origin": STUDIO}) as socket:
                 said = (await heard(socket))["payload"]["destinations"]
             by_id = sorted(said, key=lambda each: str(each["id"]))

@@ -14,7 +14,7 @@ from onair_crds.contract.program import ProgramDestination
 from onair_encoder.agent.agent import Agent
 from onair_encoder.agent.metrics import AgentMetrics, registry_of
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 DASHBOARD = Path(__file__).parents[4] / "charts/onair/files/dashboards/onair-shows.json"
 
@@ -40,7 +40,7 @@ def test_the_slate_is_exported_while_it_is_on_air_and_counted(tmp_path: Path) ->
 
 
 def test_what_a_recording_lacks_is_what_the_operator_is_told() -> None:
-    archive = Destination(ProgramDestination(id="archive", type="HLS"), FanOut(), lambda: None)
+    archive = SuppliedDestination(ProgramDestination(id="archive", type="HLS"), FanOut(), lambda: None)
     archive.recorded(7.04, 12.04)
     agent: Any = SimpleNamespace(destinations=[archive])
     found = {

@@ -11,8 +11,8 @@ from onair_crds.contract.program import ProgramDestination
 from onair_crds.media.flv import Packet
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.stream_session import StreamSession
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 WANTED = ProgramDestination(id="d", type="SRT", url="srt://a.example:9000", timeout_ms=1000)
 
@@ -44,7 +44,7 @@ class Unpackable:
 async def test_a_packet_that_cannot_be_handed_over_ends_its_session_and_no_other() -> None:
     """Without a packet nothing waits, and a server that takes nothing would look connected."""
     fan_out = FanOut()
-    session = StreamSession(Destination(WANTED, fan_out, lambda: None), Unpackable())
+    session = StreamSession(SuppliedDestination(WANTED, fan_out, lambda: None), Unpackable())
     running = asyncio.create_task(session.run())
     await asyncio.sleep(0)
     fan_out.put(VIDEO_HEADER)

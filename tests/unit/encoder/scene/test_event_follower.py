@@ -65,14 +65,14 @@ class ScriptedFacade:
 
 
 @pytest.fixture
-async def facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
+async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
     monkeypatch.setattr(event_follower, "RETRY_MIN_S", 0.01)
     monkeypatch.setattr(event_follower, "RETRY_MAX_S", 0.05)
-    facade, app = ScriptedFacade(), web.Application()
-    app.router.add_put(TOKEN_PATH, facade.exchange)
-    app.router.add_get(STREAM_PATH, facade.stream)
-    async with on_loopback(app) as facade.address:
-        yield facade
+    scripted_facade, app = ScriptedFacade(), web.Application()
+    app.router.add_put(TOKEN_PATH, scripted_facade.exchange)
+    app.router.add_get(STREAM_PATH, scripted_facade.stream)
+    async with on_loopback(app) as scripted_facade.address:
+        yield scripted_facade
 
 
 @pytest.fixture
@@ -96,41 +96,41 @@ def program(facade: ScriptedFacade, token: str = "page-token", **fields: Any) ->
 
 
 async def test_changes_of_the_project_are_told_in_order(
-    facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+    scripted_facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
 ) -> None:
-    follower.want(program(facade))
+    follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
-    [subscription] = facade.subscriptions
+    [subscription] = scripted_facade.subscriptions
     assert subscription["target"] == {"projectId": "show"}
     for version in (11, 12):
-        await facade.tell(version)
+        await scripted_facade.tell(version)
     await until(lambda: len(told) == 2)
     assert [each.resource_version for each in told] == [11, 12]
 
 
 async def test_a_stream_that_ends_is_opened_again_as_the_same_session(
-    facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+    scripted_facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
 ) -> None:
-    follower.want(program(facade))
+    follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
-    await facade.streams[-1].close()
-    await until(lambda: len(facade.streams) == 2 and follower.follows)
-    await facade.say(reconnectBefore={"reauthenticate": True, "beforeTimestamp": "0"})
-    await until(lambda: len(facade.streams) == 3 and follower.follows)
-    assert facade.tokens == 3, "each stream has a token of its own life"
-    assert set(facade.sessions) == {"renderer-show-run-1"}
-    await facade.tell(11)
+    await scripted_facade.streams[-1].close()
+    await until(lambda: len(scripted_facade.streams) == 2 and follower.follows)
+    await scripted_facade.say(reconnectBefore={"reauthenticate": True, "beforeTimestamp": "0"})
+    await until(lambda: len(scripted_facade.streams) == 3 and follower.follows)
+    assert scripted_facade.tokens == 3, "each stream has a token of its own life"
+    assert set(scripted_facade.sessions) == {"renderer-show-run-1"}
+    await scripted_facade.tell(11)
     await until(lambda: told)
 
 
 async def test_changes_are_expected_while_a_stream_is_opened_again_for_a_while(
-    facade: ScriptedFacade, follower: EventFollower, monkeypatch: pytest.MonkeyPatch
+    scripted_facade: ScriptedFacade, follower: EventFollower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not follower.flow
-    follower.want(program(facade))
+    follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
-    facade.refuses_tokens = True
-    await facade.streams[-1].close()
+    scripted_facade.refuses_tokens = True
+    await scripted_facade.streams[-1].close()
     await until(lambda: not follower.follows)
     assert follower.flow
     monkeypatch.setattr(event_follower, "SOON_AGAIN_S", 0.05)
@@ -138,54 +138,56 @@ async def test_changes_are_expected_while_a_stream_is_opened_again_for_a_while(
 
 
 async def test_a_token_that_is_refused_is_tried_again(
-    facade: ScriptedFacade, follower: EventFollower
+    scripted_facade: ScriptedFacade, follower: EventFollower
 ) -> None:
-    facade.refuses_tokens = True
-    follower.want(program(facade))
+    scripted_facade.refuses_tokens = True
+    follower.want(program(scripted_facade))
     await asyncio.sleep(0)
     assert not follower.follows
-    facade.refuses_tokens = False
+    scripted_facade.refuses_tokens = False
     await until(lambda: follower.follows)
 
 
-async def test_another_token_is_taken_at_once(facade: ScriptedFacade, follower: EventFollower) -> None:
-    follower.want(program(facade, "of-another-key"))
-    follower.want(program(facade))
+async def test_another_token_is_taken_at_once(
+    scripted_facade: ScriptedFacade, follower: EventFollower
+) -> None:
+    follower.want(program(scripted_facade, "of-another-key"))
+    follower.want(program(scripted_facade))
     await until(lambda: follower.follows, "it follows", 5)
-    follower.want(program(facade))
-    follower.want(program(facade, stop=True))
+    follower.want(program(scripted_facade))
+    follower.want(program(scripted_facade, stop=True))
     await until(lambda: not follower.follows, "it follows no more", 5)
 
 
 async def test_what_cannot_be_read_ends_nothing(
-    facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
+    scripted_facade: ScriptedFacade, follower: EventFollower, told: list[LayersEvent]
 ) -> None:
-    follower.want(program(facade))
+    follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
-    await facade.streams[-1].send_str("{")
-    await facade.say(error={"code": 15})
-    await facade.say(event={"payload": None, "resourceVersion": "1"})
-    await facade.say(event={"payload": {"layer": {"batch": {}}}, "resourceVersion": "1"})
-    await facade.say(event={"payload": {"layer": {"update": {"id": 1}}}, "resourceVersion": "x"})
-    await facade.tell(11)
+    await scripted_facade.streams[-1].send_str("{")
+    await scripted_facade.say(error={"code": 15})
+    await scripted_facade.say(event={"payload": None, "resourceVersion": "1"})
+    await scripted_facade.say(event={"payload": {"layer": {"batch": {}}}, "resourceVersion": "1"})
+    await scripted_facade.say(event={"payload": {"layer": {"update": {"id": 1}}}, "resourceVersion": "x"})
+    await scripted_facade.tell(11)
     await until(lambda: told)
-    assert len(facade.streams) == 1
+    assert len(scripted_facade.streams) == 1
 
 
 async def test_a_facade_that_is_away_is_tried_until_it_is_back(
-    facade: ScriptedFacade, follower: EventFollower
+    scripted_facade: ScriptedFacade, follower: EventFollower
 ) -> None:
-    follower.want(program(facade, facade_url="http://127.0.0.1:9"))
+    follower.want(program(scripted_facade, facade_url="http://127.0.0.1:9"))
     await asyncio.sleep(0)
-    follower.want(program(facade))
+    follower.want(program(scripted_facade))
     await until(lambda: follower.follows)
 
 
 @pytest.mark.parametrize("missing", ["facade_url", "page_token", "scene"])
 async def test_an_operator_of_before_says_nothing_of_it(
-    facade: ScriptedFacade, follower: EventFollower, missing: str
+    scripted_facade: ScriptedFacade, follower: EventFollower, missing: str
 ) -> None:
-    follower.want(program(facade, **{missing: None}))
+    follower.want(program(scripted_facade, **{missing: None}))
     await asyncio.sleep(0)
-    assert facade.tokens == 0
+    assert scripted_facade.tokens == 0
     assert not follower.follows

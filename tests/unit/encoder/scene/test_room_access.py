@@ -44,15 +44,15 @@ class ScriptedFacade:
 
 
 @pytest.fixture
-async def facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
+async def scripted_facade(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedFacade]:
     monkeypatch.setattr(room_access, "RENEW_S", 0.05)
     monkeypatch.setattr(room_access, "RETRY_S", 0.01)
     monkeypatch.setattr(room_access, "RETRY_LATE_S", 0.01)
-    facade, app = ScriptedFacade(), web.Application()
-    app.router.add_put(TOKEN_PATH, facade.exchange)
-    app.router.add_post("/live/v2/collection/sunday/project/show/webrtc/token", facade.join)
-    async with on_loopback(app) as facade.address:
-        yield facade
+    scripted_facade, app = ScriptedFacade(), web.Application()
+    app.router.add_put(TOKEN_PATH, scripted_facade.exchange)
+    app.router.add_post("/live/v2/collection/sunday/project/show/webrtc/token", scripted_facade.join)
+    async with on_loopback(app) as scripted_facade.address:
+        yield scripted_facade
 
 
 @pytest.fixture
@@ -80,9 +80,9 @@ def program(facade: ScriptedFacade, *layers: SceneLayer, **fields: Any) -> Progr
 
 
 async def test_a_token_is_renewed_before_it_is_over(
-    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
 ) -> None:
-    access.want(program(facade, GUEST))
+    access.want(program(scripted_facade, GUEST))
     await until(lambda: len([each for each in told if each]) >= 2)
     rooms = [each for each in told if each]
     assert rooms[0].url == "ws://127.0.0.1:8450/facade/webrtc/v2"
@@ -90,27 +90,27 @@ async def test_a_token_is_renewed_before_it_is_over(
 
 
 async def test_a_scene_without_guests_opens_no_room(
-    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
 ) -> None:
-    access.want(program(facade))
-    access.want(program(facade, GUEST, page_token=None))
+    access.want(program(scripted_facade))
+    access.want(program(scripted_facade, GUEST, page_token=None))
     await asyncio.sleep(0.02)
-    assert facade.asked == 0
-    access.want(program(facade, GUEST))
+    assert scripted_facade.asked == 0
+    access.want(program(scripted_facade, GUEST))
     await until(lambda: told and told[-1])
-    access.want(program(facade))
+    access.want(program(scripted_facade))
     await until(lambda: told[-1] is None)
 
 
 @pytest.mark.parametrize("status", [400, 403, 503])
 async def test_what_is_refused_is_asked_again(
-    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int
+    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int
 ) -> None:
-    facade.status = status
-    access.want(program(facade, GUEST))
-    await until(lambda: facade.asked > 1)
+    scripted_facade.status = status
+    access.want(program(scripted_facade, GUEST))
+    await until(lambda: scripted_facade.asked > 1)
     assert not any(told)
-    facade.status = 200
+    scripted_facade.status = 200
     await until(lambda: any(told))
 
 
@@ -118,22 +118,22 @@ async def test_what_is_refused_is_asked_again(
     ("status", "none"), [(400, True), (403, True), (404, True), (429, False), (503, False)]
 )
 async def test_that_there_is_no_room_is_told_where_the_facade_says_so(
-    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int, none: bool
+    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None], status: int, none: bool
 ) -> None:
     """A page leaves the room then; while the facade is unavailable it stays."""
-    facade.status = status
-    access.want(program(facade, GUEST))
-    await until(lambda: facade.asked > 2)
+    scripted_facade.status = status
+    access.want(program(scripted_facade, GUEST))
+    await until(lambda: scripted_facade.asked > 2)
     assert set(told) == ({None} if none else set())
 
 
 async def test_a_room_that_was_joined_is_not_left_because_a_later_token_is_refused(
-    facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
+    scripted_facade: ScriptedFacade, access: RoomAccess, told: list[Room | None]
 ) -> None:
-    access.want(program(facade, GUEST))
+    access.want(program(scripted_facade, GUEST))
     await until(lambda: any(told))
-    facade.status, asked = 403, facade.asked
-    await until(lambda: facade.asked > asked + 1)
+    scripted_facade.status, asked = 403, scripted_facade.asked
+    await until(lambda: scripted_facade.asked > asked + 1)
     assert all(told)
 
 

@@ -23,7 +23,7 @@ OF_THE_PAGE = {"Origin": PAGE}
 
 
 @dataclass
-class Facade:
+class RecordingFacade:
     url: str = ""
     seen: list[dict[str, str]] = field(default_factory=list)
     half: asyncio.Event = field(default_factory=asyncio.Event)
@@ -58,17 +58,17 @@ class Facade:
 
 
 @pytest.fixture
-async def facade() -> AsyncIterator[Facade]:
-    facade, app = Facade(), web.Application()
-    app.router.add_route("*", "/{path:.*}", facade.serve)
-    async with on_loopback(app) as facade.url:
-        yield facade
+async def recording_facade() -> AsyncIterator[RecordingFacade]:
+    recording_facade, app = RecordingFacade(), web.Application()
+    app.router.add_route("*", "/{path:.*}", recording_facade.serve)
+    async with on_loopback(app) as recording_facade.url:
+        yield recording_facade
 
 
 @pytest.fixture
-async def door(facade: Facade) -> AsyncIterator[tuple[FacadeDoor, str]]:
+async def door(recording_facade: RecordingFacade) -> AsyncIterator[tuple[FacadeDoor, str]]:
     door = FacadeDoor()
-    door.want(small_program(studio=ProgramStudio(), facade_url=f"{facade.url}/"), PAGE)
+    door.want(small_program(studio=ProgramStudio(), facade_url=f"{recording_facade.url}/"), PAGE)
     runner = await serve("127.0.0.1", 0, door.add_to)
     yield door, f"http://127.0.0.1:{runner.addresses[0][1]}/facade"
     await runner.cleanup()
@@ -83,7 +83,9 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 Door = tuple[FacadeDoor, str]
 
 
-async def test_requests_pass_as_they_are(door: Door, facade: Facade, session: aiohttp.ClientSession) -> None:
+async def test_requests_pass_as_they_are(
+    door: Door, recording_facade: RecordingFacade, session: aiohttp.ClientSession
+) -> None:
     url = f"{door[1]}/grpcweb/live/v2/live.v21.ProjectService/GetProject?a=%2F"
     headers = {**OF_THE_PAGE, "Authorization": "Bearer token", "X-Grpc-Web": "1", "Cookie": "own=1"}
     async with session.post(URL(url, encoded=True), data="body", headers=headers) as response:
@@ -91,7 +93,7 @@ async def test_requests_pass_as_they_are(door: Door, facade: Facade, session: ai
         assert response.headers["Authorization"] == "Bearer new"
         assert response.headers.getall("Access-Control-Allow-Origin") == [PAGE]
         assert "Authorization" in response.headers["Access-Control-Expose-Headers"]
-    [seen] = facade.seen
+    [seen] = recording_facade.seen
     assert (seen["Authorization"], seen["X-Grpc-Web"]) == ("Bearer token", "1")
     assert not {"Origin", "Cookie"} & {*seen}
     async with session.get(f"{door[1]}/live/v2/none", headers=OF_THE_PAGE) as response:
@@ -99,7 +101,7 @@ async def test_requests_pass_as_they_are(door: Door, facade: Facade, session: ai
 
 
 async def test_a_preflight_is_answered_for_the_page(
-    door: Door, facade: Facade, session: aiohttp.ClientSession
+    door: Door, recording_facade: RecordingFacade, session: aiohttp.ClientSession
 ) -> None:
     asked = {
         "Access-Control-Request-Method": "POST",
@@ -109,7 +111,7 @@ async def test_a_preflight_is_answered_for_the_page(
         assert response.status == 204
         assert response.headers["Access-Control-Allow-Origin"] == PAGE
         assert response.headers["Access-Control-Allow-Headers"] == "x-grpc-web,clienttype"
-    assert not facade.seen
+    assert not recording_facade.seen
 
 
 async def test_sockets_pass_both_ways_with_protocol_and_code(
@@ -155,7 +157,7 @@ async def test_a_socket_that_the_facade_refuses_is_refused(
 )
 async def test_nothing_else_passes(
     door: Door,
-    facade: Facade,
+    recording_facade: RecordingFacade,
     session: aiohttp.ClientSession,
     path: str,
     headers: dict[str, str],
@@ -163,21 +165,21 @@ async def test_nothing_else_passes(
 ) -> None:
     async with session.get(URL(f"{door[1]}{path}", encoded=True), headers=headers) as response:
         assert response.status == status
-    assert not facade.seen
+    assert not recording_facade.seen
 
 
 async def test_the_door_is_shut_to_other_pages_than_those_of_the_studio(
-    door: Door, facade: Facade, session: aiohttp.ClientSession
+    door: Door, recording_facade: RecordingFacade, session: aiohttp.ClientSession
 ) -> None:
-    door[0].want(small_program(facade_url=facade.url), PAGE)
+    door[0].want(small_program(facade_url=recording_facade.url), PAGE)
     async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
         assert response.status == 403
 
 
 async def test_a_page_of_scenes_gets_to_rooms_alone(
-    door: Door, facade: Facade, session: aiohttp.ClientSession
+    door: Door, recording_facade: RecordingFacade, session: aiohttp.ClientSession
 ) -> None:
-    door[0].want(small_program(scene=ProgramScene(), facade_url=facade.url), PAGE)
+    door[0].want(small_program(scene=ProgramScene(), facade_url=recording_facade.url), PAGE)
     async with session.get(f"{door[1]}/live/v2/collection", headers=OF_THE_PAGE) as response:
         assert response.status == 404
     async with session.ws_connect(f"{door[1]}/webrtc/v2/rtc", headers=OF_THE_PAGE) as socket:
@@ -196,10 +198,10 @@ async def test_a_facade_that_is_away_is_unavailable_in_words_that_the_page_may_s
 
 
 async def test_a_stream_flows_at_once_and_is_cut_where_the_facade_cuts_it(
-    door: Door, facade: Facade, session: aiohttp.ClientSession
+    door: Door, recording_facade: RecordingFacade, session: aiohttp.ClientSession
 ) -> None:
     async with session.get(f"{door[1]}/event/v2/half", headers=OF_THE_PAGE) as response:
         assert await asyncio.wait_for(response.content.readany(), 5) == b"half"
-        facade.half.set()
+        recording_facade.half.set()
         with pytest.raises(aiohttp.ClientPayloadError):
             await asyncio.wait_for(response.content.readany(), 5)

@@ -11,17 +11,17 @@ import pytest
 from onair_crds.contract.ingest_gateway import (
     MAX_REFUSED,
     Heartbeat,
-    Refusal,
+    PublishRefusal,
     RefusedPublisher,
     stream_of_key,
 )
 from onair_crds.runtime.rotated_secret import RotatedSecret
-from onair_ingest.admission.admission import Admission, Publisher, Refused
+from onair_ingest.admission.admission import Admission, Publisher, PublishRefused
 from onair_ingest.admission.facade import Facade, PublishProtocol
 from onair_ingest.mediamtx.client import MediaMtx, MediaMtxUnavailable
-from onair_ingest.mediamtx.records import Connection, Path, PathSource
+from onair_ingest.mediamtx.records import Path, PathSource, PublisherConnection
 from onair_ingest.settings import HookSettings
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.streams import Streams
 
 
@@ -39,8 +39,8 @@ class Server(MediaMtx):
             raise MediaMtxUnavailable("TimeoutError")
         return self.items
 
-    async def connection(self, source: PathSource) -> Connection | None:
-        return Connection(id=source.id) if source.id in self.open else None
+    async def connection(self, source: PathSource) -> PublisherConnection | None:
+        return PublisherConnection(id=source.id) if source.id in self.open else None
 
     async def kick(self, source: PathSource) -> None:
         self.kicked.append(source.id)
@@ -63,7 +63,7 @@ class Knows(Facade):
         self.answers = asyncio.Event()
         self.answers.set()
 
-    async def ask(self, key: str, protocol: PublishProtocol) -> Refusal | None:
+    async def ask(self, key: str, protocol: PublishProtocol) -> PublishRefusal | None:
         await self.answers.wait()
         return None
 
@@ -84,7 +84,7 @@ class Gateway:
         await self.admission.admit(Publisher(connection, "rtmp", path, key, "203.0.113.40"))
 
     async def refusal(self, connection: str, key: str = "key", path: str = "live/key") -> str:
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(PublishRefused) as refused:
             await self.admit(connection, key, path)
         return refused.value.reason
 

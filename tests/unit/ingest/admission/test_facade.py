@@ -11,12 +11,12 @@ import pytest
 from aiohttp import web
 from tests.support.loopback_server import on_loopback
 
-from onair_crds.contract.ingest_gateway import HOOK_PATH, Refusal
+from onair_crds.contract.ingest_gateway import HOOK_PATH, PublishRefusal
 from onair_crds.runtime.rotated_secret import RotatedSecret
 from onair_ingest.admission.facade import MAX_RESPONSE, Facade, FacadeUnavailable
 from onair_ingest.settings import HookSettings
 
-REFUSAL = Refusal(reason="Disabled", message="the source is disabled")
+REFUSAL = PublishRefusal(reason="Disabled", message="the source is disabled")
 
 
 class Answers:

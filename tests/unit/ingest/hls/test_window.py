@@ -23,8 +23,8 @@ from onair_crds.contract.ingest_gateway import StreamState
 from onair_ingest.hls import window as window_module
 from onair_ingest.hls.window import Window
 from onair_ingest.hls.windows import TooManyWindows, Windows
-from onair_ingest.readers.feed import Feed, FeedEnded, Subscription
 from onair_ingest.readers.readers import NoStream
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue, StreamFeed
 
 VIDEO = Record(Kind.VIDEO_CONFIG, 0, 0, config_payload(VideoConfig(codec="avc1.42c01e"), RECORD))
 AUDIO = Record(
@@ -45,13 +45,13 @@ class FakeReaders:
     """One stream that a test publishes."""
 
     def __init__(self) -> None:
-        self.feed: Feed | None = None
+        self.feed: StreamFeed | None = None
         self.media: tuple[Record, ...] = ()
         self.readers = 0
         self.at_s = 0.0
 
     def publish(self, *configurations: Record) -> None:
-        self.feed, self.media = Feed(), configurations or (VIDEO, AUDIO)
+        self.feed, self.media = StreamFeed(), configurations or (VIDEO, AUDIO)
         for configuration in self.media:
             self.feed.put(configuration)
 
@@ -83,7 +83,7 @@ class FakeReaders:
             self.at_s += each_s
 
     @contextlib.asynccontextmanager
-    async def subscription(self, stream: str) -> AsyncIterator[Subscription]:
+    async def subscription(self, stream: str) -> AsyncIterator[ReaderQueue]:
         if self.feed is None:
             raise NoStream(stream)
         feed, self.readers = self.feed, self.readers + 1

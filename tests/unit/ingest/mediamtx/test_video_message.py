@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onair_crds.rtmp.chunks import Message
+from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.video_message import is_frame, presented_ms
 
 
@@ -24,7 +24,7 @@ from onair_ingest.mediamtx.video_message import is_frame, presented_ms
     ],
 )
 def test_frames_are_told_from_configurations_and_ends(type_: int, body: bytes, frame: bool) -> None:
-    assert is_frame(Message(type_, 1, 0, body)) is frame
+    assert is_frame(RtmpMessage(type_, 1, 0, body)) is frame
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_frames_are_told_from_configurations_and_ends(type_: int, body: bytes, f
     ids=["H.264", "before it is decoded", "H.265", "H.265 in order", "AV1"],
 )
 def test_a_frame_is_shown_its_composition_time_after_it_is_decoded(body: bytes, presented: int) -> None:
-    assert presented_ms(Message(9, 1, 1000, body)) == presented
+    assert presented_ms(RtmpMessage(9, 1, 1000, body)) == presented

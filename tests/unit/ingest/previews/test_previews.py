@@ -11,7 +11,7 @@ from onair_crds.contract.previews import Preview as Wanted
 from onair_crds.contract.previews import RoomPreviews
 from onair_crds.session_error import SessionError
 from onair_ingest.previews import previews as module
-from onair_ingest.previews.preview import Preview
+from onair_ingest.previews.preview_publisher import PreviewPublisher
 from onair_ingest.previews.previews import Previews
 from onair_ingest.readers.readers import Readers
 
@@ -19,7 +19,7 @@ REMOVED = SessionError("you were removed from the room", permanent=True)
 WRONG_TOKEN = SessionError("the token is refused", permanent=True)
 
 
-class Ending(Preview):
+class Ending(PreviewPublisher):
     """Ends at once as it is told."""
 
     begun: list[Ending]
@@ -46,7 +46,7 @@ class _Readers(Readers):
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
-    monkeypatch.setattr(module, "Preview", Ending)
+    monkeypatch.setattr(module, "PreviewPublisher", Ending)
     monkeypatch.setattr(Ending, "begun", [], raising=False)
     return Ending.begun
 

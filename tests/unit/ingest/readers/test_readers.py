@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from onair_crds.contract.access_units import Kind
-from onair_crds.rtmp.chunks import Message
+from onair_crds.rtmp.chunks import RtmpMessage
 from onair_ingest.mediamtx.rtmp_player import MediaServer, PlayError
 from onair_ingest.readers import readers as readers_module
-from onair_ingest.readers.feed import FeedEnded
 from onair_ingest.readers.readers import Readers
+from onair_ingest.readers.stream_feed import FeedEnded
 
 AAC_CONFIG, SOUND = b"\xaf\x00\x11\x90", b"\xaf\x01sound"
 Play = list[int]
@@ -33,13 +33,13 @@ class Server:
     def player(self, server: MediaServer, path: str) -> Server:
         return self
 
-    async def play(self, take: Callable[[Message], None]) -> None:
+    async def play(self, take: Callable[[RtmpMessage], None]) -> None:
         times = next(self._plays, [])
         self._left = None if self._left is None else self._left - 1
         if times:
-            take(Message(8, 1, 0, AAC_CONFIG))
+            take(RtmpMessage(8, 1, 0, AAC_CONFIG))
         for time_ms in times:
-            take(Message(8, 1, time_ms, SOUND))
+            take(RtmpMessage(8, 1, time_ms, SOUND))
         await asyncio.sleep(0)
         raise PlayError("the media server ended the connection")
 

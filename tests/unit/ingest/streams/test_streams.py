@@ -11,7 +11,7 @@ import pytest
 from onair_crds.contract.ingest_gateway import StreamState
 from onair_ingest.mediamtx.records import Path
 from onair_ingest.streams import streams as streams_module
-from onair_ingest.streams.identity import Identities
+from onair_ingest.streams.connection_identity import Identities
 from onair_ingest.streams.streams import Streams
 
 FAR_FUTURE_S = 1000.0

@@ -22,8 +22,8 @@ from onair_operator.cluster.actions import (
     Adopt,
     CreatePod,
     DeleteSecret,
-    Event,
     Requeue,
+    ResourceEvent,
     SetFinalizer,
     WriteStatus,
 )
@@ -59,7 +59,7 @@ async def test_each_write_is_made_on_the_version_that_the_one_before_it_left(set
 async def test_a_plan_of_any_kind_is_carried_out(setting: Setting) -> None:
     verdict = Verdict(True, "Accepted")
     status = CollectionStatus(conditions=with_ready([], verdict, 1, NOW))
-    event = Event(collection(), "Accepted", "taken")
+    event = ResourceEvent(collection(), "Accepted", "taken")
     await setting.applier.apply([WriteStatus(collection(), status), event])
     assert setting.api.writes == [("collections", "sunday", "1")]
     assert setting.events.recorded == [event]
@@ -67,7 +67,7 @@ async def test_a_plan_of_any_kind_is_carried_out(setting: Setting) -> None:
 
 async def test_a_conflict_voids_the_rest_of_a_plan(setting: Setting) -> None:
     setting.api.conflict = True
-    event = Event(project(), "Stopped", "never recorded")
+    event = ResourceEvent(project(), "Stopped", "never recorded")
     with pytest.raises(ApiError):
         await setting.applier.apply([WriteStatus(project(), ProjectStatus()), event])
     assert setting.events.recorded == []
@@ -83,7 +83,7 @@ async def test_without_the_right_to_write_what_only_tells_the_rest_of_a_plan_is_
     plan: list[Action] = [
         WriteStatus(show, told),
         *(WriteStatus(destination(name), DestinationStatus()) for name in ("a", "b", "c")),
-        Event(show, "Slate", "told at each attempt otherwise"),
+        ResourceEvent(show, "Slate", "told at each attempt otherwise"),
         Requeue(Key("Project", "show"), 0.0),
     ]
     with pytest.raises(ApiError, match="projects/status"):
@@ -118,7 +118,7 @@ async def test_without_the_right_to_record_what_is_decided_next_nothing_is_done(
 
 async def test_nothing_is_done_by_a_process_that_was_paused_beyond_its_lease(setting: Setting) -> None:
     setting.leads = False
-    event = Event(project(), "Stopped", "never recorded")
+    event = ResourceEvent(project(), "Stopped", "never recorded")
     for action in (WriteStatus(project(), ProjectStatus()), DeleteSecret("key", "u"), event):
         with pytest.raises(LeaseExpired):
             await setting.applier.apply([action])

@@ -9,7 +9,7 @@ import pytest
 from tests.support.worlds import NOW, destination
 
 from onair_operator.cluster import event_aggregation as module
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.event_aggregation import COMBINED, MOST_ALIKE, WINDOW, EventAggregation
 
 
@@ -18,8 +18,8 @@ def aggregation() -> EventAggregation:
     return EventAggregation(lambda: f"{next(numbers)}")
 
 
-def event(message: str = "refused", reason: str = "Disconnected", name: str = "main") -> Event:
-    return Event(destination(name), reason, message, warning=True)
+def event(message: str = "refused", reason: str = "Disconnected", name: str = "main") -> ResourceEvent:
+    return ResourceEvent(destination(name), reason, message, warning=True)
 
 
 def test_flapping_is_two_events_that_are_counted() -> None:

@@ -12,11 +12,11 @@ from onair_crds.kube.apis import Api
 from onair_crds.kube.errors import ApiError
 from onair_crds.shapes import Document
 from onair_operator.cluster import event_recorder
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.event_budget import BURST
 from onair_operator.cluster.event_recorder import EventRecorder
 
-FLAP = Event(project(), "DestinationDisconnected", "destination main: connection reset", warning=True)
+FLAP = ResourceEvent(project(), "DestinationDisconnected", "destination main: connection reset", warning=True)
 
 
 class ApiServer:

@@ -23,7 +23,7 @@ from tests.support.worlds import (
 
 from onair_crds.resources.destination import DestinationStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import ClaimStreams, Event, Requeue
+from onair_operator.cluster.actions import ClaimStreams, Requeue, ResourceEvent
 from onair_operator.destination.status import status_without_project
 from onair_operator.project.observed import ObservedProject
 
@@ -90,7 +90,7 @@ def test_a_rival_is_told_by_a_condition_and_an_event_and_both_go_on() -> None:
         ("Conflicted", "True", "StreamKeyInUse"),
     ]
     assert status.conditions[1].message.startswith(f"{RIVAL} is on air with the same address and key")
-    events = [each for each in plan(observed) if isinstance(each, Event)]
+    events = [each for each in plan(observed) if isinstance(each, ResourceEvent)]
     assert [each.reason for each in events if each.resource.name == "main"] == ["Connected", "StreamKeyInUse"]
     assert "hidden" not in repr((status, events))
     again = observed.destinations[0].model_copy(update={"status": status})

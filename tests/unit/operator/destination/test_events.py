@@ -10,7 +10,7 @@ from tests.support.worlds import delivering, destination, encoder, on_air, pod, 
 
 from onair_crds.contract.program import DestinationState
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 
 REFUSED = "203.0.113.9:1935 refused the connection"
 
@@ -25,7 +25,7 @@ def events(
         destinations=[destination(status=before or {}, **spec)],
         encoders=[encoder(destinations=[state] if state else [])],
     )
-    found = [action for action in plan(observed) if isinstance(action, Event)]
+    found = [action for action in plan(observed) if isinstance(action, ResourceEvent)]
     return [(each.resource.kind, each.reason, each.message) for each in found]
 
 

@@ -11,7 +11,7 @@ from tests.support.worlds import NOW, SETTINGS
 from onair_crds.kube.store import Store
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Event, WriteStatus
+from onair_operator.cluster.actions import ResourceEvent, WriteStatus
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.destination.observe import ObservedDestination, observe
@@ -65,7 +65,7 @@ def test_a_destination_that_breaks_a_rule_is_told_field_and_rule_once(
     assert "hidden" not in condition.message
     assert (write.status.connect, write.status.type) == ("Disconnected", "SRT")
     assert write.status.last_error == condition.message
-    assert isinstance(event, Event)
+    assert isinstance(event, ResourceEvent)
     assert (event.resource.kind, event.resource.name, event.reason) == ("Destination", "main", "Invalid")
     settled = observed.destination.model_copy(update={"status": write.status})
     assert make_plan(ObservedDestination(settled, project, observed.invalid), NOW, SETTINGS) == []

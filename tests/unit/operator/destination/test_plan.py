@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.worlds import NOW, SETTINGS, destination
 
 from onair_crds.resources.destination import DestinationStatus
-from onair_operator.cluster.actions import Event, WriteStatus
+from onair_operator.cluster.actions import ResourceEvent, WriteStatus
 from onair_operator.destination.observe import ObservedDestination
 from onair_operator.destination.plan import make_plan
 
@@ -19,7 +19,7 @@ def test_a_destination_without_a_project_reports_it_once() -> None:
     assert write.status.conditions[0].reason == "ProjectNotFound"
     assert write.status.conditions[0].message == "Project show does not exist"
     assert write.status.last_error == "Project show does not exist", "the ERROR column"
-    assert isinstance(event, Event)
+    assert isinstance(event, ResourceEvent)
     assert (event.resource.name, event.reason, event.warning) == ("main", "ProjectNotFound", True)
     settled = observed.destination.model_copy(update={"status": write.status})
     assert make_plan(ObservedDestination(settled, project_exists=False), NOW, SETTINGS) == []

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from onair_crds.resources.destination import ObjectStorage
-from onair_operator.destination.program import Refused, Secrets, storage
+from onair_operator.destination.program import DestinationRefused, Secrets, storage
 from onair_operator.secret.observed import SecretView
 
 KEYS = {"access": "AK", "secret": "SK", "token": "ST"}
@@ -89,7 +89,7 @@ def test_access_rules_are_named_as_s3_names_them(acl: str, canned: str) -> None:
 
 
 def test_secrets_that_are_not_to_be_had() -> None:
-    with pytest.raises(Refused, match="has no key secret"):
+    with pytest.raises(DestinationRefused, match="has no key secret"):
         storage(spec(), secrets(access="AK"))
-    with pytest.raises(Refused, match=r"only onair\.dev/credentials"):
+    with pytest.raises(DestinationRefused, match=r"only onair\.dev/credentials"):
         storage(spec(), secrets("Opaque", **KEYS))

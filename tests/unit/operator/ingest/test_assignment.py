@@ -7,10 +7,10 @@ from collections import Counter
 from tests.support.sources import gateway
 
 from onair_operator.ingest.assignment import puller_of
-from onair_operator.ingest.observed import Contact
+from onair_operator.ingest.observed import GatewayContact
 
 THREE = [gateway(f"ingest-{n}") for n in range(3)]
-GONE = gateway("ingest-1", Contact.UNREACHABLE)
+GONE = gateway("ingest-1", GatewayContact.UNREACHABLE)
 
 
 def test_pulls_spread_and_stay() -> None:
@@ -27,7 +27,7 @@ def test_only_pulls_of_an_unreachable_gateway_move() -> None:
 
 
 def test_a_gateway_that_is_awaited_keeps_its_pulls_and_gets_no_other() -> None:
-    awaited = gateway("ingest-0", Contact.AWAITED)
+    awaited = gateway("ingest-0", GatewayContact.AWAITED)
     assert puller_of("s", "ingest-0", [awaited, THREE[1]]) == "ingest-0"
     assert puller_of("s", None, [awaited, THREE[1]]) == "ingest-1"
     assert puller_of("s", None, [awaited]) is None

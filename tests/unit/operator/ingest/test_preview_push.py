@@ -12,14 +12,14 @@ import pytest
 from tests.support.waiting import until
 
 from onair_crds.contract.previews import PREVIEWS_PATH, PreviewRooms, RoomPreviews
-from onair_crds.room_server.credentials import Credentials
+from onair_crds.room_server.credentials import RoomServerCredentials
 from onair_operator.ingest import preview_push
 from onair_operator.ingest.preview_push import PreviewPush
-from onair_operator.ingest.previews import RoomAccess, ShownPreviews, SourcePreview
+from onair_operator.ingest.previews import GatewayRoomAccess, ShownPreviews, ShownSource
 from onair_operator.ingest.unreachable import GatewayUnreachable
 
-CAMERA = SourcePreview("source-cam", "one", "stream", "Camera")
-SHOWN = ShownPreviews(2, frozenset({CAMERA, SourcePreview("source-far", "another", "far", "Far")}))
+CAMERA = ShownSource("source-cam", "one", "stream", "Camera")
+SHOWN = ShownPreviews(2, frozenset({CAMERA, ShownSource("source-far", "another", "far", "Far")}))
 SECRET = "a secret of these tests, long enough"
 
 
@@ -46,13 +46,15 @@ class Gateway:
 
 
 class SomeCredentials:
-    async def get(self) -> Credentials:
-        return Credentials("key", SECRET)
+    async def get(self) -> RoomServerCredentials:
+        return RoomServerCredentials("key", SECRET)
 
 
 @asynccontextmanager
 async def pushing(gateway: Gateway, *projects: str) -> AsyncIterator[PreviewPush]:
-    access = RoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects)
+    access = GatewayRoomAccess(
+        "http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects
+    )
     push = PreviewPush("one", gateway.request, lambda: gateway.reachable, access)
     task = asyncio.create_task(push.run())
     try:
@@ -123,7 +125,7 @@ async def test_a_change_of_one_room_is_no_look_at_all_others() -> None:
         looked += 1
         return True
 
-    access = RoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), exists)
+    access = GatewayRoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), exists)
     push = PreviewPush("one", gateway.request, lambda: True, access)
     task = asyncio.create_task(push.run())
     for number in range(20):
@@ -135,7 +137,9 @@ async def test_a_change_of_one_room_is_no_look_at_all_others() -> None:
 
 async def test_the_rooms_of_a_project_that_goes_show_nothing() -> None:
     gateway, projects = Gateway(), ["room"]
-    access = RoomAccess("http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects)
+    access = GatewayRoomAccess(
+        "http://rooms:7880", cast(Any, SomeCredentials()), lambda room: room in projects
+    )
     push = PreviewPush("one", gateway.request, lambda: True, access)
     task = asyncio.create_task(push.run())
     push.want("room", SHOWN)

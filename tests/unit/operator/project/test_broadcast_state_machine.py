@@ -24,8 +24,8 @@ from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     CreatePod,
     DeletePod,
-    Event,
     PushProgram,
+    ResourceEvent,
     SetFinalizer,
     WriteStatus,
 )
@@ -33,7 +33,7 @@ from onair_operator.cluster.actions import (
 
 def test_a_wanted_show_is_held_then_claimed_then_created() -> None:
     observed = world(project(id="run-1"))
-    actions = [a for a in plan(observed) if not isinstance(a, Event)]
+    actions = [a for a in plan(observed) if not isinstance(a, ResourceEvent)]
     assert [type(a) for a in actions[:3]] == [SetFinalizer, WriteStatus, CreatePod]
     broadcast = broadcast_of(observed)
     assert (broadcast.id, broadcast.epoch, broadcast.phase) == ("run-1", 1, "Waiting")

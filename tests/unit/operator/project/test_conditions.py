@@ -16,7 +16,7 @@ from tests.support.worlds import (
 )
 
 from onair_crds.contract.times import format_time
-from onair_operator.cluster.actions import Event
+from onair_operator.cluster.actions import ResourceEvent
 from onair_operator.cluster.world import PodRefusal
 from onair_operator.encoder.observed import EncoderView
 from onair_operator.project.observed import ObservedProject
@@ -124,10 +124,10 @@ def test_ready_names_the_first_obstacle(observed: ObservedProject, ready: tuple[
 
 def test_a_used_id_is_named_once_as_an_event() -> None:
     observed = world(project(id="run", status={"broadcast": run("Stopped", stop=format_time(NOW))}))
-    (event,) = [action for action in plan(observed) if isinstance(action, Event)]
+    (event,) = [action for action in plan(observed) if isinstance(action, ResourceEvent)]
     assert event.reason == "BroadcastIdUsed"
     assert event.message.startswith("broadcast.id run is used up")
-    assert not [action for action in plan(settled(observed)) if isinstance(action, Event)]
+    assert not [action for action in plan(settled(observed)) if isinstance(action, ResourceEvent)]
 
 
 def test_a_refused_pod_says_what_the_cluster_says() -> None:
@@ -199,4 +199,4 @@ def test_conditions_stay_until_a_new_leader_knows_better(
     before = settled(world(show, pods=[pod()], encoders=[known]))
     first_look = world(before.project, pods=[pod()], encoders=unseen)
     assert status_of(first_look).conditions == before.project.status.conditions
-    assert not [action for action in plan(first_look) if isinstance(action, Event)]
+    assert not [action for action in plan(first_look) if isinstance(action, ResourceEvent)]

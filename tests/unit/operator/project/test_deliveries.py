@@ -12,7 +12,7 @@ from onair_crds.contract.program import KeptDestination, Program, ProgramDestina
 from onair_crds.resources.destination import Destination, DestinationStatus
 from onair_operator.cluster.actions import PushProgram
 from onair_operator.destination import program as destination_program
-from onair_operator.destination.program import Refusal, program_destination
+from onair_operator.destination.program import DestinationRefusal, program_destination
 from onair_operator.project.observed import ObservedProject
 from onair_operator.room.providers import RtcProvider
 
@@ -126,7 +126,7 @@ def test_a_url_that_cannot_be_split_breaks_no_other_destination(url: str) -> Non
 def test_a_destination_that_cannot_be_read_is_refused_and_the_others_are_delivered_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def read(of: Destination, *known: Any) -> ProgramDestination | Refusal:
+    def read(of: Destination, *known: Any) -> ProgramDestination | DestinationRefusal:
         if of.name == "b":
             raise ValueError("no such address")
         return program_destination(of, *known)

@@ -21,8 +21,8 @@ from tests.support.worlds import (
 from onair_crds.contract.times import format_time
 from onair_operator.cluster.actions import (
     CreatePod,
-    Event,
     Requeue,
+    ResourceEvent,
 )
 from onair_operator.project.encoder_loss import MAX_RETRY_DELAY_S, retry_delay_s
 from onair_operator.project.observed import ObservedProject
@@ -39,7 +39,7 @@ def test_a_lost_encoder_is_replaced_under_the_same_id_and_the_next_epoch(gone: l
     assert (broadcast.id, broadcast.epoch, broadcast.phase) == ("run", 2, "Starting")
     assert broadcast.start == on_air()["start"]
     assert CreatePod("show-run-2", observed.project, "run", 2) in plan(observed)
-    assert any(isinstance(a, Event) and a.reason == "EncoderLost" for a in plan(observed))
+    assert any(isinstance(a, ResourceEvent) and a.reason == "EncoderLost" for a in plan(observed))
 
 
 def test_an_encoder_on_a_dead_node_is_replaced_but_a_silent_one_is_not() -> None:
@@ -70,7 +70,7 @@ def test_an_encoder_whose_containers_cannot_start_is_waited_for_and_then_replace
     assert look_again.after_s == pytest.approx(20)
     replaced = broadcast_of(failing(120))
     assert (replaced.epoch, replaced.losses) == (2, losses)
-    (lost,) = [a for a in plan(failing(120)) if isinstance(a, Event) and a.reason == "EncoderLost"]
+    (lost,) = [a for a in plan(failing(120)) if isinstance(a, ResourceEvent) and a.reason == "EncoderLost"]
     assert "onair/encoder: not found" in lost.message
 
 

@@ -16,10 +16,10 @@ from onair_crds.shapes import Document
 from onair_operator.cluster.actions import (
     CreatePod,
     DeletePod,
-    Event,
     FollowEncoder,
     PushProgram,
     Requeue,
+    ResourceEvent,
 )
 from onair_operator.encoder.observed import EncoderView, PodView
 from onair_operator.project.observed import ObservedProject
@@ -164,7 +164,7 @@ def test_the_run_that_stores_its_recordings_has_ended_for_those_who_watch_it() -
         format_time(NOW),
     )
     assert [each.manifest() for each in status.draining or []] == [{**STOPPING, "drains": True}]
-    told = [(a.reason, a.message) for a in plan(observed) if isinstance(a, Event)]
+    told = [(a.reason, a.message) for a in plan(observed) if isinstance(a, ResourceEvent)]
     assert told[0] == ("Stopped", "broadcast run has ended; its recordings are still being stored")
     assert told[1][0] == "BroadcastRequested"
 
@@ -213,7 +213,7 @@ def test_an_encoder_that_has_stored_its_recordings_is_deleted_and_the_outcome_to
 ) -> None:
     assert status_of(observed).draining is None
     assert DeletePod("show-run-1", "uid-pod-1") in plan(observed)
-    assert event in [f"{a.reason}: {a.message}" for a in plan(observed) if isinstance(a, Event)]
+    assert event in [f"{a.reason}: {a.message}" for a in plan(observed) if isinstance(a, ResourceEvent)]
     assert broadcast_of(observed).id == "next"
 
 

@@ -28,9 +28,9 @@ from onair_operator.cluster.actions import (
     AdoptSecret,
     DeletePod,
     DeleteSecret,
-    Event,
     PushProgram,
     Requeue,
+    ResourceEvent,
     SetFinalizer,
     WriteStatus,
 )
@@ -182,7 +182,7 @@ def test_a_finalizer_goes_before_all_that_may_be_forbidden_in_a_namespace_that_i
         encoders=[encoder("finished")],
         identities={"show-run-0": "uid"},
     )
-    order = [type(a) for a in plan(observed) if not isinstance(a, Event)]
+    order = [type(a) for a in plan(observed) if not isinstance(a, ResourceEvent)]
     assert order[:2] == [WriteStatus, SetFinalizer]
     assert {DeletePod, DeleteSecret, WriteStatus} <= set(order[2:])
     assert released(observed)

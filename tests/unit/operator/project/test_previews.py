@@ -15,14 +15,14 @@ from onair_crds.resources.room import RoomParticipant, RoomStatus
 from onair_crds.room_server.client import ServerParticipant
 from onair_operator.cluster.actions import ShowPreviews
 from onair_operator.cluster.watched_kinds import KINDS
-from onair_operator.ingest.previews import ShownPreviews, SourcePreview
+from onair_operator.ingest.previews import ShownPreviews, ShownSource
 from onair_operator.project.observe import _previewed
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.previews import previews, show_previews
 from onair_operator.room.plan import RoomView
 
 SINCE = format_time(worlds.NOW)
-CAMERA = SourcePreview("source-cam", "onair-ingest-0", "stream", "Camera")
+CAMERA = ShownSource("source-cam", "onair-ingest-0", "stream", "Camera")
 OPEN = RoomStatus(opening=2, phase=RoomPhase.OPEN, since=SINCE)
 SHOWN = ShownPreviews(2, frozenset({CAMERA}))
 
@@ -63,7 +63,7 @@ def test_neither_previews_nor_those_unseen_are_somebody(there: tuple[str, ...]) 
 
 
 def test_a_preview_of_a_source_that_has_just_left_the_project_is_nobody() -> None:
-    lingering = SourcePreview("source-gone", "onair-ingest-0", "other", "Other")
+    lingering = ShownSource("source-gone", "onair-ingest-0", "other", "Other")
     world = observed("source-gone", shown=ShownPreviews(2, frozenset({lingering})))
     assert previews(world, OPEN) == ShownPreviews(2)
 
@@ -87,7 +87,7 @@ def test_a_new_leader_trusts_the_one_before_until_it_has_seen_the_room(seen: Roo
 def test_the_first_word_is_always_said_and_then_changes_alone() -> None:
     assert list(show_previews(observed(), OPEN)) == [ShowPreviews("uid-show", ShownPreviews(2))]
     assert list(show_previews(observed("anna", shown=SHOWN), OPEN)) == []
-    renamed = SourcePreview("source-cam", "onair-ingest-0", "stream", "Balcony")
+    renamed = ShownSource("source-cam", "onair-ingest-0", "stream", "Balcony")
     (said,) = show_previews(observed("anna", shown=SHOWN, previewed=(renamed,)), OPEN)
     assert said == ShowPreviews("uid-show", ShownPreviews(2, frozenset({renamed})))
     assert list(show_previews(observed("anna"), None)) == [], "it never had a room"

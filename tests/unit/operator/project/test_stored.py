@@ -15,7 +15,7 @@ from onair_crds.contract.program import EncoderStatus
 from onair_crds.kube.store import Store
 from onair_crds.resources.project import ProjectStatus
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import CreatePod, Event, PushProgram
+from onair_operator.cluster.actions import CreatePod, PushProgram, ResourceEvent
 from onair_operator.cluster.watched_kinds import KINDS
 from onair_operator.cluster.world import World
 from onair_operator.encoder.observed import EncoderView
@@ -80,10 +80,10 @@ def test_field_and_rule_are_told_once_and_no_run_begins() -> None:
     condition = status_of(observed).conditions[0]
     assert (condition.status, condition.reason, condition.observed_generation) == ("False", "Invalid", 3)
     assert condition.message == f"not on air, as the project breaks a rule; correct {RULE}"
-    assert [a.reason for a in plan(observed) if isinstance(a, Event)] == ["Invalid"]
+    assert [a.reason for a in plan(observed) if isinstance(a, ResourceEvent)] == ["Invalid"]
     assert status_of(observed).broadcast is None
     told = seen(world, stored(wanted, status_of(observed).manifest()))
-    assert not [a for a in plan(told) if isinstance(a, Event | CreatePod)]
+    assert not [a for a in plan(told) if isinstance(a, ResourceEvent | CreatePod)]
 
 
 def test_a_show_on_air_goes_on_as_it_was() -> None:

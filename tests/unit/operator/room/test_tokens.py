@@ -10,7 +10,7 @@ from tests.support.worlds import NOW, SETTINGS, destination, on_air, project
 
 from onair_crds.contract.program import ProgramRtc
 from onair_crds.shapes import Claims, Document
-from onair_operator.destination.program import Refusal, program_destination
+from onair_operator.destination.program import DestinationRefusal, program_destination
 from onair_operator.encoder.program_push import digest
 from onair_operator.project.observed import ObservedProject
 from onair_operator.project.program import wanted_program
@@ -83,7 +83,7 @@ def test_a_provider_that_is_not_there_is_refused_with_a_sentence(
     providers: dict[str, RtcProvider], message: str
 ) -> None:
     observed = world(**providers)
-    assert program_destination(observed.destinations[0], {}, observed.rtc_providers) == Refusal(
+    assert program_destination(observed.destinations[0], {}, observed.rtc_providers) == DestinationRefusal(
         "ProviderNotConfigured", message
     )
 
@@ -110,4 +110,4 @@ def test_a_provider_can_be_bound_to_services_and_to_channels_of_their_own(
     address = {"rtcPlatform": {"appId": "studio", "channelId": channel, "userId": "programme"}}
     known = destination("main", address=address)
     found = program_destination(known, {}, {"studio": BOUND}, None, service)
-    assert (found.reason if isinstance(found, Refusal) else None) == reason
+    assert (found.reason if isinstance(found, DestinationRefusal) else None) == reason

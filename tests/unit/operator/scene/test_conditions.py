@@ -12,7 +12,7 @@ from tests.support.worlds import encoder, held, on_air, pod, project, world
 from onair_crds.contract.program import FailedLayer
 from onair_crds.resources.base import Condition
 from onair_crds.shapes import Document
-from onair_operator.cluster.actions import Event, PushProgram
+from onair_operator.cluster.actions import PushProgram, ResourceEvent
 from onair_operator.encoder.observed import EncoderView
 from onair_operator.project.observed import ObservedProject
 from onair_operator.scene.observed import ObservedScene
@@ -63,7 +63,7 @@ def test_a_selected_layout_that_cannot_be_drawn_is_told_with_its_rule() -> None:
     assert ready_of(show(broken)) == ("False", "InvalidLayout")
     message = status_of(show(broken)).conditions[0].message
     assert "layout stage breaks a rule: spec.layers[0].opacity: Input should be a valid number" in message
-    told = [each for each in plan(show(broken)) if isinstance(each, Event)]
+    told = [each for each in plan(show(broken)) if isinstance(each, ResourceEvent)]
     assert "InvalidLayout" in [each.reason for each in told]
 
 
@@ -88,10 +88,10 @@ def test_layers_that_cannot_be_shown_are_named_and_counted() -> None:
     assert failed.message == "left of stage: HTTP 404; logo of later, which is not on air: no such name"
     assert status_of(observed).state == "OnAir, 1 layer missing"
     assert ready_of(observed)[0] == "True", "the rest of the picture stays"
-    [event] = [each for each in plan(observed) if isinstance(each, Event)]
+    [event] = [each for each in plan(observed) if isinstance(each, ResourceEvent)]
     assert (event.reason, event.warning) == ("LayerFailed", True)
     again = settled(observed)
-    assert not [each for each in plan(again) if isinstance(each, Event)]
+    assert not [each for each in plan(again) if isinstance(each, ResourceEvent)]
 
 
 def test_what_is_not_on_air_is_not_missing() -> None:

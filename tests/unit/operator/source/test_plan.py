@@ -10,7 +10,7 @@ from tests.support.worlds import NOW, SETTINGS, collection
 from onair_crds.contract.ingest_gateway import StreamState
 from onair_crds.resources.collection import Collection
 from onair_crds.resources.source import Source
-from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, Event, WriteStatus
+from onair_operator.cluster.actions import Action, Adopt, CreateStreamKey, ResourceEvent, WriteStatus
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.plan import make_plan
 
@@ -23,7 +23,7 @@ def plan(observed: ObservedSource) -> list[Action]:
 
 
 def events(observed: ObservedSource) -> list[tuple[str, str]]:
-    return [(each.reason, each.message) for each in plan(observed) if isinstance(each, Event)]
+    return [(each.reason, each.message) for each in plan(observed) if isinstance(each, ResourceEvent)]
 
 
 def settled(observed: ObservedSource) -> ObservedSource:

@@ -10,10 +10,10 @@ from tests.support.gateway_server import stream_state
 from tests.support.sources import KEY_STREAM, observed_source, sighting, source
 from tests.support.worlds import NOW, SETTINGS
 
-from onair_crds.contract.ingest import Endpoint, FoundAddresses
+from onair_crds.contract.ingest import FoundAddresses, IngestEndpoint
 from onair_crds.resources.enums import ConnectState
 from onair_crds.resources.source import AssignedAddress, SourceStatus
-from onair_operator.ingest.observed import Contact
+from onair_operator.ingest.observed import GatewayContact
 from onair_operator.settings import IngestServiceSettings, IngestSettings
 from onair_operator.source.observe import ObservedSource
 from onair_operator.source.status import source_status
@@ -59,8 +59,8 @@ def test_that_no_address_is_known_is_told_until_one_is() -> None:
     now = source_status(observed_source(found=nowhere), FINDING, NOW)
     assert now.last_error == "no address to push to is known: there is no Service onair-ingest"
     assert now.address == AssignedAddress(secret_name="source-camera")
-    rtmp = Endpoint(protocol="rtmp", base_url="rtmp://192.0.2.7:1935/live")
-    rtmps = Endpoint(protocol="rtmps", region="eu", base_url="rtmps://192.0.2.7:1936/live")
+    rtmp = IngestEndpoint(protocol="rtmp", base_url="rtmp://192.0.2.7:1935/live")
+    rtmps = IngestEndpoint(protocol="rtmps", region="eu", base_url="rtmps://192.0.2.7:1936/live")
     found = FoundAddresses(endpoints=[rtmp, rtmps])
     known = source_status(observed_source(status=now.manifest(), found=found), FINDING, NOW)
     assert known.last_error == "never connected"
@@ -118,13 +118,13 @@ def test_a_publisher_that_is_gone_leaves_its_cause(sightings: list[Any], error: 
 
 
 def test_states_stay_until_a_gateway_is_known_to_be_unreachable() -> None:
-    silent = observed_source(status=CONNECTED, contact=Contact.AWAITED)
+    silent = observed_source(status=CONNECTED, contact=GatewayContact.AWAITED)
     assert status(silent).manifest().items() >= CONNECTED.items()
-    lost = status(observed_source(status=CONNECTED, contact=Contact.UNREACHABLE))
+    lost = status(observed_source(status=CONNECTED, contact=GatewayContact.UNREACHABLE))
     assert (lost.connect, lost.last_error) == ("Disconnected", "the ingest server ingest-0 is unreachable")
     assert (lost.unknown, lost.gateway, lost.stream) == (True, "ingest-0", KEY_STREAM)
     later = NOW + dt.timedelta(hours=1)
-    still = observed_source(status=lost.manifest(), contact=Contact.UNREACHABLE)
+    still = observed_source(status=lost.manifest(), contact=GatewayContact.UNREACHABLE)
     assert status(still, later) == lost
     back = status(observed_source(status=lost.manifest()), later)
     assert (back.connect, back.last_error) == ("Disconnected", "no publisher is connected")
@@ -183,8 +183,8 @@ def test_a_gateway_that_is_not_there_any_more_has_nothing() -> None:
 
 
 def test_what_an_unreachable_gateway_said_last_counts_for_nothing() -> None:
-    seen = sighting(stream_state(KEY_STREAM), contact=Contact.UNREACHABLE)
-    now = status(observed_source(status=CONNECTED, sightings=[seen], contact=Contact.UNREACHABLE))
+    seen = sighting(stream_state(KEY_STREAM), contact=GatewayContact.UNREACHABLE)
+    now = status(observed_source(status=CONNECTED, sightings=[seen], contact=GatewayContact.UNREACHABLE))
     assert now.connect is ConnectState.DISCONNECTED
 
 
@@ -227,7 +227,7 @@ def test_a_publisher_that_may_not_stay_is_not_the_source(address: Any, error: st
 
 def test_a_disabled_source_is_disconnected_though_its_gateway_is_awaited() -> None:
     observed = observed_source(
-        status=CONNECTED, address={"rtmpPush": {"enabled": False}}, contact=Contact.AWAITED
+        status=CONNECTED, address={"rtmpPush": {"enabled": False}}, contact=GatewayContact.AWAITED
     )
     assert status(observed).connect is ConnectState.DISCONNECTED
 

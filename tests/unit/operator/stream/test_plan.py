@@ -8,9 +8,9 @@ from tests.support.sources import KEY_STREAM, sighting, source
 from tests.support.worlds import NOW, SETTINGS
 
 from onair_crds.resources.source import Source
-from onair_operator.cluster.actions import CutOff, Event, Requeue
+from onair_operator.cluster.actions import CutOff, Requeue, ResourceEvent
 from onair_operator.cluster.queue import Key
-from onair_operator.ingest.observed import Contact, Sighting
+from onair_operator.ingest.observed import GatewayContact, Sighting
 from onair_operator.stream.observe import ObservedStream
 from onair_operator.stream.plan import make_plan
 
@@ -54,7 +54,7 @@ def test_it_is_looked_at_again_until_it_is_gone() -> None:
 
 
 def test_what_cannot_be_seen_is_not_cut_off() -> None:
-    unreachable = sighting(stream_state(KEY_STREAM), contact=Contact.UNREACHABLE)
+    unreachable = sighting(stream_state(KEY_STREAM), contact=GatewayContact.UNREACHABLE)
     assert cut_offs(None, unreachable) == []
 
 
@@ -76,7 +76,7 @@ def test_of_two_publishers_of_a_key_the_one_of_the_status_stays(holder: str, end
     plan = make_plan(ObservedStream(KEY_STREAM, its_source, (HERE, BESIDE)), NOW, SETTINGS)
     assert plan == [
         CutOff(ends, KEY_STREAM),
-        Event(
+        ResourceEvent(
             its_source,
             "SecondPublisher",
             f"disconnected: {ends} had a second publisher, as {holder} has one",

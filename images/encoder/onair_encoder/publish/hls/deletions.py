@@ -7,16 +7,18 @@ import contextlib
 
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.presentation import Presentation
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 LAST_S = 1.0
 """For the last deletions, at the end."""
 
 
 class Deletions:
-    def __init__(self, destination: Destination, store: ObjectStore, presentation: Presentation) -> None:
+    def __init__(
+        self, destination: SuppliedDestination, store: ObjectStore, presentation: Presentation
+    ) -> None:
         self._destination = destination
         self._store = store
         self._presentation = presentation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from onair_encoder.publish.destination import Destination
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 CLOSING_S = 2.0
 """Of the time to end, what is left for closing the playlist."""
@@ -32,7 +32,7 @@ class DrainTerms:
         return passed_s >= self.least_s - CLOSING_S and (hurry or still_s >= self.still_s)
 
 
-async def drain(destination: Destination, closing: asyncio.Event, terms: DrainTerms) -> None:
+async def drain(destination: SuppliedDestination, closing: asyncio.Event, terms: DrainTerms) -> None:
     """Sets `closing` when the time is nearly over, and returns when it is over."""
     await destination.stop.wait()
     clock = asyncio.get_running_loop().time

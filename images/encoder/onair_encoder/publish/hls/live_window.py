@@ -5,7 +5,7 @@ from __future__ import annotations
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.playlist import named_segments
 from onair_crds.media.segmenter import Cut
-from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
+from onair_encoder.publish.hls.presentation import INDEX, Presentation, SegmentWriter, is_recording
 from onair_encoder.publish.hls.segment_name import SegmentName
 from onair_encoder.publish.hls.segment_runs import SegmentRuns
 
@@ -16,7 +16,7 @@ DELETED_AT_ONCE = 4
 
 
 class LiveWindow(Presentation):
-    def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
+    def __init__(self, storage: ProgramStorage, writer: SegmentWriter) -> None:
         super().__init__(storage, writer)
         self.prefix = f"{writer.broadcast}-"
         self.index = INDEX

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.runtime.stderr_log import log
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.bucket import Bucket
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 Result = TypeVar("Result")
 RETRY_S = 0.5
@@ -29,7 +29,7 @@ class StoredText:
 
 
 class ObjectStore:
-    def __init__(self, destination: Destination, storage: ProgramStorage) -> None:
+    def __init__(self, destination: SuppliedDestination, storage: ProgramStorage) -> None:
         self._destination = destination
         self._prefix = storage.prefix.strip("/")
         self._bucket = Bucket(storage, self._timeout_s, self._destination.run.inside)

@@ -10,18 +10,18 @@ import secrets
 from onair_crds.contract.program import LONGEST_DRAIN_S, ProgramDestination, ProgramStorage
 from onair_crds.media.segmenter import Segmenter
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.drain import DrainTerms, drain
 from onair_encoder.publish.hls.kept_segments import place_key
 from onair_encoder.publish.hls.leftovers import spool_of
 from onair_encoder.publish.hls.live_window import LiveWindow
 from onair_encoder.publish.hls.object_store import ObjectStore
 from onair_encoder.publish.hls.prefix_lock import PrefixLock, prefix_of
-from onair_encoder.publish.hls.presentation import Presentation, Writer
+from onair_encoder.publish.hls.presentation import Presentation, SegmentWriter
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.upload import Upload
-from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.output import DeliverySession, Output
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 FINISHED_S = 1.0
 """After the time to drain, for what has to be cancelled."""
@@ -35,7 +35,7 @@ class HlsOutput(Output):
     still_s = 30.0
     """What waits of a recording is stored after the stop, unless nothing was stored for so long."""
 
-    def __init__(self, destination: Destination) -> None:
+    def __init__(self, destination: SuppliedDestination) -> None:
         super().__init__(destination)
         if destination.wanted.storage and destination.wanted.storage.vod:
             self.finish_s = self.drain_s + FINISHED_S
@@ -68,7 +68,7 @@ class HlsOutput(Output):
         storage = self.destination.wanted.storage
         return bool(self._storing and storage and self._storing.update(storage))
 
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         if self._storing is None:
             raise SessionError("the destination names no storage", permanent=True)
         await self._storing.upload.resume()
@@ -86,11 +86,11 @@ class HlsOutput(Output):
 class _Storing:
     """All that outlives a session."""
 
-    def __init__(self, destination: Destination, storage: ProgramStorage, terms: DrainTerms) -> None:
+    def __init__(self, destination: SuppliedDestination, storage: ProgramStorage, terms: DrainTerms) -> None:
         self._storage = storage
         self._over = False
         """Nothing more is to be stored."""
-        writer = Writer(destination.run.broadcast, destination.run.epoch, secrets.token_hex(3))
+        writer = SegmentWriter(destination.run.broadcast, destination.run.epoch, secrets.token_hex(3))
         self._presentation: Presentation = (
             Recording(storage, writer) if storage.vod else LiveWindow(storage, writer)
         )

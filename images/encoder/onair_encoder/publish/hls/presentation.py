@@ -13,7 +13,7 @@ from onair_encoder.publish.hls.segment_name import SegmentName
 
 
 @dataclass(frozen=True)
-class Writer:
+class SegmentWriter:
     """An encoder, as the names of its segments tell it."""
 
     broadcast: str = ""
@@ -38,7 +38,7 @@ class Presentation(ABC):
     tail = ""
     """The object that names what the stored playlist does not name yet; empty where there is none."""
 
-    def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
+    def __init__(self, storage: ProgramStorage, writer: SegmentWriter) -> None:
         self.storage = storage
         self._writer = writer
         self.playlist = Playlist(storage.segment_duration_ms / 1000, window=self._window)

@@ -6,7 +6,7 @@ from itertools import islice, pairwise
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.playlist import named_segments
-from onair_encoder.publish.hls.presentation import INDEX, Presentation, Writer, is_recording
+from onair_encoder.publish.hls.presentation import INDEX, Presentation, SegmentWriter, is_recording
 from onair_encoder.publish.hls.segment_name import SegmentName
 
 PLAYLIST_BYTES_PER_S = 50_000
@@ -22,7 +22,7 @@ LEAST_HOLE_S = 0.5
 class Recording(Presentation):
     """The names of its segments are never those of a live window, which would delete them."""
 
-    def __init__(self, storage: ProgramStorage, writer: Writer) -> None:
+    def __init__(self, storage: ProgramStorage, writer: SegmentWriter) -> None:
         super().__init__(storage, writer)
         self.prefix = f"{writer.broadcast}_rec-"
         self.index = f"{writer.broadcast}.m3u8"

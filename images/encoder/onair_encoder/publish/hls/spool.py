@@ -27,7 +27,7 @@ MEMORY_BYTES = 8 * 2**20
 
 
 @dataclass
-class Waiting:
+class WaitingSegment:
     cut: Cut
     """Without its data where that is on disk."""
     size: int
@@ -60,10 +60,10 @@ class Spool:
         self._budget = budget
         self._memory_bytes = MEMORY_BYTES if memory_bytes is None else memory_bytes
         self._in_memory = 0
-        self._waiting: deque[Waiting] = deque()
-        self._under_way: Waiting | None = None
+        self._waiting: deque[WaitingSegment] = deque()
+        self._under_way: WaitingSegment | None = None
         """Which is being stored, and is not dropped meanwhile."""
-        self._putting: Waiting | None = None
+        self._putting: WaitingSegment | None = None
         """Which is being written to disk."""
         self._number = 0
         self._broken = False
@@ -92,22 +92,22 @@ class Spool:
         if found:
             self._adopted.append(folder)
         for each in found:
-            self._waiting.append(Waiting(each.cut, each.size, 0, each.path, each.name))
+            self._waiting.append(WaitingSegment(each.cut, each.size, 0, each.path, each.name))
             self.bytes += each.size
             self._budget.used_bytes += each.size
             self._broken = True
         while self._budget.is_exceeded and (oldest := self._oldest_on_disk):
             self.drop(oldest)
 
-    def _droppable(self) -> Iterator[Waiting]:
+    def _droppable(self) -> Iterator[WaitingSegment]:
         return (each for each in self._waiting if each is not self._under_way and not each.name)
 
     @property
-    def _oldest_on_disk(self) -> Waiting | None:
+    def _oldest_on_disk(self) -> WaitingSegment | None:
         return next((each for each in self._droppable() if each.path and each.size), None)
 
     @contextmanager
-    def storing(self, waiting: Waiting) -> Iterator[None]:
+    def storing(self, waiting: WaitingSegment) -> Iterator[None]:
         """While it is being stored."""
         self._under_way = waiting
         try:
@@ -119,7 +119,7 @@ class Spool:
         return len(self._waiting)
 
     @property
-    def first(self) -> Waiting | None:
+    def first(self) -> WaitingSegment | None:
         """The oldest, which is to be stored next."""
         return self._waiting[0] if self._waiting else None
 
@@ -127,7 +127,7 @@ class Spool:
         """Takes a segment; where there is no room the oldest are dropped, and what follows them says so."""
         size = len(cut.data)
         self._number += 1
-        waiting = self._putting = Waiting(cut, size, self._number)
+        waiting = self._putting = WaitingSegment(cut, size, self._number)
         if self._in_memory + size > self._memory_bytes and self._waiting:
             try:
                 await self._write(waiting)
@@ -157,7 +157,7 @@ class Spool:
     def waits_s(self) -> float:
         return sum(waiting.cut.duration_s for waiting in self._waiting)
 
-    async def _write(self, waiting: Waiting) -> None:
+    async def _write(self, waiting: WaitingSegment) -> None:
         """
         Raises:
             OSError: there is no room, nor any to be made.
@@ -186,25 +186,25 @@ class Spool:
         """Waits until nothing is being written any more."""
         await asyncio.gather(*self._threads, return_exceptions=True)
 
-    def _path(self, waiting: Waiting) -> Path:
+    def _path(self, waiting: WaitingSegment) -> Path:
         return waiting.path or self._folder / f"{waiting.number:08}.ts"
 
-    def _free(self, waiting: Waiting) -> None:
+    def _free(self, waiting: WaitingSegment) -> None:
         self.bytes -= waiting.size
         if waiting.path:
             self._budget.used_bytes -= waiting.size
         else:
             self._in_memory -= waiting.size
 
-    def _forget(self, waiting: Waiting) -> None:
+    def _forget(self, waiting: WaitingSegment) -> None:
         self._free(waiting)
         if waiting.path:
             _remove(waiting.path)
 
-    async def data(self, waiting: Waiting) -> bytes | bytearray:
+    async def data(self, waiting: WaitingSegment) -> bytes | bytearray:
         return await asyncio.to_thread(waiting.path.read_bytes) if waiting.path else waiting.cut.data
 
-    def drop(self, waiting: Waiting) -> None:
+    def drop(self, waiting: WaitingSegment) -> None:
         """It is not stored, and what follows says so."""
         after = self._waiting.index(waiting) + 1
         if after < len(self._waiting):
@@ -215,14 +215,14 @@ class Spool:
         self.dropped_packets += waiting.cut.packets
         self.done(waiting)
 
-    async def stored(self, waiting: Waiting, name: str) -> None:
+    async def stored(self, waiting: WaitingSegment, name: str) -> None:
         """It is stored under this name; until `listed` an agent that is restarted would know of it."""
         waiting.name = name
         if self._keeps:
             with contextlib.suppress(OSError):
                 await self._in_thread(lambda: keep_name(self._path(waiting), waiting.cut, name))
 
-    def done(self, waiting: Waiting) -> None:
+    def done(self, waiting: WaitingSegment) -> None:
         """It is not needed any more, but for the note of what is stored."""
         self._waiting.remove(waiting)
         if waiting.name and self._keeps:
@@ -266,7 +266,7 @@ class Spool:
             self._waiting.append(self._putting)
         for cut in rest:
             self._number += 1
-            self._waiting.append(Waiting(cut, 0, self._number))
+            self._waiting.append(WaitingSegment(cut, 0, self._number))
         while self._waiting:
             waiting = self._waiting.popleft()
             if not waiting.path and not waiting.name:

@@ -9,16 +9,16 @@ import time
 from onair_crds.runtime.stderr_log import log
 from onair_crds.runtime.to_its_end import to_its_end
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.hls.cancellation import unless
 from onair_encoder.publish.hls.deletions import Deletions
 from onair_encoder.publish.hls.object_store import RETRY_S, ObjectStore
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
 from onair_encoder.publish.hls.prefix_lock import PrefixLock
 from onair_encoder.publish.hls.presentation import Presentation
-from onair_encoder.publish.hls.spool import Waiting
+from onair_encoder.publish.hls.spool import WaitingSegment
 from onair_encoder.publish.hls.spool_writer import SpoolWriter
 from onair_encoder.publish.hls.storage_error import NotReadable, TooLarge
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 
 class Upload:
@@ -26,7 +26,7 @@ class Upload:
 
     def __init__(
         self,
-        destination: Destination,
+        destination: SuppliedDestination,
         spool_writer: SpoolWriter,
         presentation: Presentation,
         store: ObjectStore,
@@ -163,7 +163,7 @@ class Upload:
             self._destination.connected()
         self._count()
 
-    async def _store_segment(self, waiting: Waiting) -> bool:
+    async def _store_segment(self, waiting: WaitingSegment) -> bool:
         """Whether it could be read from the spool, and is stored.
 
         Raises:

@@ -10,15 +10,15 @@ from onair_crds.room_publisher.pipe import Gone
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.video_flow import Rejoining
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
-from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.output import DeliverySession, Output
 from onair_encoder.publish.rtc.session import RtcSession
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 JOIN_TIMEOUT_S = 10.0
 
 
 class RtcOutput(Output):
-    def __init__(self, destination: Destination) -> None:
+    def __init__(self, destination: SuppliedDestination) -> None:
         super().__init__(destination)
         self._rejoining = Rejoining()
         """Outlives sessions."""
@@ -29,7 +29,7 @@ class RtcOutput(Output):
             after = after.model_copy(update={"rtc": after.rtc.model_copy(update={"token": before.rtc.token})})
         return super().keeps_session(before, after)
 
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         rtc = self.destination.wanted.rtc
         if rtc is None:
             raise SessionError("no room is named", permanent=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 
-from onair_crds.room_publisher.pipe import Gone, Message, Progress
+from onair_crds.room_publisher.pipe import Gone, Message, SessionProgress
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.room_feed import RoomFeed
 from onair_crds.room_publisher.video_flow import Rejoining
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.stillness import Stillness
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 LOOK_S = 0.5
 """Twice as long as the process takes from one report to the next."""
@@ -29,7 +29,7 @@ AUDIO_ONLY_TIMEOUT_S = 3.0
 
 class RtcSession:
     def __init__(
-        self, destination: Destination, client: RoomClient, rejoining: Rejoining, server: str
+        self, destination: SuppliedDestination, client: RoomClient, rejoining: Rejoining, server: str
     ) -> None:
         """
         Args:
@@ -71,7 +71,7 @@ class RtcSession:
             SessionError: the session has ended, or nothing came back for longer than the timeout.
         """
         destination, feed = self._destination, self._feed
-        last, flowing_since, written = Progress(), -1, 0
+        last, flowing_since, written = SessionProgress(), -1, 0
         began = time.monotonic()
         server_still, process_still = Stillness(LOOK_S, began), Stillness(LOOK_S, began)
         too_slow = f"the bandwidth to {self._server} is too low: only the audio of the programme gets through"
@@ -86,7 +86,7 @@ class RtcSession:
                 raise SessionError("the publishing process does not respond")
             if isinstance(message, Gone):
                 raise message.error
-            if not isinstance(message, Progress):
+            if not isinstance(message, SessionProgress):
                 continue
             self._count(last, message)
             if message.video_bytes and flowing_since < 0:
@@ -106,7 +106,7 @@ class RtcSession:
             if still_s > limit_s and now - feed.announced_at > PUBLISH_S:
                 raise SessionError(f"stalled: {self._server} sent nothing back for {limit_s * 1000:.0f} ms")
 
-    def _count(self, last: Progress, progress: Progress) -> None:
+    def _count(self, last: SessionProgress, progress: SessionProgress) -> None:
         sent = max(0, progress.sent_bytes - last.sent_bytes)
         dropped = max(0, progress.frames_dropped - last.frames_dropped)
         counters = self._destination.counters

@@ -10,7 +10,7 @@ from collections import deque
 
 from onair_crds.media.flv import AUDIO, SCRIPT, Packet
 from onair_crds.rtmp import amf, chunks
-from onair_crds.rtmp.chunks import ChunkReader, Message, message_chunks
+from onair_crds.rtmp.chunks import ChunkReader, RtmpMessage, message_chunks
 from onair_crds.session_error import SessionError, network_error
 from onair_encoder.publish.rtmp.acknowledgements import Acknowledgements
 from onair_encoder.publish.rtmp.address import RtmpAddress, Streams
@@ -159,7 +159,7 @@ class RtmpConnection:
             body = struct.pack(">I", self._received & 0xFFFFFFFF)
             self._send(_CONTROL, chunks.ACKNOWLEDGEMENT, 0, body)
 
-    def _message(self, message: Message) -> None:
+    def _message(self, message: RtmpMessage) -> None:
         match message.type:
             case chunks.USER_CONTROL if message.body[:2] == b"\0\x06":
                 self._send(_CONTROL, chunks.USER_CONTROL, 0, b"\0\x07" + message.body[2:6])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.output import DeliverySession, Output
 from onair_encoder.publish.rtmp.address import RtmpAddress
 from onair_encoder.publish.rtmp.connection import RtmpConnection
 from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
@@ -15,7 +15,7 @@ MIN_ACK_WINDOW, MAX_ACK_WINDOW = 2048, 256 * 1024
 
 
 class RtmpOutput(Output):
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         wanted = self.destination.wanted
         address = RtmpAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from onair_crds.session_error import SessionError
-from onair_encoder.publish.output import Output, Session
+from onair_encoder.publish.output import DeliverySession, Output
 from onair_encoder.publish.srt.address import SrtAddress, checked_passphrase
 from onair_encoder.publish.srt.connection import SrtConnection
 from onair_encoder.publish.stream_session import OPEN_TIMEOUT_S, StreamSession
@@ -15,7 +15,7 @@ MAX_REPORT_MS = 200.0
 
 
 class SrtOutput(Output):
-    async def open(self) -> Session:
+    async def open(self) -> DeliverySession:
         wanted = self.destination.wanted
         address = SrtAddress.of(wanted.url, wanted.key.get_secret_value() if wanted.key else None)
         passphrase = checked_passphrase(wanted.passphrase.get_secret_value() if wanted.passphrase else None)

@@ -46,7 +46,7 @@ def end(code: int = 0) -> None:
     os._exit(code)
 
 
-class Sender:
+class SrtSender:
     def __init__(self, media: io.BufferedReader) -> None:
         self._input = media
         self._settings: SenderSettings = json.loads(media.readline())
@@ -158,7 +158,7 @@ class Sender:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        Sender(io.BufferedReader(io.FileIO(0), READ_BYTES)).run()
+        SrtSender(io.BufferedReader(io.FileIO(0), READ_BYTES)).run()
     except BrokenPipeError:
         end(1)
 

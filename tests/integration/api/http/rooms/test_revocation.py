@@ -10,6 +10,7 @@ import pytest
 from livekit import rtc
 from tests.support.delivery.livekit_server import LiveKitServer
 from tests.support.facade import Cluster, Facade, User
+from tests.support.late_watch import hold_up
 from tests.support.rooms.hosted_rooms import (
     HOSTED,
     administer,
@@ -21,7 +22,11 @@ from tests.support.rooms.hosted_rooms import (
     validate,
 )
 from tests.support.rooms.member import member
+from tests.support.signing_keys import AddedSigningKey
+from tests.support.tokens import refreshed
 from tests.support.waiting import wait_for
+
+from onair_api.cache.watched_kinds import SIGNING_KEY
 
 pytestmark = pytest.mark.media
 
@@ -94,6 +99,65 @@ async def test_rooms_tokens_end_with_the_api_key_also_for_a_replica_that_was_sta
         for facade in (*studios, later):
             wait_for(lambda facade=facade: is_refused(facade, token), "it is known")
             assert is_refused(facade, again)
+
+
+@pytest.mark.parametrize("end", [AddedSigningKey.delete, AddedSigningKey.edit, AddedSigningKey.recreate])
+async def test_rooms_tokens_end_with_the_key_that_signed_the_access_token(
+    end: Callable[[AddedSigningKey], None],
+    studios: tuple[Facade, Facade],
+    cluster: Cluster,
+    sign_in: Callable[..., User],
+) -> None:
+    one, two = studios
+    show = sign_in("anna", facade=one).project(**HOSTED)
+    host_token, _ = join(show)
+    with AddedSigningKey(cluster, "signing-key-breached", one, two) as key:
+        ben, eve, zoe = (guest(show, name=name) for name in ("ben", "eve", "zoe"))
+        tokens = [join(show, ben)[0], join(show, zoe)[0]]
+        tokens.append(await renewed(signal_url(two), tokens[0]))
+        with AddedSigningKey(cluster, "signing-key-later", one, two):
+            kept, _ = join(show, refreshed(eve))
+            async with (
+                member(signal_url(one), tokens[0]) as first,
+                member(signal_url(two), tokens[1]) as second,
+                member(signal_url(two), kept) as third,
+                member(signal_url(one), host_token) as host,
+            ):
+                end(key)
+                await first.disconnected()
+                await second.disconnected()
+                for facade in studios:
+                    for token in tokens:
+                        wait_for(lambda at=facade, token=token: is_refused(at, token), "it is known")
+                listed = administer(one, host_token, "ListParticipants").json()["participants"]
+                assert {each["identity"] for each in listed} == {"anna", "eve"}
+                assert not third.gone.is_set()
+                assert not host.gone.is_set()
+                assert all(validate(each, kept).is_success for each in studios)
+
+
+async def test_a_replica_that_has_not_seen_a_signing_key_asks_for_it(
+    studios: tuple[Facade, Facade],
+    start_facade: Callable[..., Facade],
+    server: LiveKitServer,
+    cluster: Cluster,
+    sign_in: Callable[..., User],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, two = studios
+    with AddedSigningKey(cluster, "signing-key-gone", *studios) as gone:
+        show = sign_in(facade=one).project(**HOSTED)
+        old, _ = join(show)
+        gone.delete()
+        with start_facade(rooms=settings_for(server)) as later:
+            hold_up(later, SIGNING_KEY, monkeypatch)
+            assert is_refused(later, old)
+            with AddedSigningKey(cluster, "signing-key-new", *studios):
+                new, _ = join(sign_in(facade=two).project(**HOSTED))
+                wait_for(lambda: validate(later, new).is_success, "the project is known")
+            gone.add()
+            for facade in studios:
+                assert validate(facade, old).is_success
 
 
 async def test_a_renewed_token_says_no_less_and_no_other_participant_reads_what_it_goes_back_to(

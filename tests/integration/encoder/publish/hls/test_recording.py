@@ -25,8 +25,8 @@ from tests.support.waiting import until
 
 from onair_crds.contract.program import DestinationState
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls.output import HlsOutput
-from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
 
@@ -139,12 +139,12 @@ async def test_a_destination_that_is_added_again_at_once_goes_on_with_its_own_re
         folder = server.bucket() / "archive"
         archive = server.destination(vod=True)
         delivery = Delivery(fan_out, lambda: None)
-        delivery.want([archive], Run("run"))
+        delivery.want([archive], EncoderRun("run"))
         await until(lambda: "run_rec-00000000" in text_of(folder / "run.m3u8"), "the first segment")
         begun = names(text_of(folder / "run.m3u8"))
         contents = {name: (folder / name).read_bytes() for name in begun}
-        delivery.want([], Run("run"))
-        delivery.want([archive], Run("run"))
+        delivery.want([], EncoderRun("run"))
+        delivery.want([archive], EncoderRun("run"))
         grown = await until(
             lambda: len(names(t := text_of(folder / "run.m3u8"))) >= len(begun) + 3 and t, "it goes on"
         )

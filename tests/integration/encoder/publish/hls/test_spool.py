@@ -24,10 +24,10 @@ from tests.support.delivery.watched import Sent
 from tests.support.waiting import until
 
 from onair_encoder.publish.delivery import Delivery
+from onair_encoder.publish.encoder_run import EncoderRun
 from onair_encoder.publish.hls import leftovers
 from onair_encoder.publish.hls import spool as spool_module
 from onair_encoder.publish.hls.kept_segments import Budget
-from onair_encoder.publish.run import Run
 
 pytestmark = pytest.mark.media
 
@@ -156,10 +156,10 @@ async def test_what_waits_is_stored_though_the_prefix_has_changed(
         bucket = server.bucket()
         server.stop()
         delivery = Delivery(fan_out, lambda: None)
-        delivery.want([server.destination(vod=True, prefix="before")], Run("run"))
+        delivery.want([server.destination(vod=True, prefix="before")], EncoderRun("run"))
         await until(lambda: list((tmp_path / "spool").rglob("00000004.ts")), "segments on disk")
         await server.start()
-        delivery.want([server.destination(vod=True, prefix="after")], Run("run"))
+        delivery.want([server.destination(vod=True, prefix="after")], EncoderRun("run"))
         playlist = bucket / "before/run.m3u8"
         closed = await until(
             lambda: (text := text_of(playlist)).endswith("#EXT-X-ENDLIST\n") and text, "the old one is closed"

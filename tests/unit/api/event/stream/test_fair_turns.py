@@ -14,7 +14,7 @@ from onair_api.event.event import Event, Position
 from onair_api.event.replay.closed_session_position import ClosedSession, ResumedSession
 from onair_api.event.replay.recent_events import ReplayBuffer
 from onair_api.event.stream import fair_turns
-from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
 from onair_api.metrics import EVENTS_DROPPED
@@ -27,7 +27,7 @@ ALL = Subscription("*", Target(), Target())
 class Owner:
     """A user with streams that take everything."""
 
-    def __init__(self, delivery: Delivery, name: str, streams: int) -> None:
+    def __init__(self, delivery: EventDelivery, name: str, streams: int) -> None:
         self.key = owner_key("s", name)
         self.streams = [Stream(self.key, user=name) for _ in range(streams)]
         self._delivery, self._number = delivery, 0
@@ -48,8 +48,8 @@ class Owner:
 
 
 @pytest.fixture
-def delivery() -> Delivery:
-    return Delivery(ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()))
+def delivery() -> EventDelivery:
+    return EventDelivery(ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()))
 
 
 async def turns_until(condition: Callable[[], bool]) -> None:
@@ -60,11 +60,11 @@ async def turns_until(condition: Callable[[], bool]) -> None:
     pytest.fail("it does not come to that")
 
 
-async def delivered(delivery: Delivery) -> None:
+async def delivered(delivery: EventDelivery) -> None:
     await turns_until(lambda: delivery._turns.idle)
 
 
-async def test_few_get_an_event_at_once_while_many_of_another_wait(delivery: Delivery) -> None:
+async def test_few_get_an_event_at_once_while_many_of_another_wait(delivery: EventDelivery) -> None:
     crowd, one = Owner(delivery, "crowd", MANY), Owner(delivery, "one", 1)
     crowd.change(*map(str, range(50)))
     one.change("mine")
@@ -74,7 +74,9 @@ async def test_few_get_an_event_at_once_while_many_of_another_wait(delivery: Del
     assert all(each.names == [str(n) for n in range(50)] for each in crowd.streams)
 
 
-async def test_a_turn_ends_however_much_waits(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_turn_ends_however_much_waits(
+    delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
     crowd = Owner(delivery, "crowd", MANY)
     crowd.change("a")
@@ -83,7 +85,7 @@ async def test_a_turn_ends_however_much_waits(delivery: Delivery, monkeypatch: p
     assert 0 < crowd.complete <= 2 * fair_turns.STEP
 
 
-async def test_owners_take_turns(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_owners_take_turns(delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_turns, "TURN_S", 0.0)
     first, second = Owner(delivery, "first", MANY), Owner(delivery, "second", MANY)
     first.change(*"abcdefgh")
@@ -93,7 +95,7 @@ async def test_owners_take_turns(delivery: Delivery, monkeypatch: pytest.MonkeyP
     await delivered(delivery)
 
 
-async def test_order_is_kept_for_a_stream_that_waits(delivery: Delivery) -> None:
+async def test_order_is_kept_for_a_stream_that_waits(delivery: EventDelivery) -> None:
     """An event for few of an owner's streams waits behind one for all of them."""
     crowd = Owner(delivery, "crowd", MANY)
     crowd.change("all")
@@ -106,7 +108,7 @@ async def test_order_is_kept_for_a_stream_that_waits(delivery: Delivery) -> None
     assert last.names == ["all", "few"]
 
 
-async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery: Delivery) -> None:
+async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery: EventDelivery) -> None:
     crowd = Owner(delivery, "crowd", MANY)
     crowd.change("a", "b")
     last = crowd.streams[-1]
@@ -116,7 +118,7 @@ async def test_a_stream_that_unsubscribes_has_had_all_that_came_before(delivery:
     assert last.names == ["a", "b"]
 
 
-async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: Delivery) -> None:
+async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: EventDelivery) -> None:
     crowd = Owner(delivery, "crowd", MANY)
     last = crowd.streams[-1]
     closed = ClosedSession({"Project": Position(1)}, [ALL], 0.0)
@@ -128,7 +130,9 @@ async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: D
     assert last.names == []
 
 
-async def test_too_much_is_lost_and_told_once(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_much_is_lost_and_told_once(
+    delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
     crowd = Owner(delivery, "crowd", MANY)
     crowd.change("a", "b", "c", "d")
@@ -137,7 +141,7 @@ async def test_too_much_is_lost_and_told_once(delivery: Delivery, monkeypatch: p
 
 
 async def test_what_is_lost_is_counted_without_what_was_taken_or_sent(
-    delivery: Delivery, monkeypatch: pytest.MonkeyPatch
+    delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair_turns, "MAX_DELIVERIES", 3 * MANY)
     monkeypatch.setattr(fair_turns, "TURN_S", 0)
@@ -159,7 +163,7 @@ def dropped() -> float:
     return EVENTS_DROPPED.labels("too_many")._value.get()  # type: ignore[no-any-return]
 
 
-async def test_too_many_bytes_are_lost(delivery: Delivery, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_bytes_are_lost(delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_turns, "MAX_BYTES", 5)
     crowd = Owner(delivery, "crowd", MANY)
     crowd.change("a", "b", "c")

@@ -12,7 +12,7 @@ from onair_api.auth.identity import Identity
 from onair_api.errors import ResourceExhausted
 from onair_api.event.event import Event, Format
 from onair_api.event.replay.recent_events import ReplayBuffer
-from onair_api.event.stream.delivery import Delivery
+from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
 from onair_api.event.subscription import Subscription
@@ -44,7 +44,7 @@ class Replica:
         settings = EventSettings(
             subscriptions_per_session=3, names_per_token=5, wildcards_per_token=2, wildcards_per_audience=3
         )
-        self.delivery = Delivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(settings))
+        self.delivery = EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(settings))
 
     def stream(self, token: str) -> Session:
         identity = Identity("s", "u", "u", Role.HOST, ())

@@ -12,7 +12,7 @@ from onair_api.auth.identity import Identity
 from onair_api.errors import NotFound
 from onair_api.layout.layer.batch import BatchRequest, batch_request
 from onair_api.layout.layer.request import create_request, update_request
-from onair_api.layout.layer.write_queue import LayerWrites, Waiting, next_group
+from onair_api.layout.layer.write_queue import LayerWrites, WaitingRequest, next_group
 from onair_api.settings import LimitSettings
 from onair_api.writes.request_note import RequestNote
 from onair_crds.kube.store import Entry
@@ -27,23 +27,23 @@ def identity(user: str) -> Identity:
     return Identity("service", user, user, Role.HOST, ())
 
 
-def update(layer: str, user: str = "anna", session: str | None = None, **body: Any) -> Waiting:
+def update(layer: str, user: str = "anna", session: str | None = None, **body: Any) -> WaitingRequest:
     request = update_request(layer, body, LIMITS)
     note = RequestNote(session, request.metadata)
-    return Waiting(identity(user), note, BatchRequest([request], request.metadata), True)
+    return WaitingRequest(identity(user), note, BatchRequest([request], request.metadata), True)
 
 
-def create(user: str = "anna", **body: Any) -> Waiting:
+def create(user: str = "anna", **body: Any) -> WaitingRequest:
     request = create_request({"type": "text", **body}, lambda: "new", LIMITS)
-    return Waiting(identity(user), RequestNote(), BatchRequest([request]), True)
+    return WaitingRequest(identity(user), RequestNote(), BatchRequest([request]), True)
 
 
-def batch(*items: JsonObject, user: str = "anna", **body: Any) -> Waiting:
+def batch(*items: JsonObject, user: str = "anna", **body: Any) -> WaitingRequest:
     request = batch_request({"layers": list(items), **body}, lambda: "new", LIMITS)
-    return Waiting(identity(user), RequestNote(None, request.metadata), request, False)
+    return WaitingRequest(identity(user), RequestNote(None, request.metadata), request, False)
 
 
-def sizes(*waiting: Waiting) -> list[int]:
+def sizes(*waiting: WaitingRequest) -> list[int]:
     """How many requests each write has."""
     queue, found = list(waiting), []
     while queue:

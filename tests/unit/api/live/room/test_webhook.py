@@ -13,9 +13,9 @@ import pytest
 
 from onair_api.errors import InvalidArgument, Unauthenticated
 from onair_api.live.room.webhook import decode, verify
-from onair_crds.room_server.credentials import Credentials
+from onair_crds.room_server.credentials import RoomServerCredentials
 
-CREDENTIALS = Credentials("onair", "a secret that nobody else knows at all")
+CREDENTIALS = RoomServerCredentials("onair", "a secret that nobody else knows at all")
 BODY = orjson.dumps(
     {
         "event": "participant_joined",

@@ -6,14 +6,14 @@ from onair_api.cache.view import View
 from onair_api.cache.watched_kinds import INGEST_ADDRESSES
 from onair_api.live.source.assigned_ingest import AssignedIngest
 from onair_api.settings import IngestSettings
-from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP, ADDRESSES_KEY, Endpoint, FoundAddresses
+from onair_crds.contract.ingest import ADDRESSES_CONFIG_MAP, ADDRESSES_KEY, FoundAddresses, IngestEndpoint
 
-RTMP = Endpoint(protocol="rtmp", base_url="rtmp://192.0.2.7:1935/live")
-RTMPS = Endpoint(protocol="rtmps", base_url="rtmps://192.0.2.7:1936/live")
-SRT = Endpoint(protocol="srt", region="eu", base_url="srt://192.0.2.7:8890")
+RTMP = IngestEndpoint(protocol="rtmp", base_url="rtmp://192.0.2.7:1935/live")
+RTMPS = IngestEndpoint(protocol="rtmps", base_url="rtmps://192.0.2.7:1936/live")
+SRT = IngestEndpoint(protocol="srt", region="eu", base_url="srt://192.0.2.7:8890")
 
 
-def found(view: View, *endpoints: Endpoint, version: str = "1") -> None:
+def found(view: View, *endpoints: IngestEndpoint, version: str = "1") -> None:
     data = {ADDRESSES_KEY: FoundAddresses(endpoints=list(endpoints)).wire()}
     metadata = {"name": ADDRESSES_CONFIG_MAP, "uid": "u", "resourceVersion": version}
     view.put(INGEST_ADDRESSES, {"metadata": metadata, "data": data})

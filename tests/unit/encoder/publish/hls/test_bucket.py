@@ -15,7 +15,7 @@ from onair_encoder.publish.hls import bucket as bucket_module
 from onair_encoder.publish.hls.bucket import ABSENT, Bucket
 from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.playlist_guard import PlaylistGuard
-from onair_encoder.publish.hls.presentation import Writer
+from onair_encoder.publish.hls.presentation import SegmentWriter
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported
 
@@ -86,7 +86,7 @@ async def test_a_playlist_that_was_removed_is_stored_again() -> None:
             return '"1"'
 
     store: Any = Store()
-    guard = PlaylistGuard(store, Recording(STORAGE, Writer("run", 1, "a1")))
+    guard = PlaylistGuard(store, Recording(STORAGE, SegmentWriter("run", 1, "a1")))
     await guard.store(b"#EXTM3U\n")
     store.stored = None
     await guard.store(b"#EXTM3U\n#more\n")

@@ -9,7 +9,7 @@ import pytest
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.live_window import LiveWindow
-from onair_encoder.publish.hls.presentation import Presentation, Writer
+from onair_encoder.publish.hls.presentation import Presentation, SegmentWriter
 from onair_encoder.publish.hls.recording import Recording
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
@@ -51,14 +51,14 @@ def follow(presentation: Presentation, text: str) -> str:
 
 @pytest.mark.parametrize("text", BAD)
 def test_a_recording_begins_anew_where_it_cannot_be_read(text: str) -> None:
-    recording = Recording(STORAGE, Writer("run", 1, "b2"))
+    recording = Recording(STORAGE, SegmentWriter("run", 1, "b2"))
     assert "00000007" not in follow(recording, text)
     assert recording.missing_s == 0.0
 
 
 @pytest.mark.parametrize("text", [each.replace("#EXT-X-PLAYLIST-TYPE:EVENT\n", "") for each in BAD])
 def test_a_window_begins_anew_where_it_cannot_be_read_and_is_no_longer_than_it_is(text: str) -> None:
-    window = LiveWindow(STORAGE, Writer("run", 1, "b2"))
+    window = LiveWindow(STORAGE, SegmentWriter("run", 1, "b2"))
     follow(window, text)
     for _ in range(50):
         window.add(Cut(b"", 2.0, BEGAN, False, 1), window.next_name)
@@ -66,14 +66,14 @@ def test_a_window_begins_anew_where_it_cannot_be_read_and_is_no_longer_than_it_i
 
 
 def test_a_time_of_another_zone_is_one() -> None:
-    recording = Recording(STORAGE, Writer("run", 1, "b2"))
+    recording = Recording(STORAGE, SegmentWriter("run", 1, "b2"))
     text = follow(recording, written(began="2026-11-21T13:59:58+02:00"))
     assert "#EXT-X-PROGRAM-DATE-TIME:2026-11-21T11:59:58.000Z\n" in text
     assert recording.missing_s == 0.0
 
 
 def test_a_number_beyond_all_numbers_is_none() -> None:
-    window = LiveWindow(STORAGE, Writer("run", 1, "b2"))
+    window = LiveWindow(STORAGE, SegmentWriter("run", 1, "b2"))
     text = written().replace("#EXT-X-PLAYLIST-TYPE:EVENT\n", "")
     follow(window, text.replace("SEQUENCE:7", "SEQUENCE:999999999999999999"))
     assert window.playlist.next_sequence < 10

@@ -9,7 +9,7 @@ from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.playlist import named_segments
 from onair_crds.media.segmenter import Cut
 from onair_encoder.publish.hls.live_window import DELETED_AT_ONCE, LiveWindow
-from onair_encoder.publish.hls.presentation import Writer
+from onair_encoder.publish.hls.presentation import SegmentWriter
 from onair_encoder.publish.hls.recording import Recording
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
@@ -22,8 +22,8 @@ def cut(duration_s: float = 2.0) -> Cut:
     return Cut(b"", duration_s, BEGAN, False, 1)
 
 
-def writer(run: str = "run", epoch: int = 1) -> Writer:
-    return Writer(run, epoch, "a1")
+def writer(run: str = "run", epoch: int = 1) -> SegmentWriter:
+    return SegmentWriter(run, epoch, "a1")
 
 
 def named(run: str, *numbers: int, epoch: int = 1) -> list[str]:
@@ -103,7 +103,7 @@ def test_a_restarted_agent_gives_no_name_twice() -> None:
     text = window_of(5).text()
     names = set()
     for process in ("a1", "b2"):
-        window = LiveWindow(STORAGE, Writer("run", 1, process))
+        window = LiveWindow(STORAGE, SegmentWriter("run", 1, process))
         window.resume(text)
         names.add(window.next_name)
     assert names == {"run-00000005.1.a1.ts", "run-00000005.1.b2.ts"}

@@ -6,7 +6,7 @@ import pytest
 from tests.support.delivery.bucket import names
 from tests.support.delivery.hls_in_memory import SEGMENT_S, HlsInMemory
 
-from onair_encoder.publish.publisher import Publisher
+from onair_encoder.publish.destination_publisher import DestinationPublisher
 
 RUN = "run.m3u8"
 END = "#EXT-X-ENDLIST\n"
@@ -16,7 +16,7 @@ def ms(segments: int) -> int:
     return segments * SEGMENT_S * 1000
 
 
-async def complete(hls: HlsInMemory, segments: int) -> Publisher:
+async def complete(hls: HlsInMemory, segments: int) -> DestinationPublisher:
     """One of so many segments, while the show goes on."""
     publisher = await hls.publisher(hls.wanted(max_duration_ms=ms(segments)))
     hls.programme.segments(segments + 2)

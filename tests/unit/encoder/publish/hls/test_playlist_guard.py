@@ -12,7 +12,7 @@ from onair_crds.media.segmenter import Cut
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.hls.object_store import StoredText
 from onair_encoder.publish.hls.playlist_guard import NO_ETAG, PlaylistGuard
-from onair_encoder.publish.hls.presentation import Writer
+from onair_encoder.publish.hls.presentation import SegmentWriter
 from onair_encoder.publish.hls.recording import Recording
 from onair_encoder.publish.hls.storage_error import Changed, ConditionsUnsupported, NotReadable
 
@@ -53,14 +53,14 @@ class Bucket:
 
 
 def text_of(epoch: int) -> bytes:
-    recording = Recording(STORAGE, Writer("run", epoch, "a1"))
+    recording = Recording(STORAGE, SegmentWriter("run", epoch, "a1"))
     cut = Cut(b"", 2.0, dt.datetime(2026, 11, 21, tzinfo=dt.UTC), False, 1)
     recording.add(cut, recording.next_name)
     return recording.text().encode()
 
 
 def guard_of(bucket: Any) -> PlaylistGuard:
-    return PlaylistGuard(bucket, Recording(STORAGE, Writer("run", 1, "a1")))
+    return PlaylistGuard(bucket, Recording(STORAGE, SegmentWriter("run", 1, "a1")))
 
 
 async def test_where_conditions_are_heeded_nothing_is_read_after_the_first() -> None:

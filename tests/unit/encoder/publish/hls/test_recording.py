@@ -8,7 +8,7 @@ import pytest
 
 from onair_crds.contract.program import ProgramStorage
 from onair_crds.media.segmenter import Cut
-from onair_encoder.publish.hls.presentation import Writer
+from onair_encoder.publish.hls.presentation import SegmentWriter
 from onair_encoder.publish.hls.recording import BEHIND_PLAYLIST_S, PLAYLIST_BYTES_PER_S, Recording
 
 BEGAN = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
@@ -22,7 +22,7 @@ def add(recording: Recording, segment: Cut) -> None:
 
 
 def recording_of(segments: int) -> Recording:
-    recording = Recording(STORAGE, Writer("run", 1, "a1"))
+    recording = Recording(STORAGE, SegmentWriter("run", 1, "a1"))
     for _ in range(segments):
         add(recording, Cut(b"", 2.0, BEGAN, False, 1))
     return recording
@@ -56,20 +56,20 @@ def test_it_is_complete_at_its_longest_duration() -> None:
 
 
 def test_a_successor_resumes_all_of_it_and_deletes_nothing() -> None:
-    successor = Recording(STORAGE, Writer("run", 1, "a1"))
+    successor = Recording(STORAGE, SegmentWriter("run", 1, "a1"))
     successor.resume(str(recording_of(1).playlist))
     assert successor.next_name == "run_rec-00000001.1.a1.ts"
     assert successor.obsolete() == []
 
 
 def test_another_runs_recording_is_not_resumed() -> None:
-    following = Recording(STORAGE, Writer("next", 1, "a1"))
+    following = Recording(STORAGE, SegmentWriter("next", 1, "a1"))
     following.resume(str(recording_of(1).playlist))
     assert following.next_name == "next_rec-00000000.1.a1.ts"
 
 
 def test_a_recording_stands_down_for_a_higher_epoch() -> None:
-    first, second = (Recording(STORAGE, Writer("run", epoch, "a1")) for epoch in (1, 2))
+    first, second = (Recording(STORAGE, SegmentWriter("run", epoch, "a1")) for epoch in (1, 2))
     add(first, Cut(b"", 2.0, BEGAN, False, 1))
     second.resume(first.text())
     add(second, Cut(b"", 2.0, BEGAN, False, 1))
@@ -82,11 +82,11 @@ def cut(at_s: float, *, after_a_hole: bool = False) -> Cut:
 
 
 def test_holes_are_missing_whoever_left_them() -> None:
-    first = Recording(STORAGE, Writer("run", 1, "a1"))
+    first = Recording(STORAGE, SegmentWriter("run", 1, "a1"))
     for at_s in (0.0, 2.0, 4.1, 10.1):
         add(first, cut(at_s, after_a_hole=at_s > 9))
     assert first.missing_s == pytest.approx(4.0), "of a spool that was full"
-    second = Recording(STORAGE, Writer("run", 2, "b2"))
+    second = Recording(STORAGE, SegmentWriter("run", 2, "b2"))
     second.resume(first.text())
     assert second.missing_s == pytest.approx(4.0), "a successor knows of them"
     add(second, cut(20.1))

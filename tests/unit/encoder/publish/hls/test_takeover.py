@@ -11,7 +11,7 @@ from tests.support.delivery.hls_in_memory import HlsInMemory
 from onair_crds.contract.program import ProgramDestination
 from onair_crds.session_error import SessionError
 from onair_encoder.publish.delivery import Delivery
-from onair_encoder.publish.run import Run
+from onair_encoder.publish.encoder_run import EncoderRun
 
 RUN, INDEX = "run.m3u8", "index.m3u8"
 
@@ -19,13 +19,13 @@ RUN, INDEX = "run.m3u8", "index.m3u8"
 async def draining(hls: HlsInMemory, wanted: ProgramDestination) -> Delivery:
     """A recording of four segments, of which one is stored, that was stopped."""
     delivery = Delivery(hls.programme.fan_out, lambda: None)
-    delivery.want([wanted], Run("run"))
+    delivery.want([wanted], EncoderRun("run"))
     await hls.bucket.until(lambda: hls.programme.fan_out._subscribers, "begun")
     hls.programme.segments(1)
     await hls.bucket.until(lambda: RUN in hls.bucket.objects, "a playlist")
     hls.bucket.refuses = lambda method, key: SessionError("not available") if "_rec-" in key else None
     hls.programme.segments(3)
-    delivery.want([], Run("run"))
+    delivery.want([], EncoderRun("run"))
     await hls.bucket.until(lambda: not hls.programme.fan_out._subscribers, "stopped")
     return delivery
 
@@ -36,7 +36,7 @@ async def test_a_recording_goes_on_at_once_with_what_its_predecessor_has_not_sto
 ) -> None:
     bucket = hls.bucket
     delivery = await draining(hls, hls.wanted())
-    delivery.want([hls.wanted(id_)], Run("run"))
+    delivery.want([hls.wanted(id_)], EncoderRun("run"))
     await bucket.until(lambda: hls.programme.fan_out._subscribers, "it takes packets")
     hls.programme.segments(1)
     bucket.refuses = lambda method, key: None
@@ -57,7 +57,7 @@ async def test_a_window_is_live_at_once_beside_a_recording_that_drains_and_both_
 ) -> None:
     bucket = hls.bucket
     delivery = await draining(hls, hls.wanted())
-    delivery.want([hls.wanted("live", vod=False)], Run("run"))
+    delivery.want([hls.wanted("live", vod=False)], EncoderRun("run"))
     await bucket.until(lambda: hls.programme.fan_out._subscribers, "it takes packets")
     hls.programme.segments(1)
     async with asyncio.timeout(2):

@@ -12,8 +12,8 @@ from onair_crds.room_publisher.pipe import Gone, Message
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.rtc.output import RtcOutput
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 
@@ -46,7 +46,7 @@ def output_of(monkeypatch: pytest.MonkeyPatch, client: Client) -> RtcOutput:
 
     monkeypatch.setattr(RoomClient, "start", start)
     wanted = ProgramDestination(id="d", type="RTC", rtc=RTC, timeout_ms=1000)
-    return RtcOutput(Destination(wanted, FanOut(), lambda: None))
+    return RtcOutput(SuppliedDestination(wanted, FanOut(), lambda: None))
 
 
 @pytest.mark.parametrize(

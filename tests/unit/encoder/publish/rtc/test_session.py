@@ -11,14 +11,14 @@ import pytest
 
 from onair_crds.contract.program import ProgramDestination, ProgramRtc
 from onair_crds.media.flv import AUDIO, Packet
-from onair_crds.room_publisher.pipe import Message, Progress
+from onair_crds.room_publisher.pipe import Message, SessionProgress
 from onair_crds.room_publisher.room_client import RoomClient
 from onair_crds.room_publisher.video_flow import Rejoining
 from onair_crds.session_error import SessionError
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.rtc import session as session_module
 from onair_encoder.publish.rtc.session import RtcSession
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 RTC = ProgramRtc(provider="livekit", url="wss://rooms.example", token="t", room="r", identity="i")
 
@@ -45,7 +45,7 @@ class Client:
         for wait_s, responses in self._reports:
             self.now_s += wait_s
             self._fan_out.put(Packet(AUDIO, round(self.now_s * 1000), b"\xaf\x01\x21"))
-            return Progress(video_bytes=1, sent_bytes=1, responses=responses)
+            return SessionProgress(video_bytes=1, sent_bytes=1, responses=responses)
         self.last.set()
         try:
             await asyncio.Event().wait()
@@ -63,7 +63,7 @@ class Client:
 async def outcome(monkeypatch: pytest.MonkeyPatch, reports: list[tuple[float, int]], *, stop: bool) -> str:
     """The error of the session, if it has one before it is stopped after the last report."""
     fan_out = FanOut()
-    destination = Destination(
+    destination = SuppliedDestination(
         ProgramDestination(id="d", type="RTC", rtc=RTC, timeout_ms=1000), fan_out, lambda: None
     )
     client = Client(reports, fan_out)

@@ -6,8 +6,8 @@ import pytest
 
 from onair_crds.contract.program import ProgramDestination
 from onair_encoder.media.fan_out import FanOut
-from onair_encoder.publish.destination import Destination
 from onair_encoder.publish.rtmp.output import RtmpOutput
+from onair_encoder.publish.supplied_destination import SuppliedDestination
 
 
 @pytest.mark.parametrize(
@@ -19,5 +19,5 @@ def test_the_window_fits_the_timeout_four_times(bytes_per_s: int, timeout_ms: in
     fan_out = FanOut()
     fan_out.nominal_bytes_per_s = bytes_per_s
     wanted = ProgramDestination(id="d", type="RTMP", url="rtmp://a.example/live", timeout_ms=timeout_ms)
-    output = RtmpOutput(Destination(wanted, fan_out, lambda: None))
+    output = RtmpOutput(SuppliedDestination(wanted, fan_out, lambda: None))
     assert output._ack_window() == window

@@ -72,7 +72,7 @@ def connect(
     monkeypatch.setattr(sender, "end", end)
     line = json.dumps({**SETTINGS, "addresses": found}).encode() + b"\n"
     with contextlib.suppress(Ended):
-        sender.Sender(io.BufferedReader(io.BytesIO(line)))._connect()
+        sender.SrtSender(io.BufferedReader(io.BytesIO(line)))._connect()
     return sockets, reports
 
 

@@ -1,0 +1,116 @@
+"""Delivers events to the sessions that subscribe to them: the hot path.
+
+Subscriptions are found by audience, scope and name, so an event costs what its receivers
+cost, however many others subscribe.
+"""
+
+from __future__ import annotations
+
+import time
+
+from onair_api.access.audiences import AudienceKey
+from onair_api.event.event import LAYOUT_FAMILY, Event
+from onair_api.event.names import pattern
+from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.stream.fair_turns import FairTurns
+from onair_api.event.stream.session import Session
+from onair_api.event.stream.subscription_limits import SubscriptionLimits
+from onair_api.event.subscription import Subscription
+from onair_api.event.subscription_index import Receivers, SubscriptionIndex
+from onair_api.metrics import EVENTS_IN, EVENTS_OUT, STREAM_SUBSCRIPTIONS
+
+
+def send(session: Session, event: Event) -> None:
+    """Sends an event to a session that is to have it."""
+    sender = session.sender
+    reduced = not session.visibility.sees_addresses
+    sender.push(event.frame_for(session.origin, sender.format, reduced=reduced), event)
+
+
+def _had(session: Session, event: Event) -> bool:
+    """Whether it received the event before it came back."""
+    return session.resumed is not None and session.resumed.has(event)
+
+
+def _send_live(session: Session, event: Event) -> None:
+    if not _had(session, event):
+        send(session, event)
+        EVENTS_OUT.inc()
+
+
+class EventDelivery:
+    def __init__(self, buffer: ReplayBuffer, limits: SubscriptionLimits) -> None:
+        self._buffer = buffer
+        self._limits = limits
+        self._audiences: dict[AudienceKey, SubscriptionIndex[Session]] = {}
+        self._turns = FairTurns(_send_live)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is no subscription, and nothing to be sent."""
+        return not self._audiences and self._limits.idle and self._turns.idle
+
+    def deliver(self, event: Event) -> None:
+        """Sends an event to every session here that is to have it, and keeps it for those that reconnect.
+
+        Many get it one after another, while others have their turns.
+        """
+        EVENTS_IN.labels(event.family).inc()
+        self._buffer.add(event, time.time())
+        receivers = self._receivers(event)
+        if self._turns.must_wait(receivers):
+            self._turns.add(event, receivers)
+            return
+        for session in receivers:
+            _send_live(session, event)
+        event.drop_frames()
+
+    def unsent(self, session: Session) -> list[Event]:
+        """Events that wait for a session which is closing: it gets them no more."""
+        waiting = [event for event in self._turns.take(session) if not _had(session, event)]
+        return [*session.sender.unsent(), *waiting]
+
+    def check(self, session: Session, name: str) -> None:
+        """Checks that a session may have one more subscription.
+
+        Raises:
+            ResourceExhausted: with this subscription there would be too many.
+        """
+        wild = pattern(name).wild
+        audiences = (self._audiences.get(key) for key in session.visibility.keys)
+        compared = (audience.wild_patterns_with(wild) for audience in audiences if audience)
+        self._limits.check(session, name, max(compared, default=len(wild)))
+
+    def add(self, session: Session, subscription: Subscription) -> None:
+        STREAM_SUBSCRIPTIONS.inc()
+        self._limits.add(session.token, subscription.name)
+        for key in session.visibility.keys:
+            self._audiences.setdefault(key, SubscriptionIndex()).add(subscription, session)
+
+    def remove(self, session: Session, subscription: Subscription) -> None:
+        for event in self._turns.take(session):
+            _send_live(session, event)
+        STREAM_SUBSCRIPTIONS.dec()
+        self._limits.remove(session.token, subscription.name)
+        for key in session.visibility.keys:
+            audience = self._audiences.get(key)
+            if audience is None:
+                continue
+            audience.remove(subscription, session)
+            if not audience:
+                del self._audiences[key]
+
+    def _receivers(self, event: Event) -> list[Session]:
+        """The sessions that receive an event, each once."""
+        found = [
+            sessions
+            for key in event.audiences
+            if (audience := self._audiences.get(key))
+            for sessions in audience.find(event.name, event.target)
+        ]
+        everyone: Receivers[Session] = (
+            found[0] if len(found) == 1 else {s: 1 for group in found for s in group}
+        )
+        if event.family == LAYOUT_FAMILY:
+            return [session for session in everyone if session.visibility.sees_layouts]
+        return list(everyone)

@@ -1,0 +1,211 @@
+"""All open streams of this replica: opens and closes them, ends those that must end, drains."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import structlog
+
+from onair_api.access.audiences import GuestPlace, visibility_of
+from onair_api.access.ownership import place_of_guest
+from onair_api.auth.identity import Identity
+from onair_api.auth.verified_token import Verified
+from onair_api.cache.cluster import Cluster
+from onair_api.cache.watched_kinds import PROJECT
+from onair_api.errors import ResourceExhausted, Unauthenticated
+from onair_api.event.changes.announcer import KINDS
+from onair_api.event.custom.bus import Bus
+from onair_api.event.replay.replayer import Replayer
+from onair_api.event.stream.event_delivery import EventDelivery
+from onair_api.event.stream.sender import Sender
+from onair_api.event.stream.session import Session
+from onair_api.event.stream.token_expiry import end_at_expiry, end_revoked
+from onair_api.metrics import STREAM_SESSIONS
+from onair_api.settings import Settings
+
+log = structlog.get_logger()
+
+SWEEP_INTERVAL_S = 2.0
+SERVICE_RESTART = 1012
+"""WebSocket close code (RFC 6455, registered with IANA)."""
+
+
+class EventStreams:
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: Settings,
+        bus: Bus | None,
+        delivery: EventDelivery,
+        replayer: Replayer,
+        revoked: Callable[[str, Identity], bool],
+    ) -> None:
+        """
+        Args:
+            revoked: whether the token with this id and identity was revoked, or a key of its deleted.
+        """
+        self._cluster = cluster
+        self._settings = settings
+        self._bus = bus
+        self._delivery = delivery
+        self._replayer = replayer
+        self._revoked = revoked
+        self._sessions: dict[Session, None] = {}
+        self._sessions_of_token: Counter[str] = Counter()
+        self._closing = 0
+        self._draining = False
+
+    @property
+    def open_sessions(self) -> int:
+        return len(self._sessions)
+
+    @property
+    def closing_sessions(self) -> int:
+        """Sessions that are gone and whose state is being stored for their return."""
+        return self._closing
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is kept of any session."""
+        return not self._sessions and not self._sessions_of_token and self._delivery.idle
+
+    async def open(self, verified: Verified, session_id: str | None, sender: Sender) -> Session:
+        """Opens a session and counts it.
+
+        Raises:
+            ResourceExhausted: the token has too many streams open.
+            Unauthenticated: it is a guest's of a project that does not exist any more.
+            ApiError: the API server had to be asked and did not respond.
+        """
+        identity = verified.identity
+        place = await self._place_of(identity)
+        # Nothing waits between the look and the count
+        limit = self._settings.events.sessions_per_token
+        if self._sessions_of_token[verified.id] >= limit:
+            raise ResourceExhausted(
+                f"this token has {limit} streams open, which is the most it may have", retry_after_s=5
+            )
+        visibility = visibility_of(identity, place)
+        session = Session(session_id or str(uuid.uuid4()), identity, visibility, verified.id, sender, place)
+        self._sessions[session] = None
+        self._sessions_of_token[verified.id] += 1
+        STREAM_SESSIONS.labels(sender.format.value).inc()
+        try:
+            await self._listen(session)
+            if session_id:
+                session.resumed = await self._replayer.resume(visibility.user_id, session_id)
+        except BaseException:
+            await self.close(session)
+            raise
+        end_at_expiry(session, verified.expires, self._settings.events.reconnect_lead_s)
+        if self._draining:
+            session.ask_to_reconnect(time.time() + self.drain_s, reauthenticate=False)
+        return session
+
+    async def _place_of(self, identity: Identity) -> GuestPlace | None:
+        if identity.guest is None:
+            return None
+        place = await place_of_guest(self._cluster, identity, identity.guest)
+        if place is None:
+            raise Unauthenticated("the access token's project does not exist")
+        return place
+
+    def _lost_its_project(self, session: Session) -> bool:
+        """Whether a guest's project is gone; nothing of a later one of its id reached the session."""
+        guest, place = session.identity.guest, session.place
+        if guest is None or place is None:
+            return False
+        project = self._cluster.view.entry(PROJECT, guest.project_id)
+        return project is None or project.uid != place.project_uid
+
+    async def close(self, session: Session) -> None:
+        """Ends delivery to it, and stores how far it got for its return."""
+        if session.closed:
+            return
+        session.closed = True
+        del self._sessions[session]
+        self._sessions_of_token[session.token] -= 1
+        if not self._sessions_of_token[session.token]:
+            del self._sessions_of_token[session.token]
+        STREAM_SESSIONS.labels(session.sender.format.value).dec()
+        for timer in session.end_timers:
+            timer.cancel()
+        closed = self._replayer.closed_session(
+            session.subscriptions.values(),
+            session.resumed,
+            self._sources(session),
+            self._delivery.unsent(session),
+            self._cluster.age_s,
+        )
+        for subscription in session.subscriptions.values():
+            self._delivery.remove(session, subscription)
+        session.subscriptions.clear()
+        if self._bus:
+            for user_id in session.channels:
+                await self._bus.release(user_id)
+        if closed:
+            self._closing += 1
+            try:
+                await self._replayer.keep(session.visibility.user_id, session.id, closed)
+            finally:
+                self._closing -= 1
+
+    async def _listen(self, session: Session) -> None:
+        """Listens to the custom events that this session may receive."""
+        users = [session.visibility.user_id]
+        if session.place:
+            users.append(Identity(*session.place.owner, "", None, ()).user_id)
+        session.channels = tuple(dict.fromkeys(users))
+        if self._bus:
+            for user_id in session.channels:
+                await self._bus.acquire(user_id)
+
+    def _sources(self, session: Session) -> Iterator[str]:
+        """All that order the events of a session."""
+        yield from KINDS
+        if self._bus:
+            for user_id in session.channels:
+                if source := self._bus.source(user_id):
+                    yield source
+
+    async def drain(self) -> None:
+        """Asks every stream to reconnect, waits a while, and closes those that stay."""
+        self._draining = True
+        deadline = time.monotonic() + self.drain_s
+        for session in list(self._sessions):
+            session.ask_to_reconnect(time.time() + self.drain_s, reauthenticate=False)
+        while self._sessions and time.monotonic() < deadline:  # noqa: ASYNC110 - bounded, and only at the end
+            await asyncio.sleep(0.02)
+        remaining = list(self._sessions)
+        for session in remaining:
+            session.sender.end(SERVICE_RESTART, "the server ends; reconnect")
+        await asyncio.gather(*(self.close(session) for session in remaining), return_exceptions=True)
+
+    async def sweep(self) -> None:
+        """Runs until cancelled: cuts stalled readers, ends streams of revoked tokens, drops idle channels."""
+        while True:
+            await asyncio.sleep(SWEEP_INTERVAL_S)
+            now = time.monotonic()
+            for session in self._sessions:
+                if session.resumed is not None and session.resumed.until < now:
+                    session.resumed = None
+                if session.sender.stalled_s(now) > self._settings.events.stalled_after_s:
+                    log.info("stream.stalled", session=session.id)
+                    session.sender.abort()
+                if not session.revoked and self._revoked(session.token, session.identity):
+                    session.revoked = True
+                    end_revoked(session, self.drain_s)
+                elif not session.revoked and self._lost_its_project(session):
+                    session.revoked = True
+                    end_revoked(session, 0)
+            if self._bus:
+                await self._bus.sweep()
+
+    @property
+    def drain_s(self) -> float:
+        """How long streams, and other connections, have to move on when the server ends."""
+        return min(self._settings.events.drain_s, self._settings.listen.shutdown_grace_s / 2)

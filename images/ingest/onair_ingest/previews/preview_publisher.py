@@ -1,0 +1,169 @@
+"""One preview: a participant of a room, by a process of its own, for as long as its stream flows."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import structlog
+
+from onair_crds.contract.ingest_gateway import Video
+from onair_crds.contract.program import ProgramRtc
+from onair_crds.room_publisher.pipe import Gone
+from onair_crds.room_publisher.room_client import RoomClient
+from onair_crds.room_publisher.room_feed import RoomFeed
+from onair_crds.runtime.to_its_end import to_its_end
+from onair_crds.session_error import SessionError
+from onair_ingest.previews.turns import Turns
+from onair_ingest.readers.packets import announcement, packet_of
+from onair_ingest.readers.readers import NoStream, Readers
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
+
+log = structlog.get_logger()
+
+JOIN_TIMEOUT_S = 20.0
+"""From the start of its process, which takes a second or two of CPU time first."""
+SILENT_S = 6.0
+"""The process reports four times a second; on a busy machine it may be late."""
+STALLED_S = 8.0
+"""Nothing comes back from the room server for so long."""
+FIRST_S = 25.0
+"""Nothing does before the first key frame, and encoders send those up to 10 s apart."""
+LOOK_S = 0.5
+NO_STREAM_S = 0.25
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 10.0
+
+
+class PreviewPublisher:
+    """Publishes from `run` until that is cancelled."""
+
+    def __init__(
+        self,
+        stream: str,
+        settings: ProgramRtc,
+        readers: Readers,
+        turns: Turns,
+        video_of: Callable[[str], Video | None],
+    ) -> None:
+        """
+        Args:
+            settings: the room. Another token may be put in at any time, for the next session.
+            video_of: what is known of a stream's video.
+        """
+        self.stream, self.settings = stream, settings
+        self.joined = False
+        self.removed = False
+        """By the room: it was in, and was refused for good since."""
+        self._readers, self._video_of = readers, video_of
+        self._turns = turns
+
+    async def run(self) -> None:
+        """Publishes again and again; ends by itself once it was refused for good, as when it was removed."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                async with self._turns.turn(), self._readers.subscription(self.stream) as subscription:
+                    await self._publish(subscription)
+                pause_s = FIRST_PAUSE_S
+            except NoStream:
+                await asyncio.sleep(NO_STREAM_S)
+            except SessionError as error:
+                log.warning(
+                    "preview.failed", room=self.settings.room, source=self.settings.identity, error=str(error)
+                )
+                self.removed = self.joined and error.permanent
+                if error.permanent or error.displaced:
+                    return
+                pause_s = FIRST_PAUSE_S if self.joined else min(2 * pause_s, LONGEST_PAUSE_S)
+                await asyncio.sleep(random.uniform(pause_s / 2, pause_s))  # noqa: S311 - spreads load
+            finally:
+                self.joined = False
+
+    async def _publish(self, subscription: ReaderQueue) -> None:
+        """One session, until the stream ends.
+
+        Raises:
+            SessionError: the room was not to be joined, or the session has ended.
+        """
+        client = await self._join()
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            self.joined = True
+            log.info("preview.joined", room=self.settings.room, source=self.settings.identity)
+            feed = RoomFeed(client)
+            feed.packet(announcement(self._video_of(self.stream)))
+            tasks = [asyncio.create_task(_feed(feed, subscription)), asyncio.create_task(_watch(client))]
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+        finally:
+            for each in tasks:
+                each.cancel()
+            try:
+                await asyncio.gather(*tasks, return_exceptions=True)
+            finally:  # also of who is cancelled while the stream is ending
+                await to_its_end(_end(client))
+                log.info("preview.ended", room=self.settings.room, source=self.settings.identity)
+
+    async def _join(self) -> RoomClient:
+        """A client that has joined.
+
+        Raises:
+            SessionError: the room was not to be joined.
+        """
+        async with self._turns.joining:
+            client = await RoomClient.start(self.settings, preview=True)
+            try:
+                await _joined(client)
+            except BaseException:
+                await to_its_end(_end(client))
+                raise
+            return client
+
+
+async def _end(client: RoomClient) -> None:
+    """One that is killed before it has left stays in the room for a quarter of a minute."""
+    try:
+        await client.finish()
+    finally:
+        await client.close()
+
+
+async def _joined(client: RoomClient) -> None:
+    try:
+        message = await asyncio.wait_for(client.message(), JOIN_TIMEOUT_S)
+    except TimeoutError:
+        raise SessionError("no response from the room server") from None
+    if isinstance(message, Gone):
+        raise message.error
+
+
+async def _feed(feed: RoomFeed, subscription: ReaderQueue) -> None:
+    try:
+        while True:
+            feed.packet(packet_of(await subscription.next_record()))
+    except FeedEnded:
+        return
+
+
+async def _watch(client: RoomClient) -> None:
+    """
+    Raises:
+        SessionError: the session has ended, or nothing comes back any more.
+    """
+    loop = asyncio.get_running_loop()
+    responses, heard_s = 0, loop.time()
+    while True:
+        try:
+            message = await asyncio.wait_for(client.message(), SILENT_S)
+        except TimeoutError:
+            raise SessionError("the publishing process does not respond") from None
+        if isinstance(message, Gone):
+            raise message.error
+        now_s = loop.time()
+        found = getattr(message, "responses", 0)
+        if found > responses:
+            responses, heard_s = found, now_s
+        elif now_s - heard_s > (STALLED_S if responses else FIRST_S):
+            raise SessionError("the room server sends nothing back")

@@ -1,0 +1,81 @@
+"""Which stream a connection of MediaMTX' belongs to: as its hook admitted it, else by what its API tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import structlog
+
+from onair_crds.contract.ingest_gateway import stream_of_key, stream_of_pull
+from onair_ingest.mediamtx.client import CONNECTIONS, MediaMtx
+from onair_ingest.mediamtx.records import Path, PathSource
+from onair_ingest.streams.judgement import Look
+from onair_ingest.streams.key import PULLS, key_of
+
+log = structlog.get_logger()
+
+PULL_SOURCE = "rtmpSource"
+
+
+@dataclass(frozen=True)
+class ConnectionIdentity:
+    """Whose connection it is."""
+
+    stream: str
+    address: str
+    """The IP address that it comes from; empty where that is not known."""
+
+
+class Identities:
+    """Whose connections there are, by the connection's id. Holds no key."""
+
+    def __init__(self, mediamtx: MediaMtx) -> None:
+        self._mediamtx = mediamtx
+        self._known: dict[str, ConnectionIdentity] = {}
+        self._established: set[str] = set()
+
+    def admitted(self, connection: str, stream: str, address: str) -> None:
+        """The hook admitted this connection."""
+        self._known[connection] = ConnectionIdentity(stream, address)
+
+    def forget(self, connection: str) -> None:
+        """The connection was not admitted after all, or is closed."""
+        self._known.pop(connection, None)
+
+    async def looks(self, paths: Iterable[Path]) -> list[Look]:
+        """The streams among the server's paths. A publisher of none, whom no hook admitted, is disconnected.
+
+        Raises:
+            MediaMtxUnavailable
+        """
+        looks, alive = [], set()
+        for path in paths:
+            source = path.source
+            if source is None or not path.available:
+                continue
+            if source.type == PULL_SOURCE and path.name.startswith(PULLS):
+                looks.append(Look(stream_of_pull(path.name.removeprefix(PULLS)), path, source))
+            elif source.type in CONNECTIONS:
+                alive.add(source.id)
+                if identity := await self._identity(path, source):
+                    looks.append(Look(identity.stream, path, source, identity.address))
+        for gone in self._established - alive:
+            self.forget(gone)
+        self._established = alive
+        return looks
+
+    async def _identity(self, path: Path, source: PathSource) -> ConnectionIdentity | None:
+        if known := self._known.get(source.id):
+            return known
+        # Admitted by an earlier process of this gateway.
+        connection = await self._mediamtx.connection(source)
+        if connection is None:
+            return None
+        key = key_of(path.name, connection.query, user=connection.user)
+        if key is None:
+            log.warning("publisher.unknown", protocol=source.type)
+            await self._mediamtx.kick(source)
+            return None
+        identity = self._known[source.id] = ConnectionIdentity(stream_of_key(key), connection.address)
+        return identity

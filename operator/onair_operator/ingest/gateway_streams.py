@@ -1,0 +1,102 @@
+"""The streams that gateways tell of: the newest word of each gateway, in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from onair_crds.contract.ingest_gateway import StreamState
+from onair_operator.ingest.observed import GatewayContact, GatewayView, Sighting
+from onair_operator.settings import GatewaySettings
+
+ENDED_KEPT = 1000
+"""Ended streams that are remembered of each gateway, for what they ended of."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What a gateway has told."""
+
+    gateway: str
+    streams: frozenset[str]
+    """Those that it has told something new of."""
+    contact: bool = False
+    """Whether it has told all, or can be reached no longer."""
+
+
+class GatewayStreams:
+    """What each gateway told, under the gateway's name."""
+
+    def __init__(
+        self,
+        gateways: Iterable[GatewaySettings] = (),
+        changed: Callable[[News], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._views = {
+            each.name: GatewayView(each.name, each.region, GatewayContact.AWAITED) for each in gateways
+        }
+        self._online: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
+        self._ended: dict[str, dict[str, StreamState]] = {name: {} for name in self._views}
+        self._came_s: dict[str, dict[str, float]] = {name: {} for name in self._views}
+        """When each that is online came."""
+        self._clock = clock
+        self._changed = changed or (lambda news: None)
+
+    @property
+    def gateways(self) -> tuple[GatewayView, ...]:
+        """In the order of the settings."""
+        return tuple(self._views.values())
+
+    def sightings(self, stream: str) -> tuple[Sighting, ...]:
+        """A stream at each gateway that has told of it."""
+        found = []
+        for name, view in self._views.items():
+            state = self._online[name].get(stream) or self._ended[name].get(stream)
+            if state:
+                found.append(Sighting(view, state, self._came_s[name].get(stream, 0.0)))
+        return tuple(found)
+
+    def online(self, gateway: str) -> int:
+        """How many streams a gateway has."""
+        return len(self._online[gateway])
+
+    def heard(self, gateway: str) -> None:
+        """Notes that what a gateway has told is still so."""
+        self._views[gateway] = replace(self._views[gateway], heard_s=self._clock())
+
+    def told(self, gateway: str, state: StreamState) -> None:
+        """Takes a gateway's word on one stream."""
+        self._put(gateway, state)
+        self._changed(News(gateway, frozenset({state.stream})))
+
+    def told_all(self, gateway: str, states: Iterable[StreamState]) -> None:
+        """Takes a gateway's word on all of its streams: it can be reached, and others are not there."""
+        streams = self._online[gateway].keys() | self._ended[gateway].keys()
+        self._online[gateway], self._ended[gateway] = {}, {}
+        self._came_s[gateway] = {}
+        for state in states:
+            self._put(gateway, state)
+            streams.add(state.stream)
+        self._views[gateway] = replace(self._views[gateway], contact=GatewayContact.REACHABLE)
+        self.heard(gateway)
+        self._changed(News(gateway, frozenset(streams), contact=True))
+
+    def unreachable(self, gateway: str) -> None:
+        """Takes the streams of a gateway for unknown, until it tells all of them again."""
+        self._views[gateway] = replace(self._views[gateway], contact=GatewayContact.UNREACHABLE)
+        self._changed(News(gateway, frozenset(self._online[gateway]), contact=True))
+
+    def _put(self, gateway: str, state: StreamState) -> None:
+        online, ended = self._online[gateway], self._ended[gateway]
+        ended.pop(state.stream, None)
+        if state.online:
+            online[state.stream] = state
+            self._came_s[gateway].setdefault(state.stream, self._clock())
+            return
+        online.pop(state.stream, None)
+        self._came_s[gateway].pop(state.stream, None)
+        ended[state.stream] = state
+        if len(ended) > ENDED_KEPT:
+            del ended[next(iter(ended))]

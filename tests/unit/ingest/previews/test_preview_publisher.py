@@ -1,0 +1,81 @@
+"""A preview's process leaves its room, and ends, whenever its preview is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from onair_crds.contract.program import ProgramRtc
+from onair_crds.room_publisher.pipe import Joined, Message
+from onair_ingest.previews import preview_publisher
+from onair_ingest.previews.preview_publisher import PreviewPublisher
+from onair_ingest.previews.turns import Turns
+from onair_ingest.readers.readers import Readers
+from onair_ingest.readers.stream_feed import FeedEnded, ReaderQueue
+
+ROOM = ProgramRtc(provider="livekit", url="ws://rooms", token="t", room="r", identity="i")
+
+
+class Client:
+    """Has joined, says nothing, and takes a while to stop being listened to."""
+
+    unsent = 0
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self._joined = False
+        self.publishing, self.left, self.finishing = (asyncio.Event() for _ in range(3))
+
+    async def message(self) -> Message:
+        if not self._joined:
+            self._joined = True
+            return Joined()
+        self.publishing.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.left.set()
+            await asyncio.sleep(0.05)
+        raise AssertionError("never")
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    async def finish(self) -> None:
+        self.calls.append("finish")
+        self.finishing.set()
+        await asyncio.sleep(0.05)
+        self.calls.append("left")
+
+    async def close(self) -> None:
+        self.calls.append("close")
+
+
+@pytest.mark.parametrize(
+    "cancelled", ["while it publishes", "while its stream ends", "while its process ends"]
+)
+async def test_the_process_leaves_and_ends_whenever_its_preview_is_cancelled(
+    cancelled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client()
+
+    async def start(*_: object, **__: object) -> Client:
+        return client
+
+    monkeypatch.setattr(preview_publisher.RoomClient, "start", start)
+    subscription = ReaderQueue([])
+    turns = Turns(asyncio.Semaphore(1), asyncio.Semaphore(1), lambda: None)
+    publishing = asyncio.create_task(
+        PreviewPublisher("s", ROOM, object.__new__(Readers), turns, lambda _: None)._publish(subscription)
+    )
+    await client.publishing.wait()
+    if cancelled != "while it publishes":
+        subscription.end(FeedEnded(4000, "it ended"))
+        await client.left.wait()
+    if cancelled == "while its process ends":
+        await client.finishing.wait()
+    publishing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await publishing
+    assert client.calls == ["finish", "left", "close"]

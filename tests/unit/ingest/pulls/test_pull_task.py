@@ -1,0 +1,105 @@
+"""A pull is over when its connection ends or brings no media, costs nothing in between, and pauses longer."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import pytest
+
+from onair_crds.contract.inside_addresses import InsideRules
+from onair_ingest.pulls import pull_task as pull_module
+from onair_ingest.pulls.address_guard import AddressGuard
+from onair_ingest.pulls.pull_task import Pauses, PullTask
+
+INSIDE = "127.0.0.1 is at an address inside this installation, which is not allowed"
+
+
+class Server:
+    """MediaMTX, as far as a pull asks it."""
+
+    def __init__(self) -> None:
+        self.path: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def set_path(self, name: str, source: str) -> None:
+        self.path.set_result(source)
+
+    async def delete_path(self, name: str) -> None:
+        pass
+
+
+class Pulled:
+    """A pull from an address inside, whose media is what a test says."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.flowing = False
+        self.server = Server()
+        self._failed: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
+        self.pull = PullTask(
+            "pull-relay",
+            "rtmp://127.0.0.1:1/live/a",
+            cast(Any, self.server),
+            AddressGuard(InsideRules()),
+            ssl.create_default_context(),
+            Pauses(60.0, 60.0),
+            flows=self._flows,
+            failed=lambda reason, next_attempt_s: self._failed.put_nowait((reason, next_attempt_s)),
+        )
+        self._task = asyncio.create_task(self.pull.run())
+
+    def _flows(self) -> bool:
+        self.looks += 1
+        return self.flowing
+
+    async def fails(self, within_s: float = 5.0) -> tuple[str, int]:
+        """Why it failed, and within how many seconds it is to be tried again; it is not."""
+        async with asyncio.timeout(within_s):
+            failed = await self._failed.get()
+        self._task.cancel()
+        return failed
+
+
+async def test_a_pull_without_media_is_not_looked_at_before_it_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pull_module, "NO_MEDIA_S", 0.6)
+    pulled = Pulled()
+    assert await pulled.fails() == ("no media arrived from 127.0.0.1:1 for 0.6 s", 60)
+    assert pulled.looks <= 3
+
+
+async def test_the_time_without_media_begins_when_it_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pull_module, "NO_MEDIA_S", 0.2)
+    pulled = Pulled()
+    pulled.flowing = True
+    await pulled.server.path
+    with pytest.raises(TimeoutError):
+        await pulled.fails(within_s=0.5)
+    pulled.flowing = False
+    pulled.pull.changed()
+    began_s = asyncio.get_running_loop().time()
+    assert await pulled.fails() == ("no media arrived from 127.0.0.1:1 for 0.2 s", 60)
+    assert asyncio.get_running_loop().time() - began_s > 0.15
+    assert pulled.looks <= 4
+
+
+async def test_a_connection_that_ends_is_noticed_at_once() -> None:
+    pulled = Pulled()
+    pulled.flowing = True
+    address = urlsplit(await pulled.server.path)
+    _, writer = await asyncio.open_connection(address.hostname, address.port)
+    assert await pulled.fails() == (INSIDE, 60)
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("failures", "most_s"), [(1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (1025, 30), (10**6, 30)]
+)
+def test_pauses_double_up_to_a_limit_however_often_it_fails(failures: int, most_s: float) -> None:
+    pauses = Pauses(1.0, 30.0)
+    assert pauses.most_s(failures) == most_s
+    assert pauses.after(failures, 0.0) == most_s / 2
+    assert pauses.after(failures, 1.0) == most_s

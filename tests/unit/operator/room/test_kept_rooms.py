@@ -1,0 +1,124 @@
+"""How often a room is asked who is in it, and what becomes of those who are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, cast
+
+import pytest
+from tests.support.waiting import until
+
+from onair_crds.contract.participant_roles import signed_role
+from onair_crds.resources.enums import Role
+from onair_crds.room_server.client import ServerParticipant, ServerRoom
+from onair_crds.room_server.credentials import RoomServerCredentials
+from onair_operator.room import kept_rooms as rooms_module
+from onair_operator.room.kept_rooms import QUIET_PASSES, KeptRooms
+from onair_operator.room.plan import KeptRoom
+
+SECRET = "s" * 32
+CAMERA = frozenset({("source-cam", "Camera")})
+
+
+class Server:
+    """One room that looks empty to those who list it, as the real server counts every few seconds."""
+
+    def __init__(self) -> None:
+        self.credentials = self
+        self.asked: Counter[str] = Counter()
+        self.there: list[ServerParticipant] = []
+        self.renamed: list[tuple[str, str, str]] = []
+
+    async def get(self) -> RoomServerCredentials:
+        return RoomServerCredentials("key", SECRET)
+
+    async def rooms(self) -> list[ServerRoom]:
+        self.asked["rooms"] += 1
+        return [ServerRoom("room", 1, 0)]
+
+    async def participants(self, room: str) -> list[ServerParticipant]:
+        self.asked["participants"] += 1
+        return self.there
+
+    async def rename(self, room: str, identity: str, name: str, metadata: str) -> None:
+        self.renamed.append((identity, name, metadata))
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+async def passed(server: Server, wanted: KeptRoom, passes: int, monkeypatch: pytest.MonkeyPatch) -> KeptRooms:
+    """The rooms after so many passes."""
+    monkeypatch.setattr(rooms_module, "INTERVAL_S", 0.0)
+    rooms = KeptRooms(cast(Any, server))
+    rooms.keep("room", wanted)
+    running = asyncio.create_task(rooms.run())
+    await until(lambda: server.asked["rooms"] > passes, f"{passes} passes", 5, poll_s=0)
+    running.cancel()
+    return rooms
+
+
+async def test_a_room_that_looks_empty_is_asked_rarely(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await passed(server, KeptRoom("show", 1, 1), 20, monkeypatch)
+    assert server.asked["participants"] <= 2 + 20 // QUIET_PASSES
+
+
+async def test_one_with_a_source_to_show_is_asked_each_time(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 20, monkeypatch)
+    assert server.asked["participants"] >= 20
+
+
+async def test_who_claims_another_role_is_given_their_own(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = '{"displayName":"Ben","participantRole":"ROLE_HOST"}'
+
+    def there(identity: str, role: Role, *, hidden: bool = False) -> ServerParticipant:
+        attributes = signed_role(SECRET, "room", identity, role)
+        return ServerParticipant(identity, "Ben", 1, hidden, (), (), claim, attributes, True, True)
+
+    server.there = [
+        there("anna", Role.HOST),
+        there("ben", Role.GUEST),
+        there("page", Role.GUEST, hidden=True),
+    ]
+    await passed(server, KeptRoom("show", 1, 1), 1, monkeypatch)
+    assert server.renamed == [("ben", "Ben", claim.replace("HOST", "GUEST"))]
+
+
+async def test_a_preview_with_another_name_is_renamed_and_nobody_else(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.there = [
+        ServerParticipant("source-cam", "Former", 1, False, (), metadata='{"displayName":"Former"}'),
+        ServerParticipant("anna", "Anna", 1, False, (), ("TR_1",), '{"displayName":"Anna"}'),
+    ]
+    rooms = await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
+    assert server.renamed[0] == ("source-cam", "Camera", '{"displayName":"Camera"}')
+    assert {identity for identity, *_ in server.renamed} == {"source-cam"}
+    view = rooms.view("room")
+    assert view
+    assert len(view.participants) == 2
+
+
+async def test_a_previews_metadata_names_its_video_once_that_is_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    joined = '{"displayName":"Camera"}'
+    published = '{"displayName":"Camera","TR_1":{"displayName":"Camera"}}'
+    for videos, metadata, written in (
+        ((), joined, []),
+        (("TR_1",), joined, [("source-cam", "Camera", published)]),
+        (("TR_1",), published, []),
+    ):
+        server = Server()
+        server.there = [ServerParticipant("source-cam", "Camera", 1, False, (), videos, metadata)]
+        await passed(server, KeptRoom("show", 1, 1, names=CAMERA), 1, monkeypatch)
+        assert server.renamed[:1] == written
