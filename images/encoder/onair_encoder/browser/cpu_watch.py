@@ -32,6 +32,8 @@ class CpuWatch:
         self._looked_s = time.monotonic()
         self._used_s = cpu_use.used_s()
         self._wanted_s: dict[int, float] | None = None
+        self._bound = False
+        """Threads may be bound still: that they are not is tried again at the next look, where it fails."""
 
     @property
     def confined(self) -> bool:
@@ -59,29 +61,26 @@ class CpuWatch:
         length_s = max(now_s - before_s, 1e-3)
         used = (used_s - used_before_s) / length_s
         allowed = os.sched_getaffinity(0)
-        suspected = self._confinement.suspects(used, len(allowed))
-        wanted = await self._wanted(length_s) if suspected else self._forget()
-        changed = self._confinement.decide(Look(used, wanted, len(allowed), length_s), now_s)
         session = self._session()
-        if session and (changed or self.confined):
-            await asyncio.to_thread(cpu_use.bind, session, self._confinement.cpus(allowed))
+        suspected = self._confinement.suspects(used, len(allowed))
+        wanted = await self._wanted(session if suspected else None, length_s)
+        changed = self._confinement.decide(Look(used, wanted, len(allowed), length_s), now_s)
         if changed:
             log("page.cpu", confined=self.confined, used=round(used, 2), wanted=wanted and round(wanted, 2))
             self._changed()
+        if session and (self.confined or self._bound):
+            await asyncio.to_thread(cpu_use.bind, session, self._confinement.cpus(allowed))
+            self._bound = self.confined
 
-    async def _wanted(self, length_s: float) -> float | None:
-        """Threads that ran or waited to run since the look before, on average."""
-        session = self._session()
-        now_s = await asyncio.to_thread(cpu_use.wanted_s, session) if session else {}
+    async def _wanted(self, session: int | None, length_s: float) -> float | None:
+        """Threads that ran or waited to run since the look before, on average; None while unknown."""
+        now_s = await asyncio.to_thread(cpu_use.wanted_s, session) if session else None
         before_s, self._wanted_s = self._wanted_s, now_s
-        if before_s is None:
+        if before_s is None or now_s is None:
             return None
         # Of another thread by the same number there is less than of the one before
         more_s = (each_s - before_s.get(thread, 0.0) for thread, each_s in now_s.items())
         return sum(max(0.0, each_s) for each_s in more_s) / length_s
-
-    def _forget(self) -> None:
-        self._wanted_s = None
 
 
 def _request() -> float:

@@ -104,6 +104,25 @@ async def test_where_nobody_counts_it_nothing_is_confined(node: Node) -> None:
     assert node.looks_at_threads == 0
 
 
+async def test_a_release_that_fails_is_tried_again(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, 1.5)
+
+    def fails(session: int, cpus: AbstractSet[int]) -> None:
+        if cpus == ALLOWED:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(cpu_use, "bind", fails)
+    node.used, node.wanted = 0.2, 0.3
+    with pytest.raises(RuntimeError):
+        await looks(node, watch, PAUSE_MIN_S)
+    assert not watch.confined
+    monkeypatch.setattr(cpu_use, "bind", node.bind)
+    await looks(node, watch, LOOK_S)
+    assert node.bound[-1] == (CHROMIUM, ALLOWED)
+
+
 async def test_looks_go_on_where_one_of_them_fails(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     watch, failures = CpuWatch(lambda: CHROMIUM, lambda: None), [OSError("too many open files")] * 3
     monkeypatch.setattr(cpu_watch, "LOOK_S", 0.001)
