@@ -53,6 +53,8 @@ MAX_WIDTH_VARIABLE, MAX_HEIGHT_VARIABLE = "ONAIR_MAX_WIDTH", "ONAIR_MAX_HEIGHT"
 DEFAULT_MAX_WIDTH, DEFAULT_MAX_HEIGHT = 3840, 2160
 SANDBOX_VARIABLE = "ONAIR_SANDBOX"
 """On the browser's container: a `SandboxMode`."""
+CPU_REQUEST_VARIABLE = "ONAIR_CPU_REQUEST_MILLICORES"
+"""On the browser's container: what it was promised."""
 
 TMP_FOLDER = "/tmp"  # noqa: S108 - a volume of the container's own
 X11_FOLDER = "/tmp/.X11-unix"  # noqa: S108 - where X clients look

@@ -16,6 +16,7 @@ from onair_crds.contract.pod import (
     BROWSER_UID,
     CA_CERTIFICATES_FOLDER,
     CONTROL_PORT,
+    CPU_REQUEST_VARIABLE,
     ENCODER_UID,
     HOST_ADDRESSES_VARIABLE,
     IDENTITY_FOLDER,
@@ -176,6 +177,12 @@ def _of_the_pod(variable: str, field: str) -> Document:
     return {"name": variable, "valueFrom": {"fieldRef": {"fieldPath": field}}}
 
 
+def _cpu_request(variable: str, container: str) -> Document:
+    """A variable that the kubelet fills in from what a container asks for, millicores."""
+    field = {"containerName": container, "resource": "requests.cpu", "divisor": "1m"}
+    return {"name": variable, "valueFrom": {"resourceFieldRef": field}}
+
+
 def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
     return {
         "name": "browser",
@@ -185,6 +192,7 @@ def _browser(encoder: EncoderSettings, cost: Cost) -> Document:
         "env": [
             *_largest_canvas(encoder),
             {"name": SANDBOX_VARIABLE, "value": encoder.sandbox.mode.value},
+            _cpu_request(CPU_REQUEST_VARIABLE, "browser"),
         ],
         "resources": _resources(
             cost.browser_millicores, cost.browser_memory_mib, cost.browser_limit_millicores

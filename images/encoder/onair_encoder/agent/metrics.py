@@ -17,6 +17,7 @@ DROPPED = "Captures that came so late that the frame before had been encoded aga
 DUPLICATED = "Frames that were encoded again, as the next capture came late."
 CAPTURE_PHASE = "From when Chromium begins a frame until a capture is due, at most until the next one begins."
 CAPTURES_IN_STEP = "1 where captures are due when paints are on the screen, 0 where ffmpeg began late."
+CONFINED = "1 while the browser is kept to fewer CPUs, as its page takes all that there are."
 OF_DESTINATION = ["destination", "kind"]
 
 
@@ -66,6 +67,7 @@ class AgentMetrics(Collector):
             ("onair_encoder_bitrate_bps", "Bits per second of media.", agent.status().bitrate_bps),
             ("onair_encoder_failures", "Failures of ffmpeg in a row.", encode.failures),
             ("onair_encoder_on_slate", "1 while the slate is on air.", float(agent.switch.on_slate)),
+            ("onair_encoder_browser_confined", CONFINED, float(agent.page.confined)),
             ("onair_encoder_failed_layers", "Layers that the page cannot show.", agent.page.scene.failures),
         ):
             yield GaugeMetricFamily(name, text, value=value)

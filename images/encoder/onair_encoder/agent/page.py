@@ -75,6 +75,11 @@ class Page:
         """How often it paints, and how long that takes to the screen."""
         return self._browser.paints
 
+    @property
+    def confined(self) -> bool:
+        """Its browser runs on fewer CPUs than it might."""
+        return self._browser.confined
+
     def error(self, *, on_slate: bool) -> str | None:
         """Why the page cannot be shown, in words; None while it is."""
         if self._says_so and self._browser.loaded and not self.scene.ready and on_slate:

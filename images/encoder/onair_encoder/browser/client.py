@@ -26,6 +26,8 @@ class BrowserClient:
         self.paints = Paints(USUAL_TICK_US)
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
+        self.confined = False
+        """It may run on fewer CPUs than its container, as its page burns all of them."""
         self._changed = changed
         self._reducible = True
         self._wanted: dict[str, object] | None = None
@@ -73,13 +75,14 @@ class BrowserClient:
             except (OSError, ValueError) as error:
                 log("browser.unreachable", error=str(error))
             self._writer = None
-            self.loading = False
+            self.loading = self.confined = False
             if self.loaded:
                 self.loaded, self.error = False, "the browser is being restarted"
                 self._changed()
             await asyncio.sleep(RETRY_S)
 
     def _received(self, state: dict[str, Any]) -> None:
+        self.confined = bool(state.get("confined"))
         if self._wanted is None or state["url"] != self._wanted["url"]:
             return
         if state["tickUs"] == self._wanted["tickUs"]:

@@ -20,7 +20,7 @@ async def run() -> None:
         child.start()
     server = await asyncio.start_unix_server(keeper.serve, BROWSER_SOCKET)
     BROWSER_SOCKET.chmod(0o660)
-    tasks = [asyncio.create_task(keeper.run()), asyncio.create_task(reap_orphans())]
+    tasks = [asyncio.create_task(each) for each in (keeper.run(), keeper.cpu.run(), reap_orphans())]
     await stop.wait()
     for task in tasks:
         task.cancel()

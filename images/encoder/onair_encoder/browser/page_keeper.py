@@ -10,6 +10,7 @@ from typing import Any
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser.cdp import CdpClosed, CdpError
 from onair_encoder.browser.chromium import Chromium
+from onair_encoder.browser.cpu_watch import CpuWatch
 from onair_encoder.browser.page_error import PageError
 from onair_encoder.browser.paint_watch import PaintWatch
 from onair_encoder.browser.sandbox import SandboxRefused
@@ -57,6 +58,7 @@ class PageKeeper:
         self.loading = False
         """The page has painted, and said that it is not ready yet."""
         self.error: str | None = None
+        self.cpu = CpuWatch(self._session, self._notify)
         self._paints = PaintWatch(self._notify)
         self._changed = asyncio.Event()
         self._listeners: set[asyncio.Event] = set()
@@ -67,6 +69,7 @@ class PageKeeper:
         if request != self.wanted:
             if request["url"] != self.wanted["url"]:
                 self._report(None, None)
+                self.cpu.begin()
             self.wanted = request
             self._changed.set()
 
@@ -76,6 +79,7 @@ class PageKeeper:
             "loaded": self.loaded == self.wanted["url"],
             "loading": self.loading,
             "error": self.error,
+            "confined": self.cpu.confined,
             "paintDelaysMs": self._paints.delays_ms,
             "paintTickUs": self._paints.tick_us,
             "tickUs": self.wanted.get("tickUs"),
@@ -89,6 +93,10 @@ class PageKeeper:
     def _notify(self) -> None:
         for listener in self._listeners:
             listener.set()
+
+    def _session(self) -> int | None:
+        process = self._chromium.process if self._chromium else None
+        return process.pid if process and process.returncode is None else None
 
     def sound_restarted(self) -> None:
         """Restarts Chromium: a page that was playing does not find a new sound server by itself."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,9 +19,22 @@ from onair_encoder.browser.bounds import MAX_PROFILE_BYTES, MAX_STORED_BYTES, MA
 pytestmark = pytest.mark.media
 
 KEY = "hostile"
+ALL_CPUS = os.sched_getaffinity(0)
 MEMORY_MIB = 1200
 CALM = "<body style='background: #fff'><script>setInterval(() => say('calm'), 50)</script>"
 TASKS = "import glob; print(len(glob.glob('/proc/[0-9]*/task/*')))"
+CPUS = """
+import json, os, pathlib, sys
+found = {}
+for process in filter(lambda each: each.name.isdigit(), pathlib.Path('/proc').iterdir()):
+    try:
+        program = pathlib.Path((process / 'cmdline').read_text().split(chr(0))[0].split(' ')[0]).name
+        for task in (process / 'task').iterdir():
+            found.setdefault(program, set()).update(os.sched_getaffinity(int(task.name)))
+    except OSError: pass
+print(json.dumps({program: sorted(cpus) for program, cpus in found.items()}))
+"""
+"""Of each program, where one of its threads may run."""
 
 
 @dataclass
@@ -48,6 +63,18 @@ class Show:
             return (self.pair.status().composition_error or "").startswith(beginnings)
 
         self.pair.wait_for(named, f"an error of {beginnings}", timeout_s)
+
+    def cpus_of(self, program: str) -> set[int]:
+        """Of the browser's container."""
+        found = json.loads(docker("exec", f"{self.pair.name}-browser", "python3", "-c", CPUS))
+        return set(found[program])
+
+    def wait_confined(self, confined: bool, timeout_s: float) -> None:
+        self.pair.wait_for(
+            lambda: self.pair.metrics()["onair_encoder_browser_confined"] == confined,
+            f"confined: {confined}; {self.pair.logs('browser')[-500:]}",
+            timeout_s,
+        )
 
     def assert_whole(self) -> None:
         """Two seconds of it at the far end, which has been connected since the beginning."""
@@ -170,6 +197,27 @@ def test_every_core_that_a_page_takes_leaves_enough_for_the_show(show: Show) -> 
     show.wait_said("busy")
     show.assert_whole()
     show.assert_whole()
+
+
+@pytest.mark.skipif(len(ALL_CPUS) < 2, reason="there is no CPU to leave to others")
+def test_a_page_that_burns_every_core_is_kept_to_the_last_one_until_it_is_calm(show: Show) -> None:
+    show.calm_down()
+    show.wait_confined(False, 30)
+    page = """<body style='background: #fff'><script>
+    const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), workers = [];
+    for (let i = 0; i < 8; i++) workers.push(new Worker(URL.createObjectURL(burn)));
+    setInterval(() => say('burning'), 100);
+    setTimeout(() => { for (const each of workers) each.terminate(); }, 8000);
+    </script>"""
+    show.open(show.site.page("burns-for-a-while", page))
+    show.wait_said("burning")
+    show.wait_confined(True, 10)
+    assert show.cpus_of("chromium") == {max(ALL_CPUS)}
+    assert show.cpus_of("Xvfb") == show.cpus_of("pulseaudio") == ALL_CPUS
+    show.assert_whole()
+    show.wait_confined(False, 40)
+    assert show.cpus_of("chromium") == ALL_CPUS
+    assert not show.pair.status().on_slate, "it was usable all the time"
 
 
 def test_a_page_that_never_comes_back_is_replaced_by_the_slate(show: Show) -> None:

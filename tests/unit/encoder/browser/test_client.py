@@ -74,6 +74,16 @@ def test_paints_are_those_that_the_screen_was_told_for_what_is_wanted() -> None:
     assert client.paints == Paints(40_000, (3.0,))
 
 
+def test_a_browser_is_confined_while_it_says_so() -> None:
+    client = BrowserClient(lambda: None)
+    client.want("https://a.example", video())
+    for confined in (True, False):
+        said(client, tickUs=16_667, paintTickUs=33_334, confined=confined)
+        assert client.confined is confined
+    said(client, tickUs=16_667, paintTickUs=33_334)
+    assert not client.confined, "a browser's container of a version before says nothing"
+
+
 class Lines:
     """What is written, one line each."""
 

@@ -1,0 +1,105 @@
+"""Whether Chromium may run on every CPU, or on a few, which leaves the others to its neighbours. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+BURNING_SHARE = 0.75
+"""Of all CPUs: threads that run or wait to run, on average. More leave none free for whoever comes."""
+BEYOND_REQUEST = 1.5
+"""Times the request of the container, which an honest page does not reach; or half of the CPUs, where that
+is less. Who takes less keeps nobody waiting, however long its own threads wait beside others that burn."""
+TO_CONFINE_S, TO_CONFINE_AGAIN_S = 2.0, 0.5
+"""So long in all it burns before it is confined, and where it was confined a while ago."""
+CALM_WEIGHT = 0.25
+"""A calm second makes up for a quarter of one that burns, so that alternating does not help."""
+PAUSE_MIN_S, PAUSE_MAX_S = 2.5, 320.0
+"""How long a page has to be calm before it is released; twice as long each time."""
+
+
+class Look(NamedTuple):
+    """What the browser did since the look before."""
+
+    used: float
+    """CPUs that its container took, on average."""
+    wanted: float | None
+    """Threads of Chromium that ran or waited to run, on average; None while unknown."""
+    cpus: int
+    """That the container may run on."""
+    length_s: float
+
+
+class CpuConfinement:
+    """Confines Chromium to fewer CPUs while its page burns more than there are.
+
+    Args:
+        request: CPUs that the container was promised; it gets as many, confined or not.
+    """
+
+    def __init__(self, request: float) -> None:
+        self._request = request
+        self.confined = False
+        self._burnt_s = 0.0
+        self._calm_since_s = 0.0
+        self._released_s = -math.inf
+        self._pause_s = PAUSE_MIN_S
+
+    def begin(self) -> None:
+        """Another page is wanted: what is known of the pause is of the former one."""
+        self._pause_s = PAUSE_MIN_S
+
+    def cpus(self, allowed: AbstractSet[int]) -> AbstractSet[int]:
+        """Those that Chromium may run on now, of those that its container may.
+
+        Whoever is confined is so to the same ones, the last: pages that burn share them.
+        """
+        if not (self.confined and self._may_confine(len(allowed))):
+            return allowed
+        count = min(len(allowed) - 1, math.ceil(self._request * BEYOND_REQUEST))
+        return set(sorted(allowed)[-count:])
+
+    def suspects(self, used: float, cpus: int) -> bool:
+        """Whether it takes a look at the threads to decide."""
+        return self.confined or self._burnt_s > 0 or used > self._enough(cpus)
+
+    def decide(self, look: Look, now_s: float) -> bool:
+        """Decides anew; returns whether that changes where Chromium may run.
+
+        Args:
+            now_s: on the monotonic clock.
+        """
+        return self._decide_release(look, now_s) if self.confined else self._decide_confinement(look, now_s)
+
+    def _decide_confinement(self, look: Look, now_s: float) -> bool:
+        burns = self._burns(look, self._enough(look.cpus))
+        if burns is not None:
+            self._burnt_s += look.length_s if burns else -look.length_s * CALM_WEIGHT
+            self._burnt_s = max(0.0, self._burnt_s)
+        again = now_s - self._released_s < PAUSE_MAX_S
+        if self._burnt_s < (TO_CONFINE_AGAIN_S if again else TO_CONFINE_S):
+            return False
+        self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S) if again else PAUSE_MIN_S
+        self.confined, self._calm_since_s = True, now_s
+        return True
+
+    def _decide_release(self, look: Look, now_s: float) -> bool:
+        if self._burns(look, self._request) is not False:
+            self._calm_since_s = now_s
+        if now_s - self._calm_since_s < self._pause_s:
+            return False
+        self.confined, self._burnt_s, self._released_s = False, 0.0, now_s
+        return True
+
+    def _burns(self, look: Look, more_than: float) -> bool | None:
+        if not self._may_confine(look.cpus) or look.used <= more_than:
+            return False
+        # Threads that ended between two looks are in what was used alone
+        return None if look.wanted is None else max(look.wanted, look.used) > look.cpus * BURNING_SHARE
+
+    def _enough(self, cpus: int) -> float:
+        return max(self._request, min(self._request * BEYOND_REQUEST, cpus / 2))
+
+    def _may_confine(self, cpus: int) -> bool:
+        return cpus > 1 and self._request <= cpus - 1

@@ -1,0 +1,89 @@
+"""Looks at what Chromium takes of the CPUs, and confines it to fewer while its page burns all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+
+from onair_crds.contract.pod import CPU_REQUEST_VARIABLE
+from onair_crds.runtime.stderr_log import log
+from onair_encoder.browser import cpu_use
+from onair_encoder.browser.cpu_confinement import CpuConfinement, Look
+
+LOOK_S, CONFINED_LOOK_S = 0.25, 0.5
+"""Between two looks. Those at a confined browser are at all of its threads, which takes milliseconds."""
+USUAL_REQUEST = 0.5
+"""Where nobody says what the container was promised, CPUs."""
+
+
+class CpuWatch:
+    """Knows whether the browser is confined.
+
+    Args:
+        session: of the present Chromium, which is its process; None while there is none.
+        changed: called when it is confined or released.
+    """
+
+    def __init__(self, session: Callable[[], int | None], changed: Callable[[], None]) -> None:
+        self._confinement = CpuConfinement(_request())
+        self._session, self._changed = session, changed
+        self._looked_s = time.monotonic()
+        self._used_s = cpu_use.used_s()
+        self._wanted_s: dict[int, float] | None = None
+        self._bound = False
+        """Threads may be bound still: that they are not is tried again at the next look, where it fails."""
+
+    @property
+    def confined(self) -> bool:
+        return self._confinement.confined
+
+    def begin(self) -> None:
+        """Another page is wanted."""
+        self._confinement.begin()
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(CONFINED_LOOK_S if self.confined else LOOK_S)
+            try:
+                await self.look()
+            except (OSError, RuntimeError) as error:  # no file or thread can be had at the moment
+                log("page.cpu-unknown", error=str(error))
+
+    async def look(self) -> None:
+        """Takes a look, and has Chromium run where it may from now on."""
+        now_s, before_s = time.monotonic(), self._looked_s
+        used_s, used_before_s = cpu_use.used_s(), self._used_s
+        self._looked_s, self._used_s = now_s, used_s
+        if used_s is None or used_before_s is None:
+            return
+        length_s = max(now_s - before_s, 1e-3)
+        used = (used_s - used_before_s) / length_s
+        allowed = os.sched_getaffinity(0)
+        session = self._session()
+        suspected = self._confinement.suspects(used, len(allowed))
+        wanted = await self._wanted(session if suspected else None, length_s)
+        changed = self._confinement.decide(Look(used, wanted, len(allowed), length_s), now_s)
+        if changed:
+            log("page.cpu", confined=self.confined, used=round(used, 2), wanted=wanted and round(wanted, 2))
+            self._changed()
+        if session and (self.confined or self._bound):
+            await asyncio.to_thread(cpu_use.bind, session, self._confinement.cpus(allowed))
+            self._bound = self.confined
+
+    async def _wanted(self, session: int | None, length_s: float) -> float | None:
+        """Threads that ran or waited to run since the look before, on average; None while unknown."""
+        now_s = await asyncio.to_thread(cpu_use.wanted_s, session) if session else None
+        before_s, self._wanted_s = self._wanted_s, now_s
+        if before_s is None or now_s is None:
+            return None
+        # Of another thread by the same number there is less than of the one before
+        more_s = (each_s - before_s.get(thread, 0.0) for thread, each_s in now_s.items())
+        return sum(max(0.0, each_s) for each_s in more_s) / length_s
+
+
+def _request() -> float:
+    """CPUs that the container was promised."""
+    text = os.environ.get(CPU_REQUEST_VARIABLE)
+    return int(text) / 1000 if text else USUAL_REQUEST

@@ -1,0 +1,146 @@
+"""A browser whose page burns every CPU runs on the last one, until it has been calm."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Set as AbstractSet
+from types import SimpleNamespace
+
+import pytest
+from tests.support.waiting import until
+
+from onair_crds.contract.pod import CPU_REQUEST_VARIABLE
+from onair_encoder.browser import cpu_use, cpu_watch
+from onair_encoder.browser.cpu_confinement import PAUSE_MIN_S, TO_CONFINE_S
+from onair_encoder.browser.cpu_watch import CpuWatch
+
+CHROMIUM, LOOK_S = 4711, 0.25
+ALLOWED = {0, 1}
+
+
+class Node:
+    """What the kernel would say; its clock goes on by a look at a time."""
+
+    def __init__(self) -> None:
+        self.now_s, self.used, self.wanted = 0.0, 0.2, 0.3
+        self.used_s: float | None = 0.0
+        self.ran_s: dict[int, float] = {}
+        self.looks_at_threads = 0
+        self.bound: list[tuple[int, set[int]]] = []
+
+    def goes_on(self) -> None:
+        self.now_s += LOOK_S
+        if self.used_s is not None:
+            self.used_s += self.used * LOOK_S
+        self.ran_s = {1: self.ran_s.get(1, 0.0) + self.wanted * LOOK_S}
+
+    def threads(self, session: int) -> dict[int, float]:
+        assert session == CHROMIUM
+        self.looks_at_threads += 1
+        return dict(self.ran_s)
+
+    def bind(self, session: int, cpus: AbstractSet[int]) -> None:
+        self.bound.append((session, {*cpus}))
+
+
+@pytest.fixture
+def node(monkeypatch: pytest.MonkeyPatch) -> Node:
+    node = Node()
+    monkeypatch.setenv(CPU_REQUEST_VARIABLE, "400")
+    monkeypatch.setattr(cpu_watch, "time", SimpleNamespace(monotonic=lambda: node.now_s))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: ALLOWED)
+    monkeypatch.setattr(cpu_use, "used_s", lambda: node.used_s)
+    monkeypatch.setattr(cpu_use, "wanted_s", node.threads)
+    monkeypatch.setattr(cpu_use, "bind", node.bind)
+    return node
+
+
+async def looks(node: Node, watch: CpuWatch, for_s: float) -> None:
+    for _ in range(round(for_s / LOOK_S)):
+        node.goes_on()
+        await watch.look()
+
+
+async def test_a_page_that_burns_is_confined_and_released(node: Node) -> None:
+    told: list[bool] = []
+    watch = CpuWatch(lambda: CHROMIUM, lambda: told.append(watch.confined))
+    await looks(node, watch, 10)
+    assert node.looks_at_threads == 0, "nobody looks at threads of a page that takes little"
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+    assert told == [True]
+    assert node.bound[0] == (CHROMIUM, {1})
+    node.used, node.wanted = 0.2, 0.3
+    await looks(node, watch, PAUSE_MIN_S)
+    assert told == [True, False]
+    assert {tuple(cpus) for _, cpus in node.bound[:-1]} == {(1,)}, "again at each look: some may undo it"
+    assert node.bound[-1] == (CHROMIUM, ALLOWED)
+    before = len(node.bound)
+    await looks(node, watch, 1)
+    assert len(node.bound) == before
+
+
+async def test_a_browser_that_is_started_meanwhile_is_confined_too(node: Node) -> None:
+    sessions: list[int | None] = [CHROMIUM]
+    watch = CpuWatch(lambda: sessions[-1], lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+    node.bound.clear()
+    sessions.append(None)
+    await looks(node, watch, 1)
+    assert node.bound == []
+    sessions.append(CHROMIUM)
+    await looks(node, watch, LOOK_S)
+    assert node.bound == [(CHROMIUM, {1})]
+
+
+async def test_where_nobody_counts_it_nothing_is_confined(node: Node) -> None:
+    node.used_s = None
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 2.0, 8.0
+    await looks(node, watch, 5)
+    assert not watch.confined
+    assert node.looks_at_threads == 0
+
+
+async def test_a_release_that_fails_is_tried_again(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = CpuWatch(lambda: CHROMIUM, lambda: None)
+    node.used, node.wanted = 1.5, 8.0
+    await looks(node, watch, TO_CONFINE_S + 2 * LOOK_S)
+
+    def fails(session: int, cpus: AbstractSet[int]) -> None:
+        if cpus == ALLOWED:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(cpu_use, "bind", fails)
+    node.used, node.wanted = 0.2, 0.3
+    with pytest.raises(RuntimeError):
+        await looks(node, watch, PAUSE_MIN_S)
+    assert not watch.confined
+    monkeypatch.setattr(cpu_use, "bind", node.bind)
+    await looks(node, watch, LOOK_S)
+    assert node.bound[-1] == (CHROMIUM, ALLOWED)
+
+
+async def test_looks_go_on_where_one_of_them_fails(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, failures = CpuWatch(lambda: CHROMIUM, lambda: None), [OSError("too many open files")] * 3
+    monkeypatch.setattr(cpu_watch, "LOOK_S", 0.001)
+    node.used, node.wanted = 2.0, 8.0
+
+    def threads(session: int) -> dict[int, float]:
+        if failures:
+            raise failures.pop()
+        return node.threads(session)
+
+    def used_s() -> float | None:
+        node.goes_on()
+        return node.used_s
+
+    monkeypatch.setattr(cpu_use, "wanted_s", threads)
+    monkeypatch.setattr(cpu_use, "used_s", used_s)
+    running = asyncio.create_task(watch.run())
+    await until(lambda: watch.confined, "confined")
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert failures == []
