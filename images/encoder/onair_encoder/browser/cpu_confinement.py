@@ -19,7 +19,7 @@ PAUSE_MIN_S, PAUSE_MAX_S = 2.5, 320.0
 """How long a page has to be calm before it is released; twice as long each time."""
 
 
-class Look(NamedTuple):
+class CpuLook(NamedTuple):
     """What the browser did since the look before."""
 
     used: float
@@ -64,7 +64,7 @@ class CpuConfinement:
         """Whether it takes a look at the threads to decide."""
         return self.confined or self._burnt_s > 0 or used > self._enough(cpus)
 
-    def decide(self, look: Look, now_s: float) -> bool:
+    def decide(self, look: CpuLook, now_s: float) -> bool:
         """Decides anew; returns whether that changes where Chromium may run.
 
         Args:
@@ -72,7 +72,7 @@ class CpuConfinement:
         """
         return self._decide_release(look, now_s) if self.confined else self._decide_confinement(look, now_s)
 
-    def _decide_confinement(self, look: Look, now_s: float) -> bool:
+    def _decide_confinement(self, look: CpuLook, now_s: float) -> bool:
         burns = self._burns(look, self._enough(look.cpus))
         if burns is not None:
             self._burnt_s += look.length_s if burns else -look.length_s * CALM_WEIGHT
@@ -84,7 +84,7 @@ class CpuConfinement:
         self.confined, self._calm_since_s = True, now_s
         return True
 
-    def _decide_release(self, look: Look, now_s: float) -> bool:
+    def _decide_release(self, look: CpuLook, now_s: float) -> bool:
         if self._burns(look, self._request) is not False:
             self._calm_since_s = now_s
         if now_s - self._calm_since_s < self._pause_s:
@@ -92,7 +92,7 @@ class CpuConfinement:
         self.confined, self._burnt_s, self._released_s = False, 0.0, now_s
         return True
 
-    def _burns(self, look: Look, more_than: float) -> bool | None:
+    def _burns(self, look: CpuLook, more_than: float) -> bool | None:
         if not self._may_confine(look.cpus) or look.used <= more_than:
             return False
         # Threads that ended between two looks are in what was used alone

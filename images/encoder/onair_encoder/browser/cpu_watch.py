@@ -10,7 +10,7 @@ from collections.abc import Callable
 from onair_crds.contract.pod import CPU_REQUEST_VARIABLE
 from onair_crds.runtime.stderr_log import log
 from onair_encoder.browser import cpu_use
-from onair_encoder.browser.cpu_confinement import CpuConfinement, Look
+from onair_encoder.browser.cpu_confinement import CpuConfinement, CpuLook
 
 LOOK_S, CONFINED_LOOK_S = 0.25, 0.5
 """Between two looks. Those at a confined browser are at all of its threads, which takes milliseconds."""
@@ -64,7 +64,7 @@ class CpuWatch:
         session = self._session()
         suspected = self._confinement.suspects(used, len(allowed))
         wanted = await self._wanted(session if suspected else None, length_s)
-        changed = self._confinement.decide(Look(used, wanted, len(allowed), length_s), now_s)
+        changed = self._confinement.decide(CpuLook(used, wanted, len(allowed), length_s), now_s)
         if changed:
             log("page.cpu", confined=self.confined, used=round(used, 2), wanted=wanted and round(wanted, 2))
             self._changed()

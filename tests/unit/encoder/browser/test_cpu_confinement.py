@@ -14,7 +14,7 @@ from onair_encoder.browser.cpu_confinement import (
     TO_CONFINE_AGAIN_S,
     TO_CONFINE_S,
     CpuConfinement,
-    Look,
+    CpuLook,
 )
 
 REQUEST, LOOK_S = 0.4, 0.25
@@ -33,7 +33,7 @@ class Page:
 
     def look(self, used: float, wanted: float | None) -> bool:
         self.now_s += LOOK_S
-        return self.confinement.decide(Look(used, wanted, len(self.allowed), LOOK_S), self.now_s)
+        return self.confinement.decide(CpuLook(used, wanted, len(self.allowed), LOOK_S), self.now_s)
 
     def does(self, *what: tuple[float, float | None], for_s: float) -> bool:
         """Does one after the other, again and again; whether it is confined at the end."""
