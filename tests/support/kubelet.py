@@ -248,6 +248,12 @@ class RunningPod:
     def _value(self, variable: Document) -> str:
         if "value" in variable:
             return str(variable["value"])
+        if resource := variable["valueFrom"].get("resourceFieldRef"):
+            (container,) = (
+                each for each in self._spec["containers"] if each["name"] == resource["containerName"]
+            )
+            assert (resource["resource"], resource["divisor"]) == ("requests.cpu", "1m")
+            return str(container["resources"]["requests"]["cpu"].removesuffix("m"))
         field = variable["valueFrom"]["fieldRef"]["fieldPath"]
         known = {"status.podIP": self.address, "status.hostIPs": host_address(), "metadata.name": self.name}
         return known[field]
