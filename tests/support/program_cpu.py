@@ -1,4 +1,4 @@
-"""CPU time of programs: of a pod that runs in Docker, or of all on this machine."""
+"""What programs use: those of a pod that runs in Docker, or all on this machine."""
 
 from __future__ import annotations
 
@@ -26,26 +26,37 @@ for pid in filter(str.isdigit, os.listdir('/proc')):
         kind = next((word[7:] for word in words if word.startswith('--type=')), '')
         if '-m' in words[:-1]:
             kind = words[words.index('-m') + 1]
-        used[f'{os.path.basename(words[0])} {kind}'.strip()] += (int(times[11]) + int(times[12])) * tick_s
+        used[f'{os.path.basename(words[0])} {kind}'.strip()] += %s
 print(json.dumps(used))
 """
 """Chromium's processes have their type as an argument, Python's their module."""
+CPU_S = SCRIPT % "(int(times[11]) + int(times[12])) * tick_s"
+MAJOR_FAULTS = SCRIPT % "int(times[9])"
 
 
 @contextmanager
 def programs_cores(pod: RunningPod | None = None) -> Iterator[Counter[str]]:
     """Gives the cores that each program has used, of a pod or of all, once the context has ended."""
     cores: Counter[str] = Counter()
-    before, began_s = _cpu_s(pod), time.monotonic()
+    before, began_s = _used(CPU_S, pod), time.monotonic()
     yield cores
-    after, took_s = _cpu_s(pod), time.monotonic() - began_s
+    after, took_s = _used(CPU_S, pod), time.monotonic() - began_s
     cores.update({name: (used - before[name]) / took_s for name, used in after.items()})
 
 
-def _cpu_s(pod: RunningPod | None) -> Counter[str]:
+@contextmanager
+def programs_major_faults(pod: RunningPod | None = None) -> Iterator[Counter[str]]:
+    """Gives how often each program had to wait for a page of memory from the disk."""
+    faults: Counter[str] = Counter()
+    before = _used(MAJOR_FAULTS, pod)
+    yield faults
+    faults.update({name: used - before[name] for name, used in _used(MAJOR_FAULTS, pod).items()})
+
+
+def _used(script: str, pod: RunningPod | None) -> Counter[str]:
     if pod is None:
-        return Counter(json.loads(subprocess.check_output([sys.executable, "-c", SCRIPT])))
+        return Counter(json.loads(subprocess.check_output([sys.executable, "-c", script])))
     used: Counter[str] = Counter()
     for each in pod.containers:
-        used.update(json.loads(docker("exec", each, "python3", "-c", SCRIPT)))
+        used.update(json.loads(docker("exec", each, "python3", "-c", script)))
     return used
