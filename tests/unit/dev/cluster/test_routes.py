@@ -1,4 +1,4 @@
-"""Routes between the nodes of the local cluster, with a docker and a kubectl that print what they are told to."""
+"""Routes between the nodes of the local cluster, with a docker and a kubectl that print what a test says."""
 
 from __future__ import annotations
 
