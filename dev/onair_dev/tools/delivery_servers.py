@@ -50,6 +50,7 @@ def ensure(current: Step, name: str) -> Path:
         "build",
         "-buildvcs=false",
         "-trimpath",
+        "-gcflags=all=-dwarf=false",
         "-ldflags",
         "-s -w",
         "-o",
