@@ -23,8 +23,7 @@ from onair_api.auth.tokens import Tokens
 from onair_api.cache.cluster import Cluster
 from onair_api.cache.watched_kinds import GUEST_CODE, REVOKED_TOKEN, SIGNING_KEY
 from onair_api.event.service import Events
-from onair_api.http import hls_previews, openapi, pages, responses, routes
-from onair_api.http.compression import Compression
+from onair_api.http import compression, hls_previews, openapi, pages, responses, routes
 from onair_api.http.cors import Cors
 from onair_api.http.request_log import RequestLog
 from onair_api.http.rooms import routes as room_routes
@@ -86,7 +85,7 @@ def create_app(settings: Settings, client: KubeClient) -> FastAPI:
     room_routes.install(app, services.room_admission, webhooks, settings.limits)
     pages.install(app, services.cluster, services.keys, settings)
     openapi.install(app, settings.public_url)
-    app.add_middleware(Compression)
+    app.add_middleware(compression.Compression)
     app.add_middleware(RequestLog)
     # Outermost: browsers see the text of errors, too
     app.add_middleware(Cors, api=app, settings=settings.cors)
@@ -165,6 +164,7 @@ def _room_server(settings: Settings, client: KubeClient) -> RoomServer | None:
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        compression.load()
         services.events.start()
         services.cluster.start()
         metrics, metrics_port = ProbeServer(), services.settings.listen.metrics_port

@@ -23,6 +23,7 @@ WHOLE = "encoder/pod"
 HLS = "unit/encoder/publish/hls"
 ACROSS_FILES = {
     "unit/api/test_decisions.py": "a table of tests of all that the interface leaves open",
+    "unit/dev/cluster/test_routes.py": "images/kind-node/routes, a script",
     "unit/encoder/publish/test_inside.py": "every kind of destination",
     f"{HLS}/test_foreign_playlists.py": "all that reads a bucket",
     f"{HLS}/test_given_up.py": "output and spool at their end",

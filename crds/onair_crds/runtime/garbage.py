@@ -36,6 +36,8 @@ def short_collections(long_s: float = LONG_S) -> Iterator[None]:
 
     gc.collect()
     gc.freeze()
+    # The next full one waits for a quarter of what this one looks at, which is no module any more
+    gc.collect()
     thresholds = gc.get_threshold()
     gc.set_threshold(*thresholds[:2], FULL_AFTER)
     gc.callbacks.append(collected)

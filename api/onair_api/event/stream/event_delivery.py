@@ -33,7 +33,7 @@ def _had(session: Session, event: Event) -> bool:
 
 
 def _send_live(session: Session, event: Event) -> None:
-    if not _had(session, event):
+    if not session.closed and not _had(session, event):
         send(session, event)
         EVENTS_OUT.inc()
 

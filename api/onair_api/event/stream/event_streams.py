@@ -56,6 +56,8 @@ class EventStreams:
         self._revoked = revoked
         self._sessions: dict[Session, None] = {}
         self._sessions_of_token: Counter[str] = Counter()
+        self._one_unsubscribes = asyncio.Lock()
+        """Hundreds that close at once, with hundreds of subscriptions each, leave others their turns."""
         self._closing = 0
         self._draining = False
 
@@ -141,9 +143,12 @@ class EventStreams:
             self._delivery.unsent(session),
             self._cluster.age_s,
         )
-        for subscription in session.subscriptions.values():
-            self._delivery.remove(session, subscription)
-        session.subscriptions.clear()
+        try:
+            async with self._one_unsubscribes:
+                self._unsubscribe(session)
+                await asyncio.sleep(0)
+        finally:
+            self._unsubscribe(session)  # where it was cancelled as it waited
         if self._bus:
             for user_id in session.channels:
                 await self._bus.release(user_id)
@@ -153,6 +158,11 @@ class EventStreams:
                 await self._replayer.keep(session.visibility.user_id, session.id, closed)
             finally:
                 self._closing -= 1
+
+    def _unsubscribe(self, session: Session) -> None:
+        for subscription in session.subscriptions.values():
+            self._delivery.remove(session, subscription)
+        session.subscriptions.clear()
 
     async def _listen(self, session: Session) -> None:
         """Listens to the custom events that this session may receive."""

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onair_api.access.audiences import Owner
 from onair_api.event.event import Event
@@ -28,35 +28,42 @@ MAX_DELIVERIES, MAX_BYTES = 250_000, 16 << 20
 Send = Callable[[Session, Event], None]
 
 
+class _Receivers:
+    """The streams that one event after another is for, mostly the same ones: kept once."""
+
+    __slots__ = ("_places", "sessions")
+
+    def __init__(self, sessions: list[Session]) -> None:
+        self.sessions = sessions
+        self._places: dict[Session, int] | None = None
+
+    def place(self, session: Session) -> int:
+        """Where a stream is among them; -1 where it is not."""
+        if self._places is None:  # a thousand streams may close at once: each looks at every event that waits
+            self._places = {each: place for place, each in enumerate(self.sessions)}
+        return self._places.get(session, -1)
+
+
 @dataclass(slots=True)
 class _Waiting:
     event: Event | None
     """None: what was lost is told."""
-    sessions: list[Session | None]
-    """None where it was taken."""
+    receivers: _Receivers
     at: int = 0
-    _places: dict[Session, int] | None = None
-    _taken: int = 0
+    """How many of them have had their turn."""
+    taken: set[Session] = field(default_factory=set)
+    """Those that do not get it from here any more."""
 
-    @property
-    def left(self) -> list[Session | None]:
-        """Which have not had their turn."""
-        return self.sessions[self.at :] if self.at else self.sessions
-
-    @property
-    def count(self) -> int:
-        """How many streams it still waits for."""
-        return sum(1 for each in self.left if each) if self.at else len(self.sessions) - self._taken
+    def left(self) -> list[Session]:
+        """Which it still waits for."""
+        rest = self.receivers.sessions[self.at :] if self.at else self.receivers.sessions
+        return [each for each in rest if each not in self.taken] if self.taken else rest
 
     def take(self, session: Session) -> bool:
         """Whether it waited for a stream, which it does not from now on."""
-        if self._places is None:  # a thousand streams may close at once: each looks at every event that waits
-            self._places = {each: place for place, each in enumerate(self.sessions) if each}
-        place = self._places.get(session, -1)
-        if place < self.at or self.sessions[place] is None:
+        if self.receivers.place(session) < self.at or session in self.taken:
             return False
-        self.sessions[place] = None
-        self._taken += 1
+        self.taken.add(session)
         return True
 
 
@@ -67,13 +74,15 @@ class _Queue:
         self.bytes = 0
 
     def add(self, event: Event, sessions: list[Session]) -> None:
-        self.waiting.append(_Waiting(event, [*sessions]))
+        last = self.waiting[-1].receivers if self.waiting else None
+        receivers = last if last and last.sessions == sessions else _Receivers([*sessions])
+        self.waiting.append(_Waiting(event, receivers))
         self.deliveries += len(sessions)
         self.bytes += event.size
 
     def end_first(self) -> None:
         first = self.waiting.popleft()
-        self.deliveries -= len(first.sessions)
+        self.deliveries -= len(first.receivers.sessions)
         if first.event:
             self.bytes -= first.event.size
             first.event.drop_frames()
@@ -130,15 +139,15 @@ class FairTurns:
         while queue.waiting:
             first = queue.waiting[0]
             end_of_step = first.at + (STEP if not first.event or first.event.size * STEP <= STEP_BYTES else 1)
-            step, first.at = first.sessions[first.at : end_of_step], end_of_step
+            step, first.at = first.receivers.sessions[first.at : end_of_step], end_of_step
             for session in step:
-                if session is None or session.closed:
+                if session.closed or session in first.taken:
                     continue
                 if first.event:
                     self._send(session, first.event)
                 else:
                     session.sender.push(session.sender.loss_message())
-            if first.at >= len(first.sessions):
+            if first.at >= len(first.receivers.sessions):
                 queue.end_first()
             if time.perf_counter() >= end:
                 return
@@ -149,19 +158,18 @@ def _lost(queue: _Queue) -> _Queue:
 
     A quarter of a million deliveries may wait, most of them for the same streams: no step is taken for each.
     """
-    streams: dict[Session | None, None] = {}
-    last: list[Session | None] = []
+    streams: dict[Session, None] = {}
+    left: list[Session] = []
+    of: tuple[object, ...] = ()
     dropped = 0
     for each in queue.waiting:
-        left = each.left
-        if left != last:
+        if of != (of := (each.receivers, each.at, each.taken)):
+            left = each.left()
             streams.update(dict.fromkeys(left))
-            last = left
         if each.event:
-            dropped += each.count
+            dropped += len(left)
     EVENTS_DROPPED.labels("too_many").inc(dropped)
-    streams.pop(None, None)
     after = _Queue()
-    after.waiting.append(_Waiting(None, [*streams]))
+    after.waiting.append(_Waiting(None, _Receivers([*streams])))
     after.deliveries = len(streams)
     return after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from onair_api.access.target import Target
@@ -39,13 +40,15 @@ class RequestHandler:
         self._replayer = replayer
 
     async def handle(self, session: Session, request: StreamRequest) -> None:
-        """Replies to one request on the stream, also with its error."""
+        """Replies to one request on the stream, also with its error. Others have a turn before it returns."""
         try:
             await self._handle(session, request)
         except RpcError as error:
             session.reply_error(request.correlation_id, error)
         except ApiError as error:
             session.reply_error(request.correlation_id, rpc_error(error))
+        # A client may send hundreds at once, which are here then
+        await asyncio.sleep(0)
 
     async def _handle(self, session: Session, request: StreamRequest) -> None:
         correlation_id = request.correlation_id

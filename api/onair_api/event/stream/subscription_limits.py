@@ -19,6 +19,9 @@ class _Use:
     wild: Counter[WildPattern] = field(default_factory=Counter)
 
 
+_NONE = _Use()
+
+
 class SubscriptionLimits:
     """Counts by token. Removing what was added leaves nothing."""
 
@@ -44,7 +47,7 @@ class SubscriptionLimits:
         if len(session.subscriptions) >= (limit := limits.subscriptions_per_session):
             raise _refused(limit, "subscriptions of a stream", "subscriptionsPerSession")
         compiled = pattern(name)
-        use = self._uses.get(session.token, _Use())
+        use = self._uses.get(session.token, _NONE)
         if use.names + compiled.size > (limit := limits.names_per_token):
             raise _refused(limit, "names in the subscriptions of a token", "namesPerToken")
         new = sum(1 for each in compiled.wild if each not in use.wild)
@@ -55,7 +58,9 @@ class SubscriptionLimits:
 
     def add(self, token: str, name: str) -> None:
         compiled = pattern(name)
-        use = self._uses.setdefault(token, _Use())
+        use = self._uses.get(token)
+        if use is None:
+            use = self._uses[token] = _Use()
         use.names += compiled.size
         use.wild.update(compiled.wild)
 

@@ -51,3 +51,22 @@ def test_what_survives_a_short_collection_is_looked_at_again() -> None:
         gc.collect()
         assert gc.get_freeze_count() <= before
         assert len(gc.get_objects()) > len(documents)
+
+
+def test_no_full_collection_looks_at_much_however_much_comes() -> None:
+    """All of it would take a tenth of a second in which nothing else runs, and modules are there for ever."""
+    looked_at: list[int] = []
+
+    def collected(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == 2:
+            looked_at.append(len(gc.get_objects()))
+
+    with short_collections(long_s=0.0):
+        gc.callbacks.append(collected)
+        try:
+            kept = [{"of": [number]} for number in range(300_000)]
+        finally:
+            gc.callbacks.remove(collected)
+    assert len(kept) == 300_000
+    assert len(looked_at) > 5
+    assert max(looked_at) < 60_000

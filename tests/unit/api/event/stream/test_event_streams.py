@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from tests.support.documents import document
 
+from onair_api.access.target import Target
 from onair_api.auth.identity import GuestControl, Identity
 from onair_api.auth.verified_token import Verified
 from onair_api.cache.view import View
@@ -19,6 +20,7 @@ from onair_api.event.stream.event_delivery import EventDelivery
 from onair_api.event.stream.event_streams import EventStreams
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.subscription_limits import SubscriptionLimits
+from onair_api.event.subscription import Subscription
 from onair_api.settings import EventSettings, Settings
 from onair_crds.kube.store import Entry
 from onair_crds.resources.enums import Role
@@ -65,3 +67,59 @@ async def test_streams_that_are_opened_at_once_are_no_more_than_a_token_may_have
     for session in sessions:
         await streams.close(session)
     assert streams.open_sessions == 0
+
+
+class Unsubscribed(EventDelivery):
+    """Notes at which step of the event loop each session's subscriptions went."""
+
+    def __init__(self) -> None:
+        events = EventSettings()
+        super().__init__(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(events))
+        self.step = 0
+        self.steps: dict[Session, set[int]] = {}
+
+    def remove(self, session: Session, subscription: Subscription) -> None:
+        super().remove(session, subscription)
+        self.steps.setdefault(session, set()).add(self.step)
+
+    async def count_steps(self) -> None:
+        while True:
+            self.step += 1
+            await asyncio.sleep(0)
+
+
+async def subscribed(delivery: EventDelivery, streams: int) -> tuple[EventStreams, list[Session]]:
+    """Streams with subscriptions."""
+    cluster, replayer = SlowCluster(), SimpleNamespace(closed_session=lambda *_: None)
+    cluster.answer.set()
+    made = EventStreams(cast(Any, cluster), Settings(), None, delivery, cast(Any, replayer), lambda _: False)
+    sender: Any = SimpleNamespace(format=Format.NDJSON, unsent=list)
+    sessions = [await made.open(guest(), None, sender) for _ in range(streams)]
+    for session in sessions:
+        for number in range(5):
+            each = Subscription(f"{number}*", Target(), Target())
+            session.subscriptions[each.name, each.named] = each
+            delivery.add(session, each)
+    return made, sessions
+
+
+async def test_streams_that_close_at_once_leave_others_their_turns() -> None:
+    delivery = Unsubscribed()
+    streams, sessions = await subscribed(delivery, 20)
+    counting = asyncio.create_task(delivery.count_steps())
+    await asyncio.gather(*(streams.close(each) for each in sessions))
+    counting.cancel()
+    assert all(len(steps) == 1 for steps in delivery.steps.values()), "a stream is done in one step"
+    assert len(set.union(*delivery.steps.values())) == len(sessions), "and no two in the same"
+    assert streams.idle
+
+
+async def test_a_stream_whose_end_is_cancelled_leaves_nothing() -> None:
+    streams, sessions = await subscribed(delivery := Unsubscribed(), 3)
+    closing = [asyncio.create_task(streams.close(each)) for each in sessions]
+    await asyncio.sleep(0)
+    for each in closing:
+        each.cancel()
+    await asyncio.gather(*closing, return_exceptions=True)
+    assert set(delivery.steps) == set(sessions)
+    assert streams.idle

@@ -130,6 +130,23 @@ async def test_a_stream_that_closes_comes_back_to_what_waited_for_it(delivery: E
     assert last.names == []
 
 
+async def test_events_for_the_same_streams_keep_them_once(delivery: EventDelivery) -> None:
+    """So a thousand that close while hundreds of events wait are not numbered again for each."""
+    crowd, closing = Owner(delivery, "crowd", MANY), 10
+    crowd.change(*"abc")
+    for each in crowd.streams[:closing]:
+        each.session.closed = True
+        assert len(delivery.unsent(each.session)) == 3
+    (queue,) = delivery._turns._queues.values()
+    assert len({id(each.receivers) for each in queue.waiting}) == 1
+    for each in crowd.streams[:closing]:
+        delivery.remove(each.session, ALL)
+    crowd.change("d")
+    await delivered(delivery)
+    assert [each.names for each in crowd.streams[:closing]] == [[]] * closing
+    assert [each.names for each in crowd.streams[closing:]] == [[*"abcd"]] * (MANY - closing)
+
+
 async def test_too_much_is_lost_and_told_once(
     delivery: EventDelivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:

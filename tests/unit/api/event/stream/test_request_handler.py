@@ -1,0 +1,38 @@
+"""A client that asks for much at once."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tests.support.recorded_stream import Stream
+
+from onair_api.access.audiences import owner_key
+from onair_api.event.replay.recent_events import ReplayBuffer
+from onair_api.event.stream.event_delivery import EventDelivery
+from onair_api.event.stream.request_handler import RequestHandler
+from onair_api.event.stream.requests import StreamRequest
+from onair_api.event.stream.subscription_limits import SubscriptionLimits
+from onair_api.settings import EventSettings, Settings
+
+
+async def test_others_have_a_turn_between_two_requests_of_a_stream() -> None:
+    """A WebSocket brings hundreds of requests at once; none of them has to wait for anything."""
+    delivery = EventDelivery(ReplayBuffer(60, 100, 10_000), SubscriptionLimits(EventSettings()))
+    nothing = cast(Any, SimpleNamespace())
+    handler = RequestHandler(nothing, Settings(), nothing, delivery, nothing)
+    stream, turns, handled = Stream(owner_key("s", "u")), 0, 0
+
+    async def ask() -> None:
+        nonlocal handled
+        for number in range(50):
+            await handler.handle(stream.session, StreamRequest(None, "subscribe", {"name": f"{number}*"}))
+            handled += 1
+
+    asking = asyncio.create_task(ask())
+    while not asking.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert len(stream.session.subscriptions) == handled == 50
+    assert turns >= handled
