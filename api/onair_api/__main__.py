@@ -24,6 +24,7 @@ from onair_api.settings import ListenSettings, Settings
 from onair_crds.kube.client import KubeClient
 from onair_crds.runtime import event_loop
 from onair_crds.runtime.core_dumps import prevent_core_dumps
+from onair_crds.runtime.garbage import short_collections
 
 log = structlog.get_logger()
 
@@ -110,7 +111,9 @@ async def run(settings: Settings) -> None:
             shows=settings.show_namespace,
             release=settings.release_namespace,
         )
-        await server(settings, client).serve()
+        made = server(settings, client)
+        with short_collections():
+            await made.serve()
 
 
 def main() -> None:

@@ -92,8 +92,7 @@ class _StreamResponse(Response):
         disconnected = asyncio.create_task(_disconnected(receive))
         writing = asyncio.create_task(self._write(send))
         try:
-            for request in self._requests:
-                await self._handler.handle(self._session, request)
+            await self._handler.handle_first(self._session, self._requests)
             await asyncio.wait({disconnected, writing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in (disconnected, writing):

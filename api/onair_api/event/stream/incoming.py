@@ -19,6 +19,7 @@ class Incoming:
 
     async def take(self, session: Session, decode: Callable[[], StreamRequest]) -> None:
         """Replies to one message, also with its error."""
+        await self._requests.turn(session)
         try:
             request: StreamRequest | BadRequest = decode()
         except BadRequest as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 from onair_api.access.target import Target
@@ -16,6 +15,7 @@ from onair_api.event.event import dumps
 from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.replay.replayer import Replayer, TooManyEvents
 from onair_api.event.stream.event_delivery import EventDelivery, send
+from onair_api.event.stream.request_turns import RequestTurns
 from onair_api.event.stream.requests import StreamRequest, decode_ping, decode_subscription
 from onair_api.event.stream.session import Session
 from onair_api.event.subscription import Subscription
@@ -38,17 +38,26 @@ class RequestHandler:
         self._publisher = publisher
         self._delivery = delivery
         self._replayer = replayer
+        self._turns = RequestTurns()
+
+    async def turn(self, session: Session) -> None:
+        """Waits until a request of this session may be handled: others of its owner's may be before it."""
+        await self._turns.next(session.owner)
+
+    async def handle_first(self, session: Session, requests: list[StreamRequest]) -> None:
+        """Replies to what a stream is opened with."""
+        for request in requests:
+            await self.turn(session)
+            await self.handle(session, request)
 
     async def handle(self, session: Session, request: StreamRequest) -> None:
-        """Replies to one request on the stream, also with its error. Others have a turn before it returns."""
+        """Replies to one request on the stream, also with its error."""
         try:
             await self._handle(session, request)
         except RpcError as error:
             session.reply_error(request.correlation_id, error)
         except ApiError as error:
             session.reply_error(request.correlation_id, rpc_error(error))
-        # A client may send hundreds at once, which are here then
-        await asyncio.sleep(0)
 
     async def _handle(self, session: Session, request: StreamRequest) -> None:
         correlation_id = request.correlation_id

@@ -60,8 +60,7 @@ class WebSocketStreams:
             await send({"type": "websocket.close", "code": CLOSE_CODE, "reason": ""})
             return
         try:
-            for request in requests_of_query(query):
-                await self._requests.handle(session, request)
+            await self._requests.handle_first(session, requests_of_query(query))
             await self._handle_messages(session, receive)
         finally:
             connection.on_writable = None

@@ -61,12 +61,13 @@ def test_no_full_collection_looks_at_much_however_much_comes() -> None:
         if phase == "start" and info["generation"] == 2:
             looked_at.append(len(gc.get_objects()))
 
+    modules = [[number] for number in range(400_000)]
     with short_collections(long_s=0.0):
         gc.callbacks.append(collected)
         try:
             kept = [{"of": [number]} for number in range(300_000)]
         finally:
             gc.callbacks.remove(collected)
-    assert len(kept) == 300_000
+    assert (len(kept), len(modules)) == (300_000, 400_000)
     assert len(looked_at) > 5
     assert max(looked_at) < 60_000

@@ -1,0 +1,23 @@
+"""Handles what an owner's streams ask for one after another, while others have their turns."""
+
+from __future__ import annotations
+
+import asyncio
+from weakref import WeakValueDictionary
+
+from onair_api.access.audiences import Owner
+
+
+class RequestTurns:
+    """A hundred streams may bring hundreds of requests each, most of which need nothing that is waited for."""
+
+    def __init__(self) -> None:
+        self._gates: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
+
+    async def next(self, owner: Owner) -> None:
+        """Returns for one request of an owner in each step of the event loop, in order."""
+        gate = self._gates.get(owner)
+        if gate is None:
+            gate = self._gates[owner] = asyncio.Lock()
+        async with gate:
+            await asyncio.sleep(0)
