@@ -242,6 +242,9 @@ class EventSettings(Part):
     """The same of all streams that the same events go to: an owner's, or those of a project's guests."""
     sessions_per_token: Annotated[int, Field(ge=1)] = 1000
     """Streams that one token may hold open on one replica."""
+    bytes_per_owner_s: Annotated[int, Field(ge=0)] = 33_554_432
+    """Bandwidth of an owner's streams on a replica, in bytes of events a second, for events that go to more
+    than 16 of them; what exceeds it waits, and is lost where too much waits. 0: no limit."""
     backlog_events: Annotated[int, Field(ge=1)] = 4096
     """Messages that wait for a slow reader; more are dropped, and the reader is notified."""
     backlog_bytes: Annotated[int, Field(ge=1024)] = 4_194_304

@@ -61,7 +61,7 @@ def facts() -> Facts:
 
 def clients(known: Facts) -> list[Task]:
     """kind, helm and kubectl."""
-    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 115)]
+    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 100)]
 
 
 def image_tasks(known: Facts) -> list[Task]:
@@ -89,7 +89,7 @@ def node_tasks(known: Facts) -> list[Task]:
         return [Task("node image", base_images.node_image_task, (), 0 if known.node_image else 60)]
     system_s, image_s = (0, 0) if known.node_image else (12, 25)
     # They are kept apart from the image: a daemon's images may be another user's
-    programs_s = 0 if known.node_programs else 260
+    programs_s = 0 if known.node_programs else 210
     return [
         # After the clients, which need the same compilers: in parallel they would gain nothing.
         Task("node programs", cluster_tools.node_programs_task, ("clients",), programs_s),
@@ -124,7 +124,7 @@ def test_programs(known: Facts) -> list[Task]:
 
 def network_plugin(known: Facts) -> list[Task]:
     """Returns a task for the image of the plugin that enforces policies for tests of the cluster."""
-    estimate = 0 if known.network_plugin else 110
+    estimate = 0 if known.network_plugin else 40
     # After the clients, whose packages of Kubernetes it shares
     needs = ("base image", "clients")
     return [Task("network plugin", images.image_task(delivery_servers.NETWORK_PLUGIN), needs, estimate)]

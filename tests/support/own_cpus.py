@@ -1,4 +1,4 @@
-"""Gives programs of a test CPUs of their own, as if they were on computers of their own."""
+"""Gives a program of a test CPUs of its own, as if all others were on other computers."""
 
 from __future__ import annotations
 
@@ -8,52 +8,50 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.processes import command_lines, parent_of
+
 
 @contextmanager
-def kept_apart(*here: str) -> Iterator[bool]:
-    """Has this process, and those below it with one of these words in their command, on half of its CPUs.
+def on_its_own_cpus(pid: int, *at_once: str) -> Iterator[bool]:
+    """Has a child process on half of the CPUs, and this process and all others below it on the rest.
 
-    All others below it are on the rest, also those that they start meanwhile.
+    There this process, and those with one of these words in their command, run whenever they have something
+    to do: with a computer of their own they would wait for none either. Where that is not permitted, they do.
 
     Yields:
         whether it is so: one CPU cannot be divided.
     """
     cpus = sorted(os.sched_getaffinity(0))
-    first, rest = cpus[: len(cpus) // 2], cpus[len(cpus) // 2 :]
-    if not first:
+    its, rest = cpus[: len(cpus) // 2], cpus[len(cpus) // 2 :]
+    if not its:
         yield False
         return
-    chosen = {pid: first if _is_one_of(pid, here) else rest for pid in _descendants(os.getpid())}
-    chosen[os.getpid()] = first
-    before = {pid: _pin(pid, wanted) for pid, wanted in chosen.items()}
+    here = os.getpid()
+    below = _below(here)
+    first = {here, *(each for each, command in below.items() if any(word in command for word in at_once))}
+    for each in (here, *below):
+        _set(each, its if each == pid else rest, in_time=each in first)
     try:
         yield True
     finally:
-        for pid, were in before.items():
-            _pin(pid, were)
+        for each in (here, *below):
+            _set(each, cpus, in_time=False)
 
 
-def _is_one_of(pid: int, words: tuple[str, ...]) -> bool:
-    try:
-        command = Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return False
-    return any(word in command for word in words)
+def _below(pid: int) -> dict[int, str]:
+    """The command lines of children, of their children, and so on."""
+    lines = command_lines()
+    parents = {each: parent_of(each) for each in lines}
+    found, more = set(), {pid}
+    while more:
+        more = {each for each, parent in parents.items() if parent in more}
+        found |= more
+    return {each: " ".join(lines[each]) for each in found}
 
 
-def _descendants(pid: int) -> Iterator[int]:
-    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in map(int, listed.read_text().split()):
-                yield child
-                yield from _descendants(child)
-
-
-def _pin(pid: int, cpus: list[int]) -> list[int]:
-    """Returns the CPUs that it had; none where it has ended."""
-    had: list[int] = []
+def _set(pid: int, cpus: list[int], *, in_time: bool) -> None:
+    policy, priority = (os.SCHED_RR, 1) if in_time else (os.SCHED_OTHER, 0)
     for thread in Path(f"/proc/{pid}/task").glob("*"):
-        with contextlib.suppress(OSError):
-            had = sorted(os.sched_getaffinity(int(thread.name)))
+        with contextlib.suppress(OSError):  # it has ended, or this is not permitted
             os.sched_setaffinity(int(thread.name), cpus)
-    return had
+            os.sched_setscheduler(int(thread.name), policy, os.sched_param(priority))

@@ -75,7 +75,7 @@ class Replica:
         """
         self.port = free_port()
         no_limits = {
-            "events": {"sessionsPerToken": 100_000},
+            "events": {"sessionsPerToken": 100_000, "bytesPerOwnerS": 0},
             "rateLimits": {"perToken": 0, "perService": 0},
         }
         config = folder / "config.yaml"

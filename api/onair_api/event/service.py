@@ -53,7 +53,9 @@ class Events:
         self._settings = settings
         events = settings.events
         buffer = ReplayBuffer(events.replay_s, events.replay_events, events.replay_bytes)
-        delivery = EventDelivery(buffer, SubscriptionLimits(settings.events))
+        delivery = EventDelivery(
+            buffer, SubscriptionLimits(settings.events), settings.events.bytes_per_owner_s
+        )
         self.bus = Bus(settings.redis, events, buffer, delivery.deliver) if settings.redis.url else None
         redis = self.bus.redis if self.bus else None
         self.details = EventDetails(redis, self._redis_connected)

@@ -112,6 +112,7 @@ events:
   wildcardsPerToken: {{ .wildcardsPerToken | int64 }}
   wildcardsPerAudience: {{ .wildcardsPerAudience | int64 }}
   sessionsPerToken: {{ .sessionsPerToken | int64 }}
+  bytesPerOwnerS: {{ .ownerBytesPerSecond | int64 }}
   backlogEvents: {{ .backlog.events | int64 }}
   backlogBytes: {{ .backlog.bytes | int64 }}
   stalledAfterS: {{ .stalledAfterSeconds }}

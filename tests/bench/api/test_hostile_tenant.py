@@ -11,7 +11,7 @@ from contextlib import nullcontext
 
 import pytest
 from tests.support.facade import Cluster
-from tests.support.own_cpus import kept_apart
+from tests.support.own_cpus import on_its_own_cpus
 from tests.support.quiet_tenant import QuietTenant
 from tests.support.replica import LOAD, MeasuredProcess, Replica
 
@@ -25,7 +25,7 @@ def p99(of: list[float]) -> float:
     return statistics.quantiles(of, n=100)[-1]
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["CPUs of their own", "all on the same CPUs"])
+@pytest.mark.parametrize("apart", [True, False], ids=["on its own CPUs", "all on the same CPUs"])
 def test_a_hostile_tenant_costs_another_little(
     limited_replica: Replica,
     programs: list[MeasuredProcess],
@@ -33,18 +33,18 @@ def test_a_hostile_tenant_costs_another_little(
     report: Callable[..., float],
     apart: bool,
 ) -> None:
-    """With the facade, Redis and the quiet tenant on one half of the CPUs, and the attacker, the API server
-    and etcd on the other; and with all of them on all CPUs, in each other's way."""
+    """With the facade on CPUs of its own, and Redis and the quiet tenant waiting for none, as with a computer
+    each; and with all of them, the API server and the attacker in each other's way."""
     replica = limited_replica
     quiet = QuietTenant(replica.port, replica.token)
     other = replica.sign_in(cluster.add_api_key("stranger"), "mallory")
-    with kept_apart("onair_api", "redis-server") if apart else nullcontext():
+    with on_its_own_cpus(replica.program.process.pid, "redis-server") if apart else nullcontext():
         alone = quiet.measure(MEASURED_S)
     arguments = [str(replica.port), other, str(STREAMS), str(WILDCARDS)]
     attacker = MeasuredProcess([str(LOAD / "hostile_tenant.py"), *arguments])
     programs.append(attacker)
     assert attacker.line() == {"open": STREAMS}
-    with kept_apart("onair_api", "redis-server") if apart else nullcontext():
+    with on_its_own_cpus(replica.program.process.pid, "redis-server") if apart else nullcontext():
         used = replica.program.cpu_s()
         among = quiet.measure(MEASURED_S)
         used = replica.program.cpu_s() - used

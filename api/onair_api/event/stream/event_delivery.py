@@ -39,11 +39,15 @@ def _send_live(session: Session, event: Event) -> None:
 
 
 class EventDelivery:
-    def __init__(self, buffer: ReplayBuffer, limits: SubscriptionLimits) -> None:
+    def __init__(self, buffer: ReplayBuffer, limits: SubscriptionLimits, bytes_per_owner_s: int = 0) -> None:
+        """
+        Args:
+            bytes_per_owner_s: of events for an owner's many streams, a second; 0: no limit.
+        """
         self._buffer = buffer
         self._limits = limits
         self._audiences: dict[AudienceKey, SubscriptionIndex[Session]] = {}
-        self._turns = FairTurns(_send_live)
+        self._turns = FairTurns(_send_live, bytes_per_owner_s)
 
     @property
     def idle(self) -> bool:

@@ -7,6 +7,7 @@ everybody else's events and requests; so they get turns of well under a millisec
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from onair_api.metrics import EVENTS_DROPPED
 AT_ONCE = 16
 """Streams that are given an event at once, as many as a turn takes."""
 TURN_S = 0.0001
+BURST_S = 1.0
+"""Of an owner's bandwidth, what may be sent at once after a pause."""
 STEP, STEP_BYTES = 4, 16_384
 """Streams, and what they are sent, between two looks at the clock."""
 MAX_DELIVERIES, MAX_BYTES = 250_000, 16 << 20
@@ -88,12 +91,42 @@ class _Queue:
             first.event.drop_frames()
 
 
+class _Bandwidth:
+    """When each owner may be sent more, by what it was sent."""
+
+    def __init__(self, bytes_per_s: int) -> None:
+        """
+        Args:
+            bytes_per_s: of each owner; 0: as much as there is.
+        """
+        self._bytes_per_s = bytes_per_s
+        self._from: dict[Owner, float] = {}
+        self._most = 64
+
+    def wait_s(self, owner: Owner, now: float) -> float:
+        return max(0.0, self._from.get(owner, 0.0) - now)
+
+    def spend(self, owner: Owner, sent: int, now: float) -> None:
+        if not self._bytes_per_s:
+            return
+        if len(self._from) >= self._most:
+            self._from = {each: at for each, at in self._from.items() if at > now - BURST_S}
+            self._most = max(64, 2 * len(self._from))
+        self._from[owner] = max(self._from.get(owner, 0.0), now - BURST_S) + sent / self._bytes_per_s
+
+
 class FairTurns:
     """Keeps the order of events for each stream. Each stream has one owner."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, bytes_per_s: int = 0) -> None:
+        """
+        Args:
+            bytes_per_s: of events that each owner's streams are sent in turns, all together; 0: no limit.
+        """
         self._send = send
         self._queues: dict[Owner, _Queue] = {}
+        self._bandwidth = _Bandwidth(bytes_per_s)
+        self._added = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -112,6 +145,7 @@ class FairTurns:
         if queue.deliveries + len(sessions) > MAX_DELIVERIES or queue.bytes + event.size > MAX_BYTES:
             queue = self._queues[owner] = _lost(queue)
         queue.add(event, sessions)
+        self._added.set()
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -124,8 +158,13 @@ class FairTurns:
     async def _run(self) -> None:
         try:
             while self._queues:
-                owner, queue = next(iter(self._queues.items()))
-                self._turn(queue)
+                now = time.monotonic()
+                owner = next((each for each in self._queues if not self._bandwidth.wait_s(each, now)), None)
+                if owner is None:
+                    await self._pause(min(self._bandwidth.wait_s(each, now) for each in self._queues))
+                    continue
+                queue = self._queues[owner]
+                self._bandwidth.spend(owner, self._turn(queue), now)
                 if self._queues.get(owner) is queue:
                     del self._queues[owner]
                     if queue.waiting:
@@ -134,8 +173,16 @@ class FairTurns:
         finally:
             self._task = None
 
-    def _turn(self, queue: _Queue) -> None:
-        end = time.perf_counter() + TURN_S
+    async def _pause(self, seconds: float) -> None:
+        """Until an owner may be sent more, or more is added: it may be another's."""
+        self._added.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._added.wait()
+
+    def _turn(self, queue: _Queue) -> int:
+        """Returns how many bytes of events were sent."""
+        end, sent = time.perf_counter() + TURN_S, 0
         while queue.waiting:
             first = queue.waiting[0]
             end_of_step = first.at + (STEP if not first.event or first.event.size * STEP <= STEP_BYTES else 1)
@@ -145,12 +192,14 @@ class FairTurns:
                     continue
                 if first.event:
                     self._send(session, first.event)
+                    sent += first.event.size
                 else:
                     session.sender.push(session.sender.loss_message())
             if first.at >= len(first.receivers.sessions):
                 queue.end_first()
             if time.perf_counter() >= end:
-                return
+                break
+        return sent
 
 
 def _lost(queue: _Queue) -> _Queue:

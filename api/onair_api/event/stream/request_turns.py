@@ -9,7 +9,7 @@ from onair_api.access.audiences import Owner
 
 
 class RequestTurns:
-    """A hundred streams may bring hundreds of requests each, most of which need nothing that is waited for."""
+    """A hundred streams may bring hundreds of requests each, which wait for nothing as they are handled."""
 
     def __init__(self) -> None:
         self._gates: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()

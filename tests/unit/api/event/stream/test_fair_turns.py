@@ -95,6 +95,52 @@ async def test_owners_take_turns(delivery: EventDelivery, monkeypatch: pytest.Mo
     await delivered(delivery)
 
 
+async def test_an_owner_beyond_their_bandwidth_waits_and_another_does_not() -> None:
+    delivery = EventDelivery(
+        ReplayBuffer(60, 10_000, 1 << 30), SubscriptionLimits(EventSettings()), bytes_per_owner_s=1
+    )
+    crowd, other = Owner(delivery, "crowd", MANY), Owner(delivery, "other", MANY)
+    crowd.change("a", "b")
+    await turns_until(lambda: bool(crowd.complete))
+    for _ in range(100):
+        await asyncio.sleep(0)
+    sent = [each.names for each in crowd.streams]
+    assert sent.count(["a"]) < MANY
+    assert ["a", "b"] not in sent
+    other.change("mine")
+    await turns_until(lambda: bool(other.complete))
+    assert [each.names for each in crowd.streams] == sent
+    last = crowd.streams[-1]
+    last.session.closed = True
+    assert [event.name for event in delivery.unsent(last.session)] == ["a", "b"]
+
+
+def test_bandwidth_is_that_of_a_second_at_once_and_then_as_it_comes() -> None:
+    bandwidth, owner = fair_turns._Bandwidth(1000), owner_key("s", "u")
+    bandwidth.spend(owner, 1000, now=50.0)
+    assert bandwidth.wait_s(owner, 50.0) == 0
+    bandwidth.spend(owner, 500, now=50.0)
+    assert bandwidth.wait_s(owner, 50.0) == 0.5
+    assert bandwidth.wait_s(owner, 50.5) == 0
+    assert bandwidth.wait_s(owner_key("s", "another"), 50.0) == 0
+    bandwidth.spend(owner, 3000, now=100.0)
+    assert bandwidth.wait_s(owner, 100.0) == 2, "no more than a second was saved up"
+
+
+def test_bandwidth_keeps_nothing_of_owners_that_are_sent_nothing() -> None:
+    bandwidth = fair_turns._Bandwidth(1000)
+    for number in range(10_000):
+        bandwidth.spend(owner_key("s", str(number)), 10, now=float(number))
+    assert len(bandwidth._from) <= 64
+
+
+def test_there_is_no_limit_by_default() -> None:
+    bandwidth, owner = fair_turns._Bandwidth(0), owner_key("s", "u")
+    bandwidth.spend(owner, 1 << 40, now=1.0)
+    assert bandwidth.wait_s(owner, 1.0) == 0
+    assert not bandwidth._from
+
+
 async def test_order_is_kept_for_a_stream_that_waits(delivery: EventDelivery) -> None:
     """An event for few of an owner's streams waits behind one for all of them."""
     crowd = Owner(delivery, "crowd", MANY)
