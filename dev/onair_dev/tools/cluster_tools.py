@@ -25,7 +25,7 @@ def build(current: Step, names: tuple[str, ...]) -> None:
         Failed: a build failed.
     """
     current.run(
-        f"building {', '.join(names)}",
+        f"building {', '.join(names) if len(names) <= len(CLIENTS) else f'{len(names)} programs'}",
         f"tools-{names[0]}",
         [KIND_NODE / "build", "programs"],
         env={"KIND_NODE_OUT": str(KIND_NODE_OUT), "PROGRAMS": " ".join(names)},
