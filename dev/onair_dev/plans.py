@@ -61,7 +61,7 @@ def facts() -> Facts:
 
 def clients(known: Facts) -> list[Task]:
     """kind, helm and kubectl."""
-    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 100)]
+    return [Task("clients", cluster_tools.clients_task, (), 0 if known.clients else 115)]
 
 
 def image_tasks(known: Facts) -> list[Task]:
@@ -89,7 +89,7 @@ def node_tasks(known: Facts) -> list[Task]:
         return [Task("node image", base_images.node_image_task, (), 0 if known.node_image else 60)]
     system_s, image_s = (0, 0) if known.node_image else (12, 25)
     # They are kept apart from the image: a daemon's images may be another user's
-    programs_s = 0 if known.node_programs else 210
+    programs_s = 0 if known.node_programs else 260
     return [
         # After the clients, which need the same compilers: in parallel they would gain nothing.
         Task("node programs", cluster_tools.node_programs_task, ("clients",), programs_s),
