@@ -174,10 +174,11 @@ def save_picture(recording: Path, path: Path) -> Path:
     decode = ["ffmpeg", "-loglevel", "error", "-i", str(recording), "-an", "-fps_mode", "passthrough", *small]
     decoded = subprocess.run([*decode, "-"], check=True, capture_output=True, stdin=subprocess.DEVNULL)
     frames = np.frombuffer(decoded.stdout, np.uint8).reshape(-1, 36, 64)
-    # A reader is given up to a second from before it came; then the second layout is there for three seconds
-    second = round((LEAD_S + BETWEEN_S - 1) * RATE)
+    # From its end: a reader may be given a second from before it came, or come late on a busy machine
     last = len(frames) - 1
-    chosen = [RATE, between(frames, RATE, second), second, between(frames, second, last)]
+    second = last - (BETWEEN_S + 1) * RATE
+    first = max(0, second - BETWEEN_S * RATE)
+    chosen = [first, between(frames, first, second), second, between(frames, second, last)]
     wanted = "+".join(f"eq(n,{number})" for number in chosen)
     tiled = f"select='{wanted}',scale=640:360:flags=lanczos,tile=2x2:padding=8:color=white"
     command = ["ffmpeg", "-loglevel", "error", "-y", "-nostdin", "-i", str(recording), "-vf", tiled]
