@@ -18,7 +18,7 @@ from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
 MORE_MISSED_PERCENT = 12.0
-"""Of the frames, beyond those missed beside a calm page, while the page begins and once it is confined: 1 to 8
+"""Of the frames, beyond those missed beside a calm page, as the page begins and once it is confined: 1 to 8
 are measured on two cores, fast and slow ones. Where nobody confines it, it is 15 to 29."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
