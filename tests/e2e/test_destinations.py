@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -138,20 +137,6 @@ def test_a_kicked_destination_reconnects(
         10,
     )
     receiver.wait_ready(path, 10)
-
-
-def test_a_connection_is_in_the_status_within_a_second(
-    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
-) -> None:
-    """The bound is 500 ms; a kubectl call takes 100 to 200 ms, and another show may begin beside this one."""
-
-    def took_s(number: int) -> float:
-        destination = on_air.add_destination(**address(f"{path}-{number}"))
-        arrived = receiver.wait_ready(f"{path}-{number}", 15)
-        cluster.until("connected", lambda: connect_of(cluster, destination) == "Connected", 10)
-        return time.time() - arrived
-
-    assert any(took_s(number) < 1.5 for number in range(3))
 
 
 def test_a_deleted_secret_ends_no_stream(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from tests.support.shows import LiveShow
 from onair_crds.contract.pod import METRICS_PORT
 
 RECORDED_S = 15.0
-MORE_MISSED_PERCENT = 12.0
-"""Of the frames, beyond those missed beside a calm page, as the page begins and once it is confined: 1 to 8
-are measured on two cores, fast and slow ones. Where nobody confines it, it is 15 to 29."""
+MORE_MISSED_PERCENT, MORE_MISSED_CONFINED_PERCENT = 12.0, 7.0
+"""Of the frames, beyond those missed beside a calm page: twice what is measured on two cores, while the
+page begins and once it is confined. Where nobody confines it, it is up to 29."""
 GREEDY = """<!doctype html><style>html {background: #fff}</style><script>
 if (location.search) {
   const burn = new Blob(['for (;;);'], {type: 'text/javascript'}), kept = [];
@@ -97,7 +98,7 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
             cluster.shows("patch", "project", hostile.project, "--type=merge", f"--patch={json.dumps(page)}")
             beside = missed_percent()
             cluster.until("the browser is confined", lambda: metric(cluster, pods[1], "browser_confined"))
-            confined = missed_percent()
+            confined = statistics.mean(missed_percent() for _ in range(2))
     record(
         missed_before_percent=before,
         missed_beside_percent=beside,
@@ -106,4 +107,4 @@ def test_another_show_goes_on_beside_a_page_that_takes_all_it_can_get(
     )
     assert not gap.reconnected
     assert beside <= before + MORE_MISSED_PERCENT
-    assert confined <= before + MORE_MISSED_PERCENT
+    assert confined <= before + MORE_MISSED_CONFINED_PERCENT

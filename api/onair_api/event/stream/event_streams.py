@@ -21,6 +21,7 @@ from onair_api.event.changes.announcer import KINDS
 from onair_api.event.custom.bus import Bus
 from onair_api.event.replay.replayer import Replayer
 from onair_api.event.stream.event_delivery import EventDelivery
+from onair_api.event.stream.owner_turns import OwnerTurns
 from onair_api.event.stream.sender import Sender
 from onair_api.event.stream.session import Session
 from onair_api.event.stream.token_expiry import end_at_expiry, end_revoked
@@ -56,8 +57,7 @@ class EventStreams:
         self._revoked = revoked
         self._sessions: dict[Session, None] = {}
         self._sessions_of_token: Counter[str] = Counter()
-        self._one_unsubscribes = asyncio.Lock()
-        """Hundreds that close at once, with hundreds of subscriptions each, leave others their turns."""
+        self._ends = OwnerTurns()
         self._closing = 0
         self._draining = False
 
@@ -144,11 +144,11 @@ class EventStreams:
             self._cluster.age_s,
         )
         try:
-            async with self._one_unsubscribes:
-                self._unsubscribe(session)
-                await asyncio.sleep(0)
+            await self._ends.next(session.owner)
         finally:
-            self._unsubscribe(session)  # where it was cancelled as it waited
+            for subscription in session.subscriptions.values():
+                self._delivery.remove(session, subscription)
+            session.subscriptions.clear()
         if self._bus:
             for user_id in session.channels:
                 await self._bus.release(user_id)
@@ -158,11 +158,6 @@ class EventStreams:
                 await self._replayer.keep(session.visibility.user_id, session.id, closed)
             finally:
                 self._closing -= 1
-
-    def _unsubscribe(self, session: Session) -> None:
-        for subscription in session.subscriptions.values():
-            self._delivery.remove(session, subscription)
-        session.subscriptions.clear()
 
     async def _listen(self, session: Session) -> None:
         """Listens to the custom events that this session may receive."""

@@ -15,7 +15,7 @@ from onair_api.event.event import dumps
 from onair_api.event.replay.closed_session_position import ResumedSession
 from onair_api.event.replay.replayer import Replayer, TooManyEvents
 from onair_api.event.stream.event_delivery import EventDelivery, send
-from onair_api.event.stream.request_turns import RequestTurns
+from onair_api.event.stream.owner_turns import OwnerTurns
 from onair_api.event.stream.requests import StreamRequest, decode_ping, decode_subscription
 from onair_api.event.stream.session import Session
 from onair_api.event.subscription import Subscription
@@ -38,7 +38,7 @@ class RequestHandler:
         self._publisher = publisher
         self._delivery = delivery
         self._replayer = replayer
-        self._turns = RequestTurns()
+        self._turns = OwnerTurns()
 
     async def turn(self, session: Session) -> None:
         """Waits until a request of this session may be handled: others of its owner's may be before it."""

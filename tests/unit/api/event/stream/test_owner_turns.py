@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 
 from onair_api.access.audiences import owner_key
-from onair_api.event.stream.request_turns import RequestTurns
+from onair_api.event.stream.owner_turns import OwnerTurns
 
 STREAMS, REQUESTS = 10, 5
 MALLORY, ALICE = owner_key("s", "mallory"), owner_key("s", "alice")
 
 
 async def test_one_request_of_an_owner_is_let_through_in_a_step() -> None:
-    turns, through, steps = RequestTurns(), 0, 0
+    turns, through, steps = OwnerTurns(), 0, 0
 
     async def ask() -> None:
         nonlocal through
@@ -30,7 +30,7 @@ async def test_one_request_of_an_owner_is_let_through_in_a_step() -> None:
 
 
 async def test_another_owner_does_not_wait_for_them() -> None:
-    turns = RequestTurns()
+    turns = OwnerTurns()
     asking = [asyncio.create_task(turns.next(MALLORY)) for _ in range(100)]
     await asyncio.sleep(0)
     mine = asyncio.create_task(turns.next(ALICE))
@@ -41,7 +41,7 @@ async def test_another_owner_does_not_wait_for_them() -> None:
 
 
 async def test_whoever_goes_as_it_waits_holds_up_nobody() -> None:
-    turns = RequestTurns()
+    turns = OwnerTurns()
     asking = [asyncio.create_task(turns.next(MALLORY)) for _ in range(10)]
     await asyncio.sleep(0)
     for each in asking[::2]:
@@ -50,6 +50,6 @@ async def test_whoever_goes_as_it_waits_holds_up_nobody() -> None:
 
 
 async def test_nothing_is_kept() -> None:
-    turns = RequestTurns()
+    turns = OwnerTurns()
     await turns.next(MALLORY)
     assert not turns._gates

@@ -1,4 +1,4 @@
-"""Handles what an owner's streams ask for one after another, while others have their turns."""
+"""Has what an owner's streams ask for, and their ends, one after another, while others have their turns."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from weakref import WeakValueDictionary
 from onair_api.access.audiences import Owner
 
 
-class RequestTurns:
-    """A hundred streams may bring hundreds of requests each, which wait for nothing as they are handled."""
+class OwnerTurns:
+    """A hundred streams may end at once, or bring hundreds of requests each, which wait for nothing."""
 
     def __init__(self) -> None:
         self._gates: WeakValueDictionary[Owner, asyncio.Lock] = WeakValueDictionary()
 
     async def next(self, owner: Owner) -> None:
-        """Returns for one request of an owner in each step of the event loop, in order."""
+        """Returns for one of an owner's in each step of the event loop, in order."""
         gate = self._gates.get(owner)
         if gate is None:
             gate = self._gates[owner] = asyncio.Lock()

@@ -1,0 +1,19 @@
+"""Tests how soon a destination's connection is in its status, with the machine to itself."""
+
+from __future__ import annotations
+
+import time
+
+from tests.support.cluster import LocalCluster, address, connect_of
+from tests.support.receiver import Receiver
+from tests.support.shows import LiveShow
+
+
+def test_a_connection_is_in_the_status_within_a_second(
+    on_air: LiveShow, cluster: LocalCluster, receiver: Receiver, path: str
+) -> None:
+    """The bound is 500 ms; a kubectl call takes 100 to 200 ms, so tests gate at a multiple of it."""
+    destination = on_air.add_destination(**address(f"{path}-2"))
+    arrived = receiver.wait_ready(f"{path}-2", 15)
+    cluster.until("connected", lambda: connect_of(cluster, destination) == "Connected", 10)
+    assert time.time() - arrived < 1.5
