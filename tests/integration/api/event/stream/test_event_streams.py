@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.tokens import claims_of
 from tests.support.waiting import wait_for
 
+from onair_api.event.stream.fair_turns import AT_ONCE
 from onair_api.settings import EventSettings, RedisSettings
 
 DRAIN_S = 0.5
@@ -92,6 +94,36 @@ def test_a_server_that_ends_asks_its_streams_to_reconnect(
             assert asked - 0.001 < end < time.time() + 0.001
         assert socket.closed() == 1012
         assert lines.ended()
+
+
+def test_an_owners_streams_have_the_bandwidth_of_the_settings(
+    rights: Path, cluster: Cluster, redis_server: RedisServer, sign_in: SignIn
+) -> None:
+    """One event takes the bandwidth of minutes, and the next one waits; what a stream asks is replied to."""
+    events, redis = EventSettings(drain_s=0.2, bytes_per_owner_s=1), RedisSettings(url=redis_server.url)
+    with (
+        Facade(rights, cluster.shows, cluster.release, redis=redis, events=events) as facade,
+        ExitStack() as opened,
+    ):
+        wait_for(lambda: facade.services.events.bus.connected, "Redis is connected")
+        host = sign_in(facade=facade)
+        streams = [opened.enter_context(WebSocket(facade, host.token)) for _ in range(2 * AT_ONCE)]
+        for each in streams:
+            each.subscribe()
+        before = metric(facade, 'onair_api_events_in_total{family="custom"}') or 0
+        for name in ("a", "b"):
+            host.ok("POST", PUBLISH, {"name": name, "payload": {}})
+        wait_for(
+            lambda: metric(facade, 'onair_api_events_in_total{family="custom"}') == before + 2,
+            "both are here",
+        )
+        got = []
+        for each in streams:
+            each.send(ping="p")
+            while "pong" not in (result := each.next()["result"]):
+                got.append(result["event"]["name"])
+        assert "a" in got
+        assert "b" not in got
 
 
 def test_metrics_and_logs(host: User, one: Facade, recorded_logs: Any) -> None:
